@@ -1,1 +1,5 @@
-
+pub mod chat;
+pub mod clock;
+pub mod config;
+pub mod domain;
+pub mod llm;

@@ -1,1 +1,2 @@
-#[test] fn empty() {}
+#[test]
+fn empty() {}

@@ -1,0 +1,150 @@
+//! Tokens and money.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::ids::{LedgerId, PersonaSlug};
+use super::persona::Tier;
+
+/// An amount in millionths of a US dollar; the price of a million tokens in dollars is the price of one token in this unit.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(pub i64);
+
+impl Money {
+    pub const ZERO: Self = Self(0);
+
+    /// Rounds up, so that a reservation is never too small.
+    #[expect(clippy::cast_possible_truncation, reason = "a price beyond 9e12 dollars is no price")]
+    pub fn from_dollars(dollars: f64) -> Self {
+        Self((dollars * 1e6).ceil() as i64)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for showing")]
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 != 0 && self.0.abs() < 10_000 { write!(f, "${:.4}", self.dollars()) } else { write!(f, "${:.2}", self.dollars()) }
+    }
+}
+
+impl Add for Money {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Money {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Tokens of one model call, as the endpoint counted them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// All tokens of the prompt, cached ones included.
+    pub input: u64,
+    /// Those of `input` that came from the provider's cache.
+    pub cached: u64,
+    pub output: u64,
+}
+
+impl TokenUsage {
+    pub fn total(self) -> u64 {
+        self.input + self.output
+    }
+}
+
+/// What a model call was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    Chat,
+    Ask,
+    Standup,
+    Step,
+    Board,
+    Overwatch,
+    Other,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Ask => "ask",
+            Self::Standup => "standup",
+            Self::Step => "step",
+            Self::Board => "board",
+            Self::Overwatch => "overwatch",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How a model call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// Reserved and not yet settled. After a crash it stays at its worst-case cost.
+    Reserved,
+    Answered,
+    Failed,
+    Cancelled,
+}
+
+impl CallOutcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A model call about to be made, at its worst-case cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reservation {
+    pub id: LedgerId,
+    pub at: DateTime<Utc>,
+    /// None for callers that are no persona.
+    pub persona: Option<PersonaSlug>,
+    pub purpose: Purpose,
+    /// The id of what it is for: a turn, an ask, later a meeting or a step.
+    pub subject: String,
+    pub provider: String,
+    pub model: String,
+    pub tier: Tier,
+    /// Worst-case tokens: the prompt's estimate and the most that may come back.
+    pub tokens: u64,
+    pub cost: Money,
+}
+
+/// What a model call really cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    pub id: LedgerId,
+    pub usage: TokenUsage,
+    pub cost: Money,
+    pub latency_ms: u64,
+    pub outcome: CallOutcome,
+}
