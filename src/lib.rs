@@ -1,5 +1,77 @@
+//! Teamroom: a team of AI personas in a chat server, in one process, with one account each.
+//!
+//! # Bird's-eye view
+//!
+//! A message reaches the team through as many gateway identities as there are personas. It is claimed once in the store, one decision is made
+//! about who answers, each answer is one *turn* of a persona, and what is to be said leaves through the outbox. Between any two of these steps
+//! the process may die: the next start reads from the store where it was. Who speaks, who may, how often and at what cost is decided by code;
+//! a language model only writes what a persona says, and where none is configured a composer quotes feeds and files instead.
+//!
+//! # Entry points
+//!
+//! * [`app`] wires everything together and is the only place that names concrete adapters. `cli` has one file per command.
+//! * [`conversation`] is flow 1 below; its module documentation says what a crash at each step leaves behind.
+//! * [`sandbox`] is a local Discord that knows nothing of the team. Through it a person, a test or another client talks to the real adapter.
+//!
+//! # Map, in reading order
+//!
+//! `domain ← config ← {store, llm, chat} ← {outbox, feeds} ← persona ← conversation ← {discord, http} ← app ← cli`: a module imports only from its
+//! left, and modules inside one brace do not import each other. `clock`, `telemetry` and `shutdown` stand beside it; `sandbox` stands alone.
+//! `tests/tidy.rs` checks it.
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | [`domain`] | messages, personas, decisions, turns, asks, money: plain types and rules, no I/O |
+//! | [`config`] | `teamroom.toml` and the environment, validated, all errors at once |
+//! | [`store`] | SQLite or PostgreSQL behind one set of functions, and all SQL there is |
+//! | [`llm`] | providers, retry, breaker, structured answers |
+//! | [`chat`] | what a platform can do; splitting, formatting, redaction, files to text |
+//! | [`outbox`] | the relay: the only code that sends |
+//! | [`feeds`] | live data of personas: git, files, activity, ledger |
+//! | [`persona`] | persona files, prompts, context, the offline composer, the turn |
+//! | [`conversation`] | router and guard, one task per channel, halts, asks, commands |
+//! | [`discord`] | identities, REST, slash commands |
+//! | [`http`] | health and metrics |
+//!
+//! # Flows
+//!
+//! **A message.** `discord::gateway` makes an `InboundMessage` of an event → `conversation::intake` claims it in `store::inbox` → the channel's task
+//! collects a burst, reads its files, and asks `conversation::router` → decision and turns are stored in one transaction → each turn runs
+//! through `persona::turn` with `llm` or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
+//! far as `conversation::guard` allows → `outbox::relay` → `discord::send`.
+//!
+//! **A stop of the process.** `shutdown`: no new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands
+//! in the store.
+//!
+//! # Invariants
+//!
+//! 1. `domain` does no I/O and reads no clock. Time comes in as a value or through [`clock::Clock`].
+//! 2. Only `outbox::relay` sends messages to a platform. A flow writes its result and its message in one transaction. Every outbound message names
+//!    its identity; there is no default one. Answers to slash commands are the one exception: Discord takes them only as the reply to the
+//!    interaction, so the adapter gives them and nothing durable rests on them.
+//! 3. Flows do not call each other: they write rows and wake whoever handles them.
+//! 4. Everything that can run twice may run twice without harm.
+//! 5. One inbound message is handled once, however many identities see it.
+//! 6. Model text is data until it is parsed into a type; who speaks, who may, how often and how much it may cost is decided by code.
+//! 7. SQL stands only in [`store`]. No transaction stays open over a model call.
+//! 8. Concrete adapters are named only in [`app`].
+//! 9. One `authorize` for messages and commands.
+//! 10. Secrets live in a type that does not print.
+
+pub mod app;
 pub mod chat;
+pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod conversation;
+pub mod discord;
 pub mod domain;
+pub mod feeds;
+pub mod http;
 pub mod llm;
+pub mod outbox;
+pub mod persona;
+pub mod sandbox;
+pub mod shutdown;
+pub mod store;
+pub mod telemetry;

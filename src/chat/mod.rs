@@ -20,6 +20,10 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// Reads back whether `message` was posted at or after `since`: for a retry after the nonce window, and for personas without an account.
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError>;
 
+    /// For how long after the first attempt a repeated `send` of the same row is dropped by the platform. Zero for a persona that speaks
+    /// through a webhook, since webhooks know no nonce.
+    fn nonce_window(&self, persona: &PersonaSlug) -> Duration;
+
     /// Shows that a persona is typing; fades by itself within 10 s. Failure is of no consequence.
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId);
 

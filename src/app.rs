@@ -1,0 +1,176 @@
+//! Builds the team out of its parts, starts it, waits, and stops it. The only place that names concrete adapters.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use crate::chat::{ChatPlatform, IdentityState, PlatformEvent};
+use crate::clock::SharedClock;
+use crate::config::Config;
+use crate::conversation::{Conversation, Parts};
+use crate::discord::{self, Discord};
+use crate::domain::ids::PersonaSlug;
+use crate::domain::roster::Roster;
+use crate::feeds::{self, Feed};
+use crate::llm::Models;
+use crate::outbox::Relay;
+use crate::persona::turn::Performer;
+use crate::shutdown::{self, Shutdown};
+use crate::store::Store;
+use crate::{http, telemetry};
+
+/// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
+const EVENTS: usize = 1024;
+
+/// What a team is started with.
+pub struct Setting {
+    pub config: Config,
+    pub roster: Roster,
+    pub clock: SharedClock,
+}
+
+/// A running team.
+pub struct App {
+    store: Store,
+    platform: Arc<Discord>,
+    relay: Relay,
+    tasks: TaskTracker,
+    shutdown: Shutdown,
+    /// Where health and metrics are served.
+    pub http: Option<SocketAddr>,
+}
+
+impl App {
+    /// Opens the store, connects the identities and takes up what an earlier process left.
+    ///
+    /// # Errors
+    /// Everything that keeps the whole team from working; the trouble of one identity does not.
+    pub async fn start(setting: Setting) -> anyhow::Result<Self> {
+        let Setting { config, roster, clock } = setting;
+        let roster = Arc::new(roster);
+        let store = Store::open(&config.database_url, clock.now()).await?;
+        let shutdown = Shutdown::default();
+        let tasks = TaskTracker::new();
+        let metrics = telemetry::start_metrics();
+
+        let performer = Arc::new(performer(&config, &roster, &store, &clock)?);
+        let (events, inbox) = mpsc::channel(EVENTS);
+        let desk = Arc::new(discord::LateDesk::default());
+        let platform = discord::connect(discord::Options::new(&config, &roster, &clock, events, desk.clone(), store_ports(&store)))
+            .await
+            .context("cannot connect to Discord")?;
+        let port: Arc<dyn ChatPlatform> = platform.clone();
+        let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let conversation = Conversation::new(Parts {
+            roster,
+            chat: config.chat.clone(),
+            guard: config.guard.clone(),
+            store: store.clone(),
+            platform: port.clone(),
+            relay: relay.clone(),
+            performer,
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+        })
+        .await?;
+        desk.open(Arc::new(conversation.clone()));
+        conversation.recover().await?;
+        tasks.spawn(take_events(conversation, inbox, shutdown.clone()));
+
+        let http = match config.server.listen {
+            Some(listen) => {
+                let shown = http::Shown { store: store.clone(), platform: port, metrics, clock };
+                Some(http::serve(listen, shown, shutdown.stop.clone()).await?)
+            }
+            None => None,
+        };
+        Ok(Self { store, platform, relay, tasks, shutdown, http })
+    }
+
+    /// Waits until every identity is online or given up on.
+    ///
+    /// # Errors
+    /// Names those that are still missing after `limit`.
+    pub async fn ready(&self, limit: Duration) -> anyhow::Result<()> {
+        let missing = || -> Vec<PersonaSlug> {
+            let waiting = |state| matches!(state, IdentityState::Connecting | IdentityState::Reconnecting);
+            self.platform.identities().into_iter().filter(|identity| waiting(identity.state)).map(|identity| identity.persona).collect()
+        };
+        let all_online = async {
+            while !missing().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(limit, all_online).await.map_err(|_| {
+            let names: Vec<_> = missing().iter().map(ToString::to_string).collect();
+            anyhow::anyhow!("not online within {} s: {}", limit.as_secs(), names.join(", "))
+        })
+    }
+
+    /// True when no turn is open, no message undecided, no ask awaited and nothing left to send.
+    pub async fn is_idle(&self) -> anyhow::Result<bool> {
+        Ok(self.store.open_work().await? == 0)
+    }
+
+    /// Ends the team: no new turns, running ones get their time, the outbox is drained, identities are closed.
+    pub async fn stop(self) {
+        self.stop_within(shutdown::GRACE).await;
+    }
+
+    /// The same with another time for running turns.
+    pub async fn stop_within(self, grace: Duration) {
+        tracing::info!("stopping");
+        self.shutdown.stop.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(grace, self.tasks.wait()).await.is_err() {
+            tracing::warn!("turns were still running; they go on after the next start");
+        }
+        self.shutdown.kill.cancel();
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
+        self.relay.drained(Duration::from_secs(5)).await;
+        self.platform.shutdown().await;
+        self.store.close().await;
+        tracing::info!("stopped");
+    }
+
+    /// Runs until the operator's signal, or until the store is no longer ours.
+    pub async fn run(self) -> anyhow::Result<()> {
+        let store = self.store.clone();
+        let lost = tokio::select! {
+            () = shutdown::signalled() => false,
+            () = store.lost_leadership() => true,
+        };
+        self.stop().await;
+        anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
+        Ok(())
+    }
+}
+
+async fn take_events(conversation: Conversation, mut inbox: mpsc::Receiver<PlatformEvent>, shutdown: Shutdown) {
+    loop {
+        tokio::select! {
+            () = shutdown.stop.cancelled() => return,
+            event = inbox.recv() => match event {
+                Some(event) => conversation.on_event(event).await,
+                None => return,
+            }
+        }
+    }
+}
+
+fn performer(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<Performer> {
+    let mut all: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();
+    for persona in roster.personas() {
+        for spec in &persona.feeds {
+            all.entry(persona.slug.clone()).or_default().push(feeds::build(spec)?);
+        }
+    }
+    todo!()
+}

@@ -1,0 +1,256 @@
+//! One turn, from the row that asks for it to the row that holds its answer.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::queue::ChannelQueue;
+use super::{Conversation, Running};
+use crate::chat::format::{self, Rendered};
+use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::domain::message::Speaker;
+use crate::domain::outbound::{OutboundFile, OutboundKind, OutboundMessage};
+use crate::domain::turn::{Trigger, Turn, TurnState};
+use crate::persona::turn::{Reply, TurnError, TurnInput};
+use crate::store::FinishedTurn;
+
+/// A turn that was begun this often and never ended has taken the process down with it; it is not begun again.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Typing fades after 10 s on Discord; it is shown anew before that.
+const TYPING_EVERY: Duration = Duration::from_secs(8);
+
+/// An answer that comes at once needs no typing before it.
+const TYPING_AFTER: Duration = Duration::from_millis(150);
+
+/// How a turn ended: what is to be stored about it, and what is said where there is no answer.
+pub(super) struct Ending {
+    state: TurnState,
+    reply: Option<Reply>,
+    error: Option<String>,
+    notice: Option<String>,
+}
+
+impl Conversation {
+    /// Runs one turn and returns those that follow from it. `queued` are the turns that come next anyway.
+    pub(super) async fn run_turn(&self, turn: &Turn, queued: &VecDeque<Turn>, queue: &ChannelQueue) -> anyhow::Result<Vec<Turn>> {
+        let parts = self.parts();
+        let Some(turn) = parts.store.begin_turn(&turn.id, parts.clock.now()).await? else { return Ok(Vec::new()) };
+        let cancel = parts.kill.child_token();
+        let _registered = self.register(&turn, &cancel);
+        let ending = if turn.attempts > MOST_ATTEMPTS {
+            Ending::failed("it was begun three times and never ended", "I had to give up on this: it stopped me three times. Please put it another way.")
+        } else {
+            let _showing = self.show_progress(&turn, &cancel);
+            self.perform(&turn, &cancel).await
+        };
+        if cancel.is_cancelled() && parts.kill.is_cancelled() {
+            // The process is ending. The row stays `running`, and the next start begins the turn again.
+            return Ok(Vec::new());
+        }
+        self.conclude(&turn, ending, queued, queue).await
+    }
+
+    async fn perform(&self, turn: &Turn, cancel: &CancellationToken) -> Ending {
+        let result = match &turn.trigger {
+            Trigger::Ask { ask } => return self.ask_and_relay(turn, ask, cancel).await,
+            Trigger::Message => self.answer_message(turn, cancel).await,
+            Trigger::Agent { from, turn: said_in } => self.answer_agent(turn, from, said_in, cancel).await,
+        };
+        Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
+    }
+
+    async fn answer_message(&self, turn: &Turn, cancel: &CancellationToken) -> Result<Reply, TurnError> {
+        let store = &self.parts().store;
+        let burst = store.list_burst(&turn.message).await?;
+        let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
+        let asker = Speaker::Person { id: first.author.id.clone(), name: first.author.name.clone() };
+        let question = super::deciding::join(&burst).text;
+        let mut files = Vec::new();
+        for message in &burst {
+            if !message.attachments.is_empty() {
+                files.extend(store.list_message_files(&message.id).await?);
+            }
+        }
+        let channel = first.channel.clone();
+        self.parts().performer.perform(&TurnInput::chat(turn, &channel, &asker, &question, &files), self, cancel).await
+    }
+
+    async fn answer_agent(
+        &self,
+        turn: &Turn,
+        from: &PersonaSlug,
+        said_in: &TurnId,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, TurnError> {
+        let store = &self.parts().store;
+        let Some(said) = store.find_turn(said_in).await?.and_then(|said| said.reply) else { return Err(TurnError::Cancelled) };
+        let burst = store.list_burst(&turn.message).await?;
+        let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
+        let asker = Speaker::Persona(from.clone());
+        self.parts().performer.perform(&TurnInput::chat(turn, &first.channel, &asker, &said, &[]), self, cancel).await
+    }
+
+    /// Stores how a turn ended, together with what is to be said and who speaks next.
+    async fn conclude(&self, turn: &Turn, ending: Ending, queued: &VecDeque<Turn>, queue: &ChannelQueue) -> anyhow::Result<Vec<Turn>> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        // In a busy channel the answer points at what it answers.
+        let reply_to = queue.has_message().then(|| turn.message.clone());
+        let mut outbox = Vec::new();
+        let mut follow_ups = Vec::new();
+        if let Some(reply) = &ending.reply {
+            outbox.extend(self.render(turn, &reply.text, reply_to.as_ref()));
+            // What a persona relays are another's words; they address nobody in its name.
+            if !matches!(turn.trigger, Trigger::Ask { .. }) {
+                follow_ups = self.hand_over(turn, &reply.text, queued).await;
+            }
+        }
+        outbox.extend(ending.notice.as_deref().map(|text| Self::notice(&turn.persona, &turn.channel, text)));
+        let stored = parts
+            .store
+            .finish_turn(&FinishedTurn {
+                turn: &turn.id,
+                state: ending.state,
+                reply: ending.reply.as_ref().map(|reply| reply.text.as_str()),
+                model: ending.reply.as_ref().and_then(|reply| reply.model.as_deref()),
+                error: ending.error.as_deref(),
+                prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars),
+                outbox: &outbox,
+                next: &follow_ups,
+                at: now,
+            })
+            .await?;
+        if !stored {
+            tracing::info!(message = %turn.message, turn = %turn.id, "the turn was over already; its answer is dropped");
+            return Ok(Vec::new());
+        }
+        parts.relay.wake(&turn.channel);
+        metrics::counter!("teamroom_turns_total", "persona" => turn.persona.to_string(), "state" => ending.state.as_str()).increment(1);
+        tracing::info!(
+            message = %turn.message,
+            turn = %turn.id,
+            persona = %turn.persona,
+            state = ending.state.as_str(),
+            error = ending.error.as_deref(),
+            "turn over"
+        );
+        Ok(follow_ups)
+    }
+
+    fn render(&self, turn: &Turn, text: &str, reply_to: Option<&MessageId>) -> Vec<OutboundMessage> {
+        let mut messages = self.render_as(&turn.persona, &turn.channel, text);
+        messages.iter_mut().for_each(|message| message.turn = Some(turn.id.clone()));
+        if let Some(first) = messages.first_mut() {
+            first.reply_to = reply_to.cloned();
+        }
+        messages
+    }
+
+    /// Text of a persona as the platform's messages, none over the limit.
+    pub(super) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
+        let message = |text: String, files: Vec<OutboundFile>| OutboundMessage {
+            id: OutboxId::generate(),
+            persona: persona.clone(),
+            channel: channel.clone(),
+            turn: None,
+            kind: OutboundKind::Answer,
+            text,
+            reply_to: None,
+            files,
+            pings: Vec::new(),
+        };
+        match format::render(text, self.parts().chat.attach_over) {
+            Rendered::Messages(texts) => texts.into_iter().map(|text| message(text, Vec::new())).collect(),
+            Rendered::File { summary, name, text } => vec![message(summary, vec![OutboundFile { name, text }])],
+        }
+    }
+
+    /// Shows typing while the turn lasts, and past the set time says that it is still at work. Ends when the guard is dropped.
+    fn show_progress(&self, turn: &Turn, cancel: &CancellationToken) -> tokio_util::sync::DropGuard {
+        let over = cancel.child_token();
+        let conversation = self.clone();
+        let (turn, ended) = (turn.clone(), over.clone());
+        self.parts().tasks.spawn(async move {
+            tokio::select! {
+                () = ended.cancelled() => {}
+                () = conversation.keep_company(&turn) => {}
+            }
+        });
+        over.drop_guard()
+    }
+
+    async fn keep_company(&self, turn: &Turn) {
+        let parts = self.parts();
+        let (clock, still_after) = (&parts.clock, parts.chat.still_thinking_after);
+        let mut waited = TYPING_AFTER;
+        let mut told = false;
+        clock.sleep(TYPING_AFTER).await;
+        loop {
+            parts.platform.show_typing(&turn.persona, &turn.channel).await;
+            let until_told = if told { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
+            let wait = TYPING_EVERY.min(until_told);
+            clock.sleep(wait).await;
+            waited += wait;
+            if !told && waited >= still_after {
+                told = true;
+                let doing = match &turn.trigger {
+                    Trigger::Ask { .. } => "I have asked and am waiting for the answer.",
+                    _ => "I am still on it; the answer comes here.",
+                };
+                if let Err(error) = self.post(Self::notice(&turn.persona, &turn.channel, doing)).await {
+                    tracing::warn!(%error, "cannot say that a turn takes longer");
+                }
+            }
+        }
+    }
+
+    fn register(&self, turn: &Turn, cancel: &CancellationToken) -> Registered<'_> {
+        let running =
+            Running { channel: turn.channel.clone(), chain: turn.chain.clone(), message: turn.message.clone(), cancel: cancel.clone() };
+        self.running().insert(turn.id.clone(), running);
+        Registered { conversation: self, turn: turn.id.clone() }
+    }
+}
+
+impl Ending {
+    pub(super) fn answered(reply: Reply) -> Self {
+        Self { state: TurnState::Answered, reply: Some(reply), error: None, notice: None }
+    }
+
+    pub(super) fn failed(error: &str, notice: &str) -> Self {
+        Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()) }
+    }
+
+    /// `to_person`: a person waits for this answer and is told when there is none. Among agents a failure is silence.
+    pub(super) fn from_result(result: Result<Reply, TurnError>, to_person: bool) -> Self {
+        match result {
+            Ok(reply) => Self::answered(reply),
+            Err(TurnError::Cancelled) => {
+                Self { state: TurnState::Cancelled, reply: None, error: None, notice: None }
+            }
+            Err(TurnError::Nothing) if !to_person => {
+                Self { state: TurnState::Silent, reply: None, error: None, notice: None }
+            }
+            Err(error) => Self {
+                state: TurnState::Failed,
+                reply: None,
+                notice: to_person.then(|| error.for_person()),
+                error: Some(error.to_string()),
+            },
+        }
+    }
+}
+
+/// Takes a turn off the list of running ones when it ends, however it ends.
+struct Registered<'a> {
+    conversation: &'a Conversation,
+    turn: TurnId,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        self.conversation.running().remove(&self.turn);
+    }
+}

@@ -1,0 +1,196 @@
+//! One persona asks another. The ask is a row from before it is put until its answer was delivered, so that neither a deadline nor a crash
+//! loses an answer, and a late one is delivered as late.
+
+use anyhow::Context;
+use async_trait::async_trait;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::answering::Ending;
+use super::halts::Scope;
+use super::{Conversation, Running};
+use crate::domain::ask::{Ask, AskState, may_ask};
+use crate::domain::decision::Block;
+use crate::domain::ids::{AskId, TurnId};
+use crate::domain::message::Speaker;
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::turn::Turn;
+use crate::persona::turn::{AgentAsk, Colleagues, Reply, TurnError, TurnInput};
+
+/// What became of an ask by its deadline.
+pub(super) enum Outcome {
+    Answered(String),
+    /// The deadline has passed. The answer is still awaited and will be delivered.
+    NoReply,
+    Failed(String),
+}
+
+impl Conversation {
+    /// The turn of a persona that was told to ask another: puts the ask and relays the answer, or says honestly that none came.
+    pub(super) async fn ask_and_relay(&self, turn: &Turn, ask: &AskId, cancel: &CancellationToken) -> Ending {
+        let ask = match self.parts().store.find_ask(ask).await {
+            Ok(Some(ask)) => ask,
+            Ok(None) => return Ending::failed("the ask is gone", "I have lost track of whom to ask. Please say it again."),
+            Err(error) => return Ending::from_result(Err(error.into()), true),
+        };
+        let name = self.parts().roster.name_of(&ask.askee).to_owned();
+        let outcome = tokio::select! {
+            outcome = self.put(&ask) => outcome,
+            () = cancel.cancelled() => return Ending::from_result(Err(TurnError::Cancelled), true),
+        };
+        match outcome {
+            Ok(Outcome::Answered(answer)) => Ending::answered(Reply::plain(attribute(&name, &answer))),
+            Ok(Outcome::NoReply) => Ending::failed(
+                "no reply came in time",
+                &format!("{name} has not answered in {} s. If an answer still comes, I pass it on.", self.parts().chat.ask_timeout.as_secs()),
+            ),
+            Ok(Outcome::Failed(why)) => Ending::failed(&why, &format!("{name} could not answer: {why}.")),
+            Err(error) => Ending::failed(&format!("{error:#}"), "I could not ask: our store does not answer. Please say it again in a minute."),
+        }
+    }
+
+    /// Puts an ask, new or found after a restart, and waits until its deadline.
+    pub(super) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
+        let store = &self.parts().store;
+        match ask.state {
+            AskState::Answered | AskState::Late => return Ok(Outcome::Answered(ask.answer.clone().unwrap_or_default())),
+            AskState::Failed => return Ok(Outcome::Failed("it was stopped".into())),
+            AskState::Expired => return Ok(Outcome::NoReply),
+            AskState::Asked => {}
+        }
+        let mut carrying = self.carry_out(ask.clone());
+        let left = (ask.deadline - self.parts().clock.now()).to_std().unwrap_or_default();
+        tokio::select! {
+            outcome = &mut carrying => return outcome.context("the asked persona's task broke off")?,
+            () = self.parts().clock.sleep(left) => {}
+        }
+        if store.settle_ask(&ask.id, AskState::Expired, None, &[], self.parts().clock.now()).await? {
+            return Ok(Outcome::NoReply);
+        }
+        // It was answered at the last moment.
+        carrying.await.context("the asked persona's task broke off")?
+    }
+
+    /// Lets the asked persona answer, in a task that outlives the deadline. Its end is stored before anybody hears of it.
+    pub(super) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let parts = conversation.parts();
+            let cancel = parts.kill.child_token();
+            let key = TurnId::new(ask.id.as_str());
+            let running =
+                Running { channel: ask.channel.clone(), chain: ask.chain.clone(), message: ask.message.clone(), cancel: cancel.clone() };
+            conversation.running().insert(key.clone(), running);
+            let result = conversation.answer_ask(&ask, &cancel).await;
+            conversation.running().remove(&key);
+            if parts.kill.is_cancelled() {
+                // The process is ending; the row stays open and the next start asks again.
+                return Ok(Outcome::NoReply);
+            }
+            conversation.settle(&ask, result).await
+        })
+    }
+
+    async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, TurnError> {
+        let store = &self.parts().store;
+        let channel = match store.find_message(&ask.message).await? {
+            Some(row) => row.message.channel,
+            None => crate::domain::message::Channel {
+                id: ask.channel.clone(),
+                name: String::new(),
+                place: crate::domain::message::Place::Server,
+            },
+        };
+        let asker = Speaker::Persona(ask.asker.clone());
+        self.parts().performer.perform(&TurnInput::ask(ask, &channel, &asker), self, cancel).await
+    }
+
+    async fn settle(&self, ask: &Ask, result: Result<Reply, TurnError>) -> anyhow::Result<Outcome> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        match result {
+            Ok(reply) => {
+                let answer = Some(reply.text.as_str());
+                if !parts.store.settle_ask(&ask.id, AskState::Answered, answer, &[], now).await? {
+                    let late = self.late_answer(ask, &reply.text);
+                    parts.store.settle_ask(&ask.id, AskState::Late, answer, &late, now).await?;
+                    parts.relay.wake(&ask.channel);
+                }
+                Ok(Outcome::Answered(reply.text))
+            }
+            Err(error) => {
+                parts.store.settle_ask(&ask.id, AskState::Failed, None, &[], now).await?;
+                tracing::info!(ask = %ask.id, %error, "the asked persona did not answer");
+                Ok(Outcome::Failed(error.in_short()))
+            }
+        }
+    }
+
+    /// What the asker posts when an answer comes after all.
+    pub(super) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
+        let name = self.parts().roster.name_of(&ask.askee);
+        let text = format!("Late, but here it is. {}", attribute(name, answer));
+        self.render_as(&ask.asker, &ask.channel, &text)
+    }
+
+    /// Whether the guard lets this ask go out (CHAT-18): no circle, not too deep, and within what one person's message may set off.
+    async fn may_put(&self, asked: &AgentAsk<'_>, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
+        let parts = self.parts();
+        if self.inner.halts.holds(&Scope::Team) || self.inner.halts.holds(&Scope::Channel(asked.channel.clone())) {
+            return Ok(Err(Block::Halted));
+        }
+        if let Err(block) = may_ask(asked.path, &ask.askee, parts.chat.ask_depth) {
+            return Ok(Err(block));
+        }
+        let used = parts.store.count_chain_turns(asked.chain).await?;
+        Ok(if used >= parts.guard.chain { Err(Block::Chain) } else { Ok(()) })
+    }
+
+    async fn ask_for_model(&self, asked: &AgentAsk<'_>) -> anyhow::Result<String> {
+        let parts = self.parts();
+        let askee = match parts.roster.resolve(asked.askee) {
+            Ok(askee) => askee,
+            Err(unknown) => return Ok(format!("Not asked: {unknown}.")),
+        };
+        let now = parts.clock.now();
+        let ask = Ask {
+            id: AskId::generate(),
+            message: asked.message.clone(),
+            chain: asked.chain.clone(),
+            channel: asked.channel.clone(),
+            asker: asked.asker.clone(),
+            askee: askee.slug.clone(),
+            question: asked.question.to_owned(),
+            path: asked.path.to_vec(),
+            state: AskState::Asked,
+            answer: None,
+            asked_at: now,
+            deadline: now + parts.chat.ask_timeout,
+        };
+        if let Err(block) = self.may_put(asked, &ask).await? {
+            metrics::counter!("teamroom_guard_blocks_total", "reason" => block.as_str()).increment(1);
+            parts.store.record_block(asked.channel, asked.asker, &ask.askee, block, now).await?;
+            return Ok(format!("Not asked ({block}): answer from what you know."));
+        }
+        parts.store.record_ask(&ask).await?;
+        Ok(match self.put(&ask).await? {
+            Outcome::Answered(answer) => attribute(&askee.name, &answer),
+            Outcome::NoReply => format!("{} has not answered in time. Say so; a late answer is posted by itself.", askee.name),
+            Outcome::Failed(why) => format!("{} could not answer: {why}.", askee.name),
+        })
+    }
+}
+
+#[async_trait]
+impl Colleagues for Conversation {
+    async fn ask(&self, asked: &AgentAsk<'_>) -> String {
+        self.ask_for_model(asked).await.unwrap_or_else(|error| {
+            tracing::error!(error = format!("{error:#}"), "an ask could not be put");
+            "Not asked: the store does not answer.".into()
+        })
+    }
+}
+
+fn attribute(name: &str, answer: &str) -> String {
+    format!("**{name}** answers:\n{answer}")
+}

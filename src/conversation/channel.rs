@@ -1,0 +1,109 @@
+//! One channel's task: it lives while there is something to do and works in arrival order.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Conversation;
+use super::queue::ChannelQueue;
+use crate::domain::decision::Block;
+use crate::domain::ids::ChannelId;
+use crate::domain::turn::{Trigger, Turn};
+use crate::store::TurnScope;
+
+impl Conversation {
+    /// Works off a channel until it is empty or the process stops; what is left then stands in the store.
+    pub(super) async fn work_off(self, channel: &ChannelId, queue: &Arc<ChannelQueue>) {
+        loop {
+            if self.parts().stop.is_cancelled() {
+                return;
+            }
+            if let Err(error) = self.work_off_next(queue).await {
+                tracing::error!(%channel, error = format!("{error:#}"), "a message could not be worked off");
+                metrics::counter!("teamroom_errors_total", "where" => "channel").increment(1);
+            }
+            // Under the same lock under which others add, so that nothing is added to a queue nobody works off.
+            let mut queues = self.queues();
+            if queue.is_empty() {
+                queues.remove(channel);
+                return;
+            }
+        }
+    }
+
+    async fn work_off_next(&self, queue: &ChannelQueue) -> anyhow::Result<()> {
+        if let Some(turn) = queue.pop_turn() {
+            return self.run_turns(queue, VecDeque::from([turn])).await;
+        }
+        self.await_burst(queue).await;
+        let burst = queue.pop_burst(!self.parts().chat.coalesce.is_zero());
+        if burst.is_empty() || self.parts().stop.is_cancelled() {
+            return Ok(());
+        }
+        let turns = self.decide(&burst).await?;
+        self.run_turns(queue, turns.into()).await
+    }
+
+    /// Waits until the person has finished: nothing more within the set time, or somebody else spoke. Typing shows meanwhile.
+    async fn await_burst(&self, queue: &ChannelQueue) {
+        let parts = self.parts();
+        let coalesce = parts.chat.coalesce;
+        if coalesce.is_zero() {
+            return;
+        }
+        if let Some(first) = queue.peek_message() {
+            self.show_typing_early(first);
+        }
+        while let Some(burst) = queue.find_burst() {
+            let quiet = (parts.clock.now() - burst.last_arrival).to_std().unwrap_or(Duration::ZERO);
+            if burst.closed || quiet >= coalesce {
+                return;
+            }
+            tokio::select! {
+                () = parts.clock.sleep(coalesce - quiet) => {}
+                () = queue.arrived() => {}
+                () = parts.stop.cancelled() => return,
+            }
+        }
+    }
+
+    /// Runs turns one after the other, and those that follow from them. A person who speaks ends the talk of agents.
+    async fn run_turns(&self, queue: &ChannelQueue, mut turns: VecDeque<Turn>) -> anyhow::Result<()> {
+        while let Some(turn) = turns.pop_front() {
+            let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
+            if among_agents && queue.has_message() {
+                return self.yield_to_person(&turn).await;
+            }
+            if self.parts().stop.is_cancelled() {
+                return Ok(());
+            }
+            let running = self.run_turn(&turn, &turns, queue);
+            let follow_ups = if among_agents {
+                tokio::select! {
+                    follow_ups = running => follow_ups?,
+                    () = person_spoke(queue) => return self.yield_to_person(&turn).await,
+                }
+            } else {
+                running.await?
+            };
+            turns.extend(follow_ups);
+        }
+        Ok(())
+    }
+
+    async fn yield_to_person(&self, turn: &Turn) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        if let Trigger::Agent { from, .. } = &turn.trigger {
+            parts.store.record_block(&turn.channel, from, &turn.persona, Block::PersonSpoke, now).await?;
+        }
+        parts.store.cancel_turns(TurnScope::AgentTalk(&turn.channel), "a person spoke", now).await?;
+        Ok(())
+    }
+}
+
+async fn person_spoke(queue: &ChannelQueue) {
+    while !queue.has_message() {
+        queue.arrived().await;
+    }
+}

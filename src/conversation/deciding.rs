@@ -1,0 +1,208 @@
+//! From a burst to its decision: looks up what the router needs, asks it, and stores what it says.
+
+use std::time::Duration;
+
+use super::Conversation;
+use super::halts::Scope;
+use super::router::{self, Arrival};
+use crate::domain::ask::{Ask, AskState};
+use crate::domain::decision::{Decision, Reason};
+use crate::domain::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
+use crate::domain::message::{Channel, ChannelKind, InboundMessage, Place};
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::turn::{Trigger, Turn, TurnState};
+use crate::store::Decided;
+
+/// A channel is told at most once in this time why nobody answers.
+const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
+
+impl Conversation {
+    /// Decides on a burst and stores it. The turns are in the order in which they run.
+    pub(super) async fn decide(&self, burst: &[InboundMessage]) -> anyhow::Result<Vec<Turn>> {
+        let parts = self.parts();
+        let message = join(burst);
+        let decision = self.route(&message).await?;
+        let now = parts.clock.now();
+        if !decision.responders.is_empty() {
+            // A person addresses an agent: agents may talk here again.
+            let scope = Scope::Channel(message.channel.id.clone());
+            if self.inner.halts.holds(&scope) {
+                self.inner.halts.lift(&scope).await?;
+            }
+        }
+        let mut rows = Rows::default();
+        self.plan(&message, &decision, &mut rows);
+        rows.outbox.extend(self.explain_silence(&message, &decision).await?);
+        let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
+        parts
+            .store
+            .decide(&Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, at: now })
+            .await?;
+        if !rows.outbox.is_empty() {
+            parts.relay.wake(&message.channel.id);
+        }
+        metrics::counter!("teamroom_decisions_total", "reason" => format!("{:?}", decision.reason)).increment(1);
+        tracing::info!(
+            message = %message.id,
+            channel = %message.channel.id,
+            responders = ?decision.responders.iter().map(PersonaSlug::as_str).collect::<Vec<_>>(),
+            reason = decision.reason.explain(),
+            "decided"
+        );
+        Ok(rows.turns)
+    }
+
+    async fn route(&self, message: &InboundMessage) -> anyhow::Result<Decision> {
+        let parts = self.parts();
+        let accounts = self.accounts();
+        let replied_to = match &message.reply_to {
+            Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
+                Some(slug) => Some(slug.clone()),
+                // A persona that speaks through a webhook shares its account; the outbox knows who it was.
+                None => parts.store.find_by_platform_id(&reply.message).await?.map(|posted| posted.persona),
+            },
+            None => None,
+        };
+        let thread_owner = match &message.channel.place {
+            Place::Thread { owner: Some(owner), .. } => accounts.find(owner),
+            _ => None,
+        };
+        let (id, name) = rule_names(&message.channel);
+        Ok(router::route(&Arrival {
+            message,
+            kind: self.kind_of(&message.channel),
+            binding: parts.chat.channels.find_binding(id, name),
+            fallback: parts.chat.channels.fallback_of(id, name),
+            halted: self.inner.halts.holds(&Scope::Team),
+            replied_to: replied_to.as_ref(),
+            thread_owner,
+            roster: &parts.roster,
+            accounts: &accounts,
+            settings: &parts.chat,
+            now: parts.clock.now(),
+        }))
+    }
+
+    pub(super) fn kind_of(&self, channel: &Channel) -> ChannelKind {
+        let (id, name) = rule_names(channel);
+        self.parts().chat.channels.kind_of(id, name)
+    }
+
+    /// Turns a decision into turns, an ask, and what can be said at once.
+    fn plan(&self, message: &InboundMessage, decision: &Decision, rows: &mut Rows) {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        for responder in &decision.responders {
+            if self.inner.halts.is_paused(responder) {
+                let name = parts.roster.name_of(responder);
+                let text = format!("{name} is paused. An operator can change that with `/team resume`.");
+                rows.outbox.push(Self::notice(&parts.roster.coordinator().slug, &message.channel.id, text));
+                continue;
+            }
+            let mut turn = Turn {
+                id: TurnId::generate(),
+                message: message.id.clone(),
+                chain: ChainId::new(message.id.as_str()),
+                channel: message.channel.id.clone(),
+                persona: responder.clone(),
+                trigger: Trigger::Message,
+                state: TurnState::Queued,
+                attempts: 0,
+                queued_at: now,
+            };
+            if let Some(request) = &decision.ask {
+                match parts.roster.resolve(&request.askee) {
+                    // Asking oneself is answering.
+                    Ok(askee) if askee.slug == *responder => {}
+                    Ok(askee) => {
+                        let ask = Ask {
+                            id: AskId::generate(),
+                            message: turn.message.clone(),
+                            chain: turn.chain.clone(),
+                            channel: turn.channel.clone(),
+                            asker: responder.clone(),
+                            askee: askee.slug.clone(),
+                            question: request.question.clone(),
+                            path: vec![responder.clone()],
+                            state: AskState::Asked,
+                            answer: None,
+                            asked_at: now,
+                            deadline: now + parts.chat.ask_timeout,
+                        };
+                        turn.trigger = Trigger::Ask { ask: ask.id.clone() };
+                        rows.asks.push(ask);
+                    }
+                    Err(unknown) => {
+                        let text = format!("I cannot ask that: {unknown}.");
+                        rows.outbox.push(Self::notice(responder, &message.channel.id, text));
+                        continue;
+                    }
+                }
+            }
+            rows.turns.push(turn);
+        }
+    }
+
+    /// A short line where people would otherwise wonder, once an hour.
+    async fn explain_silence(&self, message: &InboundMessage, decision: &Decision) -> anyhow::Result<Option<OutboundMessage>> {
+        let text = match decision.reason {
+            Reason::Halted => "The team is halted. `/resume` lets us speak again.",
+            Reason::ChannelNotAllowed => "We do not answer in this channel; an operator can allow it in the configuration.",
+            Reason::AuthorNotAllowed => "We answer only people on the allow list; an operator can add you.",
+            Reason::DirectMessagesOff => "Direct messages are off here. Please write to us in a channel.",
+            _ => return Ok(None),
+        };
+        let parts = self.parts();
+        let key = format!("silence:{:?}:{}", decision.reason, message.channel.id);
+        if !parts.store.claim_notice(&key, parts.clock.now(), SILENCE_NOTICE_EVERY).await? {
+            return Ok(None);
+        }
+        let speaker = match message.channel.place {
+            Place::Direct => &message.seen_by,
+            _ => &parts.roster.coordinator().slug,
+        };
+        Ok(Some(Self::notice(speaker, &message.channel.id, text)))
+    }
+
+    /// Shows typing while the person may still go on writing. Says nothing about the decision, which is made on the whole burst.
+    pub(super) fn show_typing_early(&self, first: InboundMessage) {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            if let Ok(decision) = conversation.route(&first).await
+                && let Some(responder) = decision.responders.first()
+            {
+                conversation.parts().platform.show_typing(responder, &first.channel.id).await;
+            }
+        });
+    }
+}
+
+#[derive(Default)]
+struct Rows {
+    turns: Vec<Turn>,
+    asks: Vec<Ask>,
+    outbox: Vec<OutboundMessage>,
+}
+
+/// By which id and name configuration speaks of a channel: a thread is meant with its parent.
+fn rule_names(channel: &Channel) -> (&crate::domain::ids::ChannelId, &str) {
+    match &channel.place {
+        Place::Thread { parent, parent_name, .. } => (parent, parent_name),
+        _ => (&channel.id, &channel.name),
+    }
+}
+
+/// One message out of a burst: the first, with everything that the others add.
+pub(super) fn join(burst: &[InboundMessage]) -> InboundMessage {
+    let mut joined = burst[0].clone();
+    for next in &burst[1..] {
+        if !joined.text.is_empty() && !next.text.is_empty() {
+            joined.text.push('\n');
+        }
+        joined.text.push_str(&next.text);
+        joined.mentions.extend(next.mentions.iter().cloned());
+        joined.attachments.extend(next.attachments.iter().cloned());
+        joined.reply_to = joined.reply_to.or_else(|| next.reply_to.clone());
+    }
+    joined
+}

@@ -1,0 +1,97 @@
+//! When one persona's answer addresses another: inside the process, and only as far as the guard allows.
+
+use std::collections::VecDeque;
+
+use super::Conversation;
+use super::addressing::addressed_by_agent;
+use super::guard::{self, Exchange};
+use super::halts::Scope;
+use crate::domain::decision::Block;
+use crate::domain::ids::{PersonaSlug, TurnId};
+use crate::domain::message::{ChannelKind, Speaker, Spoken};
+use crate::domain::turn::{Trigger, Turn, TurnState};
+
+/// How far back the guard looks. More than any of its windows needs, less than a screenful.
+const TRANSCRIPT: usize = 50;
+
+impl Conversation {
+    /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
+    /// on cannot be read, nobody follows.
+    pub(super) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
+        let parts = self.parts();
+        let addressed = addressed_by_agent(text, &parts.roster, &self.accounts());
+        let mut follow_ups: Vec<Turn> = Vec::new();
+        for persona in addressed {
+            if queued.iter().any(|next| next.persona == persona && next.chain == turn.chain) || self.inner.halts.is_paused(&persona) {
+                continue;
+            }
+            let verdict = match self.examine(turn, text, &persona, u32::try_from(follow_ups.len() + queued.len()).unwrap_or(u32::MAX)).await {
+                Ok(verdict) => verdict,
+                Err(error) => {
+                    tracing::error!(error = format!("{error:#}"), "the guard cannot read the channel, so nobody follows");
+                    Err(Block::Unknown)
+                }
+            };
+            match verdict {
+                Ok(()) => follow_ups.push(self.follow_up(turn, persona)),
+                Err(block) => self.note_block(turn, &persona, block).await,
+            }
+        }
+        follow_ups
+    }
+
+    async fn examine(&self, turn: &Turn, text: &str, to: &PersonaSlug, queued: u32) -> anyhow::Result<Result<(), Block>> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        let mut recent = parts.store.list_spoken(&turn.channel, TRANSCRIPT).await?;
+        let from = Speaker::Persona(turn.persona.clone());
+        recent.push(Spoken { message: None, speaker: from.clone(), answers: answered_agent(turn), text: text.to_owned(), at: now });
+        let message = parts.store.find_message(&turn.message).await?;
+        let standup = message.is_some_and(|row| self.kind_of(&row.message.channel) == ChannelKind::Standup);
+        let verdict = guard::check(&Exchange {
+            from: &from,
+            to,
+            text,
+            status: false,
+            recent: &recent,
+            chain_turns: parts.store.count_chain_turns(&turn.chain).await?.saturating_add(queued),
+            cooldown_until: parts.store.find_cooldown(&turn.channel, &turn.persona, to).await?,
+            halted: self.inner.halts.holds(&Scope::Team) || self.inner.halts.holds(&Scope::Channel(turn.channel.clone())),
+            standup,
+            now,
+            limits: &parts.guard,
+        });
+        if verdict == Err(Block::PairRate) {
+            parts.store.set_cooldown(&turn.channel, &turn.persona, to, now + parts.guard.cooldown).await?;
+        }
+        Ok(verdict)
+    }
+
+    fn follow_up(&self, turn: &Turn, persona: PersonaSlug) -> Turn {
+        Turn {
+            id: TurnId::generate(),
+            persona,
+            trigger: Trigger::Agent { from: turn.persona.clone(), turn: turn.id.clone() },
+            state: TurnState::Queued,
+            attempts: 0,
+            queued_at: self.parts().clock.now(),
+            ..turn.clone()
+        }
+    }
+
+    pub(super) async fn note_block(&self, turn: &Turn, to: &PersonaSlug, block: Block) {
+        let parts = self.parts();
+        metrics::counter!("teamroom_guard_blocks_total", "reason" => block.as_str()).increment(1);
+        tracing::info!(message = %turn.message, from = %turn.persona, %to, %block, "the guard said no");
+        if let Err(error) = parts.store.record_block(&turn.channel, &turn.persona, to, block, parts.clock.now()).await {
+            tracing::warn!(%error, "a block could not be counted");
+        }
+    }
+}
+
+fn answered_agent(turn: &Turn) -> Option<Speaker> {
+    match &turn.trigger {
+        Trigger::Agent { from, .. } => Some(Speaker::Persona(from.clone())),
+        _ => None,
+    }
+}

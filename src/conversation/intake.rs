@@ -1,0 +1,173 @@
+//! From the platform into the store: each message once, whoever saw it.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use chrono::{DateTime, Utc};
+
+use super::halts::Scope;
+use super::queue::Waiting;
+use super::{Conversation, router};
+use crate::domain::decision::{Decision, Reason};
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
+use crate::domain::message::{AuthorKind, InboundMessage, Place};
+use crate::store::{Claim, Decided};
+
+/// How many missed messages of a channel are fetched after a gap.
+const BACKFILL: usize = 200;
+
+/// The same trouble of an identity is told once in this time.
+const TROUBLE_EVERY: Duration = Duration::from_hours(6);
+
+impl Conversation {
+    /// Claims a message and puts it into its channel's queue. The second sighting of a message does nothing.
+    pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
+        let parts = self.parts();
+        // What our personas say is known from the outbox; the platform's own lines and foreign bots' chatter are not talk.
+        match &message.author.kind {
+            AuthorKind::Persona(_) | AuthorKind::System => return Ok(()),
+            AuthorKind::ForeignBot if !parts.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
+            _ => {}
+        }
+        let now = parts.clock.now();
+        let claim = parts.store.claim(&message, now).await.context("cannot claim a message")?;
+        parts.store.record_channel_seen(&message.channel, &message.seen_by, &message.id, message.sent_at).await?;
+        metrics::counter!("teamroom_messages_received_total", "claim" => claim.as_str()).increment(1);
+        if claim == Claim::Known {
+            return Ok(());
+        }
+        if !message.complete {
+            // Another identity may see it whole; if none does, there is nothing to decide on.
+            tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
+            return Ok(());
+        }
+        if self.is_stop(&message) {
+            return self.take_stop(&message, now).await;
+        }
+        self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
+        Ok(())
+    }
+
+    /// STOP is looked at before everything, and works while the channel's queue is busy.
+    fn is_stop(&self, message: &InboundMessage) -> bool {
+        message.author.kind == AuthorKind::Person
+            && router::is_stop(&message.text, &self.parts().chat.stop_phrases)
+            && router::may_speak(message, &self.parts().chat)
+    }
+
+    async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let channel = &message.channel.id;
+        self.inner.halts.set(&Scope::Channel(channel.clone()), &message.author.id, now).await?;
+        self.cancel_running(|running| running.channel == *channel);
+        parts.store.cancel_turns(crate::store::TurnScope::Channel(channel), "a person said stop", now).await?;
+        let coordinator = &parts.roster.coordinator().slug;
+        let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
+        parts
+            .store
+            .decide(&Decided {
+                messages: std::slice::from_ref(&message.id),
+                decision: &Decision::nobody(Reason::Stop),
+                turns: &[],
+                asks: &[],
+                outbox: &[notice],
+                at: now,
+            })
+            .await?;
+        parts.relay.wake(channel);
+        tracing::info!(message = %message.id, %channel, "a person said stop");
+        Ok(())
+    }
+
+    /// An edit counts while the message waits; afterwards the answer stands to what was read.
+    pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
+        let Some(text) = text else { return Ok(()) };
+        if self.parts().store.record_edit(id, &text, at).await? {
+            self.queues().values().for_each(|queue| queue.edit(id, &text));
+        }
+        Ok(())
+    }
+
+    /// A deleted message is neither answered nor kept in context.
+    pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        parts.store.record_deletion(ids, now).await?;
+        if let Some(queue) = self.queues().get(channel) {
+            queue.remove(ids);
+        }
+        self.cancel_running(|running| ids.contains(&running.message));
+        for id in ids {
+            parts.store.cancel_turns(crate::store::TurnScope::Message(id), "the message was deleted", now).await?;
+        }
+        Ok(())
+    }
+
+    /// An identity is online: its account is noted, its mail goes out, and what was said meanwhile is fetched.
+    pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
+        let parts = self.parts();
+        parts.store.record_identity(&persona, &account, parts.clock.now()).await?;
+        self.inner.accounts.write().expect("no code panics while it holds the accounts").record(account, persona.clone());
+        if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
+            parts.platform.set_presence(&persona, crate::chat::Presence::Paused).await;
+        }
+        let conversation = self.clone();
+        parts.tasks.spawn(async move {
+            if let Err(error) = conversation.backfill(&persona).await {
+                tracing::warn!(%persona, error = format!("{error:#}"), "missed messages could not be fetched");
+            }
+        });
+        Ok(())
+    }
+
+    /// Fetches what was said while nobody of ours listened. Any identity's return may close a gap, since all may have been away; what others
+    /// have heard meanwhile is known already and does nothing.
+    async fn backfill(&self, reader: &PersonaSlug) -> anyhow::Result<()> {
+        let parts = self.parts();
+        for seen in parts.store.list_channels().await? {
+            if seen.channel.place == Place::Direct && seen.reader != *reader {
+                continue;
+            }
+            match parts.platform.list_messages_after(reader, &seen.channel.id, &seen.last_message, BACKFILL).await {
+                Ok(missed) => {
+                    for message in missed {
+                        self.receive(message).await?;
+                    }
+                }
+                Err(error) => tracing::info!(channel = %seen.channel.id, %reader, %error, "cannot read what was missed"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the ops channel, once, in plain words.
+    pub(super) async fn tell_operators(&self, persona: &PersonaSlug, text: &str) -> anyhow::Result<()> {
+        let parts = self.parts();
+        tracing::error!(%persona, text, "an identity is in trouble");
+        let Some(ops) = parts.store.list_channels().await?.into_iter().find(|seen| self.kind_of(&seen.channel) == crate::domain::message::ChannelKind::Ops)
+        else {
+            return Ok(());
+        };
+        if parts.store.claim_notice(&format!("trouble:{persona}:{text}"), parts.clock.now(), TROUBLE_EVERY).await? {
+            let coordinator = &parts.roster.coordinator().slug;
+            self.post(Self::notice(coordinator, &ops.channel.id, text)).await?;
+        }
+        Ok(())
+    }
+
+    /// Hands something to the task of its channel, which is started where none is at work.
+    pub(super) fn enqueue(&self, channel: &ChannelId, waiting: Waiting) {
+        let mut queues = self.queues();
+        if let Some(queue) = queues.get(channel) {
+            queue.push(waiting);
+            return;
+        }
+        let queue = std::sync::Arc::new(super::ChannelQueue::default());
+        queue.push(waiting);
+        queues.insert(channel.clone(), queue.clone());
+        drop(queues);
+        let conversation = self.clone();
+        let channel = channel.clone();
+        self.parts().tasks.spawn(async move { conversation.work_off(&channel, &queue).await });
+    }
+}

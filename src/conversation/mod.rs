@@ -1,0 +1,164 @@
+//! Talk: from a message that arrived to the rows that answer it.
+//!
+//! [`router`] and [`guard`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`),
+//! lets one task per channel work it off in arrival order (`channel`), runs the turns (`answering`), lets agents answer agents as far as the
+//! guard allows (`handover`), carries asks from one persona to another (`asking`), and answers commands (`desk`). What it decides becomes rows
+//! of the store; it never sends to a platform itself.
+//!
+//! # A crash at any step
+//!
+//! | the process dies after | the row that says so | the next start |
+//! | --- | --- | --- |
+//! | the message was received | none, or the channel's last message | fetches what came after it |
+//! | it was claimed | inbox, `claimed` | decides |
+//! | it was decided | inbox `decided`, turns `queued` | runs the turns |
+//! | a turn has begun | turn `running` | runs it again, three times at most |
+//! | the answer was stored | turn `answered`, outbox `pending` | sends it; no model is called again |
+//! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |
+//! | an ask was put | ask `asked` or `expired` | asks again and delivers |
+
+pub mod addressing;
+mod answering;
+mod ask_phrase;
+mod asking;
+mod channel;
+mod deciding;
+mod desk;
+pub mod guard;
+mod halts;
+mod handover;
+mod intake;
+mod queue;
+mod reading;
+mod recovery;
+pub mod router;
+mod status;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::chat::{ChatPlatform, PlatformEvent};
+use crate::clock::SharedClock;
+use crate::config::{ChatSettings, GuardLimits};
+use crate::domain::ids::{ChainId, ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::domain::outbound::{OutboundKind, OutboundMessage};
+use crate::domain::roster::{Accounts, Roster};
+use crate::outbox::Relay;
+use crate::persona::turn::Performer;
+use crate::store::{Store, StoreError};
+
+use halts::Halts;
+use queue::ChannelQueue;
+
+/// What a conversation works with.
+pub struct Parts {
+    pub roster: Arc<Roster>,
+    pub chat: ChatSettings,
+    pub guard: GuardLimits,
+    pub store: Store,
+    pub platform: Arc<dyn ChatPlatform>,
+    pub relay: Relay,
+    pub performer: Arc<Performer>,
+    pub clock: SharedClock,
+    pub tasks: TaskTracker,
+    /// Cancelled when no new turn may begin.
+    pub stop: CancellationToken,
+    /// Cancelled when running turns have had their time.
+    pub kill: CancellationToken,
+}
+
+/// The team in conversation. Cheap to clone.
+#[derive(Clone)]
+pub struct Conversation {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    parts: Parts,
+    halts: Halts,
+    accounts: RwLock<Accounts>,
+    queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
+    running: Mutex<HashMap<TurnId, Running>>,
+}
+
+/// A turn in progress, as far as others may stop it.
+struct Running {
+    channel: ChannelId,
+    chain: ChainId,
+    message: MessageId,
+    cancel: CancellationToken,
+}
+
+impl Conversation {
+    /// Reads halts and known accounts. Nothing runs before [`Conversation::recover`].
+    pub async fn new(parts: Parts) -> Result<Self, StoreError> {
+        let halts = Halts::load(parts.store.clone()).await?;
+        let mut accounts = Accounts::default();
+        for identity in parts.store.list_identities().await? {
+            accounts.record(identity.account, identity.persona);
+        }
+        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default() };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
+    pub async fn on_event(&self, event: PlatformEvent) {
+        let taken = match event {
+            PlatformEvent::Message(message) => self.receive(*message).await,
+            PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
+            PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
+            PlatformEvent::Ready { persona, account } => self.take_ready(persona, account).await,
+            PlatformEvent::Trouble { persona, text } => self.tell_operators(&persona, &text).await,
+        };
+        if let Err(error) = taken {
+            tracing::error!(error = format!("{error:#}"), "an event could not be handled");
+            metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
+        }
+    }
+
+    fn parts(&self) -> &Parts {
+        &self.inner.parts
+    }
+
+    fn accounts(&self) -> Accounts {
+        self.inner.accounts.read().expect("no code panics while it holds the accounts").clone()
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<ChannelId, Arc<ChannelQueue>>> {
+        self.inner.queues.lock().expect("no code panics while it holds the queues")
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<TurnId, Running>> {
+        self.inner.running.lock().expect("no code panics while it holds the running turns")
+    }
+
+    /// Stops turns in progress; their tasks see it at their next await.
+    fn cancel_running(&self, which: impl Fn(&Running) -> bool) {
+        self.running().values().filter(|running| which(running)).for_each(|running| running.cancel.cancel());
+    }
+
+    /// A line of the team about itself, spoken by `persona`.
+    fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
+        OutboundMessage {
+            id: OutboxId::generate(),
+            persona: persona.clone(),
+            channel: channel.clone(),
+            turn: None,
+            kind: OutboundKind::Notice,
+            text: text.into(),
+            reply_to: None,
+            files: Vec::new(),
+            pings: Vec::new(),
+        }
+    }
+
+    async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {
+        let channel = message.channel.clone();
+        self.parts().store.enqueue(&[message], self.parts().clock.now()).await?;
+        self.parts().relay.wake(&channel);
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! What an earlier process left unfinished goes on.
+
+use super::Conversation;
+use super::queue::Waiting;
+use crate::domain::ask::AskState;
+use crate::domain::turn::Trigger;
+
+impl Conversation {
+    /// Puts open turns and undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over.
+    /// To be called once, before events are taken.
+    pub async fn recover(&self) -> anyhow::Result<()> {
+        let store = &self.parts().store;
+        let now = self.parts().clock.now();
+        let turns = store.list_open_turns().await?;
+        let asks = store.list_open_asks().await?;
+        let messages = store.list_undecided().await?;
+        if !(turns.is_empty() && asks.is_empty() && messages.is_empty()) {
+            tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
+        }
+        let awaited: Vec<_> = turns
+            .iter()
+            .filter_map(|turn| match &turn.trigger {
+                Trigger::Ask { ask } => Some(ask.clone()),
+                _ => None,
+            })
+            .collect();
+        for turn in turns {
+            self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
+        }
+        for message in messages {
+            self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
+        }
+        for mut ask in asks.into_iter().filter(|ask| !awaited.contains(&ask.id)) {
+            // Nobody waits for it any more, so its answer is a late one whenever it comes.
+            if ask.state == AskState::Asked && store.settle_ask(&ask.id, AskState::Expired, None, &[], now).await? {
+                ask.state = AskState::Expired;
+            }
+            self.carry_out(ask);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! The team as a process of its own, so that it can be killed.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use secrecy::ExposeSecret;
+
+use super::team::TestTeam;
+
+/// How long a start may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A running `teamroom run`. Killed when dropped.
+pub(crate) struct TeamProcess {
+    child: Child,
+    /// Where it serves health and metrics.
+    pub(crate) http: String,
+}
+
+impl TeamProcess {
+    /// Starts the team against the sandbox, model and database of `team`, and waits until every identity is online.
+    pub(crate) async fn start(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
+        let process = Self::spawn(team, extra);
+        let started = Instant::now();
+        while !reqwest::get(format!("{}/readyz", process.http)).await.is_ok_and(|response| response.status().is_success()) {
+            assert!(started.elapsed() < PATIENCE, "the team did not become ready");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        process
+    }
+
+    /// The same without waiting.
+    pub(crate) fn spawn(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
+        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+        command
+            .arg("run")
+            .current_dir(team.dir.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("DISCORD_API_URL", team.sandbox().api_url())
+            .env("DISCORD_GATEWAY_URL", team.sandbox().gateway_url())
+            .env("TEAMROOM_DISCORD_GUILD", team.sandbox().guild_id())
+            .env("DATABASE_URL", team.config.database_url.expose_secret())
+            .env("TEAMROOM_MODEL_URL", format!("{}/v1", team.model.url()))
+            .env("TEAMROOM_MODEL", "scripted-1")
+            .env("TEAMROOM_CHAT_COALESCE_MS", "0")
+            .env("TEAMROOM_SERVER_LISTEN", listen.to_string())
+            .stdout(Stdio::null())
+            .stderr(if std::env::var_os("TEAMROOM_TEST_LOGS").is_some() { Stdio::inherit() } else { Stdio::null() });
+        for bot in team.sandbox().bots() {
+            command.env(format!("DISCORD_TOKEN_{}", bot.slug.to_uppercase()), bot.token);
+        }
+        command.envs(extra.iter().copied());
+        Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
+    }
+
+    /// `kill -9`.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it was running");
+        self.child.wait().expect("it ends");
+    }
+
+    /// Stops its every thread without telling it, as a machine that sleeps does.
+    pub(crate) fn freeze(&self) {
+        self.signal("-STOP");
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+    }
+
+    /// Asks it to end as an operator does and tells whether it ended well.
+    pub(crate) fn terminate(mut self) -> bool {
+        self.signal("-TERM");
+        self.child.wait().expect("it ends").success()
+    }
+}
+
+impl Drop for TeamProcess {
+    fn drop(&mut self) {
+        // Gone already in most tests.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

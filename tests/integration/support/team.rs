@@ -1,0 +1,297 @@
+//! The whole team against a sandbox: real sandbox, real serenity, real store, a scripted model over real HTTP.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use teamroom::app::{App, Setting};
+use teamroom::clock::{SharedClock, SystemClock};
+use teamroom::config::{Config, ModelRef, ProviderKind, ProviderSettings, Sources};
+use teamroom::domain::persona::Tier;
+use teamroom::sandbox::{BotAccount, Options, RateLimits, Sandbox};
+
+use super::model::ScriptedModel;
+use super::postgres;
+
+/// How long a test waits for what must happen. Generous, since the machines are shared; a test that passes never waits this long.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Which store a test runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backing {
+    Sqlite,
+    Postgres,
+}
+
+/// Declares tests that run once on each store.
+macro_rules! on_both_stores {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                super::$name($crate::support::team::Backing::Sqlite).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                if $crate::support::postgres::available() {
+                    super::$name($crate::support::team::Backing::Postgres).await;
+                }
+            })+
+        }
+    };
+}
+pub(crate) use on_both_stores;
+
+/// How a test wants its team.
+pub(crate) struct Wanted {
+    backing: Backing,
+    clock: SharedClock,
+    configure: Vec<Box<dyn Fn(&mut Config) + Send>>,
+    sandbox: Box<dyn Fn(&mut Options) + Send>,
+    model: Option<ProviderKind>,
+    tokens: Box<dyn Fn(&str) -> bool + Send>,
+}
+
+impl Wanted {
+    pub(crate) fn on(backing: Backing) -> Self {
+        Self {
+            backing,
+            clock: Arc::new(SystemClock),
+            configure: Vec::new(),
+            sandbox: Box::new(|_| {}),
+            model: None,
+            tokens: Box::new(|_| true),
+        }
+    }
+
+    /// With a scripted model that speaks this protocol; without, the team is offline.
+    pub(crate) fn model(mut self, kind: ProviderKind) -> Self {
+        self.model = Some(kind);
+        self
+    }
+
+    pub(crate) fn clock(mut self, clock: impl teamroom::clock::Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    pub(crate) fn configure(mut self, change: impl Fn(&mut Config) + Send + 'static) -> Self {
+        self.configure.push(Box::new(change));
+        self
+    }
+
+    pub(crate) fn sandbox(mut self, change: impl Fn(&mut Options) + Send + 'static) -> Self {
+        self.sandbox = Box::new(change);
+        self
+    }
+
+    /// Which personas have a token; the others speak through webhooks.
+    pub(crate) fn tokens(mut self, has: impl Fn(&str) -> bool + Send + 'static) -> Self {
+        self.tokens = Box::new(has);
+        self
+    }
+
+    pub(crate) async fn start(self) -> TestTeam {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let roster = teamroom::persona::load::embedded().roster.expect("the embedded personas make a roster");
+        let mut options = Options::new(dir.path().join("sandbox"));
+        options.rate_limits = RateLimits::Off;
+        options.bots = roster
+            .personas()
+            .iter()
+            .map(|persona| BotAccount { slug: persona.slug.to_string(), name: persona.name.clone(), color: Some(persona.color), intents_content: true })
+            .collect();
+        (self.sandbox)(&mut options);
+        let sandbox = Sandbox::start(options).await.expect("the sandbox starts");
+        let model = ScriptedModel::start().await;
+        let mut config = teamroom::config::load(Sources { dir: dir.path().to_owned(), ..Sources::default() }).expect("the defaults are valid");
+        config.chat.coalesce = Duration::ZERO;
+        config.chat.operators = vec!["*".into()];
+        config.server.listen = None;
+        config.discord.api_url = Some(sandbox.api_url());
+        config.discord.gateway_url = Some(sandbox.gateway_url());
+        config.discord.guild = Some(sandbox.guild_id());
+        config.discord.tokens =
+            sandbox.bots().into_iter().filter(|bot| (self.tokens)(&bot.slug)).map(|bot| (bot.slug.as_str().into(), SecretString::from(bot.token))).collect();
+        if self.backing == Backing::Postgres {
+            config.database_url = postgres::database().await.expect("a database").into();
+        }
+        if let Some(kind) = self.model {
+            use_model(&mut config, kind, &model);
+        }
+        for change in &self.configure {
+            change(&mut config);
+        }
+        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, clock: self.clock, http: reqwest::Client::builder().no_proxy().build().expect("a client"), dir };
+        team.start_app().await;
+        team
+    }
+}
+
+/// Points all tiers at the scripted model.
+pub(crate) fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
+    config.models.providers =
+        vec![ProviderSettings { name: "scripted".into(), kind, base_url: format!("{}/v1", model.url()), key: Some(SecretString::from("sk-scripted-0123456789abcdef")), parallel: 64 }];
+    let every = vec![ModelRef { provider: "scripted".into(), model: "scripted-1".into() }];
+    config.models.tiers = [Tier::T1, Tier::T2, Tier::T3].into_iter().map(|tier| (tier, every.clone())).collect();
+}
+
+/// A running team, its sandbox, and a person in it.
+pub(crate) struct TestTeam {
+    app: Option<App>,
+    sandbox: Option<Sandbox>,
+    pub(crate) model: ScriptedModel,
+    pub(crate) config: Config,
+    pub(crate) clock: SharedClock,
+    http: reqwest::Client,
+    pub(crate) dir: tempfile::TempDir,
+}
+
+/// A message as the sandbox shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub(crate) id: String,
+    pub(crate) author: String,
+    pub(crate) is_bot: bool,
+    pub(crate) text: String,
+    pub(crate) raw: Value,
+}
+
+impl TestTeam {
+    pub(crate) fn sandbox(&self) -> &Sandbox {
+        self.sandbox.as_ref().expect("the sandbox runs")
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        self.app.as_ref().expect("the team runs")
+    }
+
+    pub(crate) async fn start_app(&mut self) {
+        let setting = Setting { config: self.config.clone(), roster: teamroom::persona::load::embedded().roster.expect("a roster"), clock: self.clock.clone() };
+        let app = App::start(setting).await.expect("the team starts");
+        app.ready(PATIENCE).await.expect("every identity is online");
+        self.app = Some(app);
+    }
+
+    /// Ends the team as an operator would.
+    pub(crate) async fn stop_app(&mut self) {
+        if let Some(app) = self.app.take() {
+            app.stop().await;
+        }
+    }
+
+    pub(crate) fn channel(&self, name: &str) -> String {
+        self.sandbox().channels().into_iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no channel {name}")).1
+    }
+
+    /// The account of a persona, for mentions.
+    pub(crate) fn account(&self, slug: &str) -> String {
+        self.sandbox().bots().into_iter().find(|bot| bot.slug == slug).unwrap_or_else(|| panic!("no bot {slug}")).id
+    }
+
+    /// The person's call to the sandbox's REST API.
+    pub(crate) async fn call(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
+        let person = &self.sandbox().people()[0];
+        let mut request = self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
+        if let Some(body) = body {
+            request = request.json(&body);
+        }
+        let response = request.send().await.expect("the sandbox answers");
+        let status = response.status();
+        let text = response.text().await.expect("a body");
+        assert!(status.is_success(), "{path}: {status} {text}");
+        if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("JSON") }
+    }
+
+    /// A person writes; the id of the message.
+    pub(crate) async fn say(&self, channel: &str, text: &str) -> String {
+        let path = format!("/channels/{}/messages", self.channel(channel));
+        let sent = self.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
+        sent["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// A person drops a file with some words.
+    pub(crate) async fn drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
+        let person = &self.sandbox().people()[0];
+        let form = reqwest::multipart::Form::new()
+            .text("payload_json", json!({"content": text, "attachments": [{"id": 0, "filename": name}]}).to_string())
+            .part("files[0]", reqwest::multipart::Part::bytes(bytes).file_name(name.to_owned()));
+        let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
+        let response = self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
+        let sent: Value = response.json().await.expect("JSON");
+        sent["id"].as_str().unwrap_or_else(|| panic!("not sent: {sent}")).to_owned()
+    }
+
+    /// Everything in a channel, oldest first.
+    pub(crate) async fn history(&self, channel: &str) -> Vec<Shown> {
+        let id = self.channel(channel);
+        let mut shown = Vec::new();
+        let mut before = String::new();
+        loop {
+            let page = self.call(reqwest::Method::GET, &format!("/channels/{id}/messages?limit=100{before}"), None).await;
+            let page = page.as_array().expect("a list").clone();
+            let Some(oldest) = page.last() else { break };
+            before = format!("&before={}", oldest["id"].as_str().expect("an id"));
+            let full = page.len() == 100;
+            shown.extend(page.into_iter().map(|raw| Shown {
+                id: raw["id"].as_str().unwrap_or_default().to_owned(),
+                author: raw["author"]["username"].as_str().unwrap_or_default().to_owned(),
+                is_bot: raw["author"]["bot"].as_bool().unwrap_or_default() || raw.get("webhook_id").is_some(),
+                text: raw["content"].as_str().unwrap_or_default().to_owned(),
+                raw,
+            }));
+            if !full {
+                break;
+            }
+        }
+        shown.reverse();
+        shown
+    }
+
+    /// What the team said in a channel, oldest first.
+    pub(crate) async fn answers(&self, channel: &str) -> Vec<Shown> {
+        self.history(channel).await.into_iter().filter(|shown| shown.is_bot).collect()
+    }
+
+    /// Waits until the team has said `count` things in a channel, and a little longer for one too many.
+    pub(crate) async fn wait_for_answers(&self, channel: &str, count: usize) -> Vec<Shown> {
+        let started = Instant::now();
+        loop {
+            let answers = self.answers(channel).await;
+            if answers.len() >= count {
+                self.settle().await;
+                let answers = self.answers(channel).await;
+                assert_eq!(answers.len(), count, "one too many: {answers:#?}");
+                return answers;
+            }
+            assert!(started.elapsed() < PATIENCE, "{} of {count} answers in {channel}: {answers:#?}", answers.len());
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// Waits until nothing is in the works: no turn open, no message undecided, the outbox empty.
+    pub(crate) async fn settle(&self) {
+        let started = Instant::now();
+        while !self.app().is_idle().await.expect("the store answers") {
+            assert!(started.elapsed() < PATIENCE, "the team does not come to rest");
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+/// Waits until `holds`, with a word for the failure.
+pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < PATIENCE, "it never came true: {what}");
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+}

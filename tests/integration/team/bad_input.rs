@@ -1,0 +1,133 @@
+//! Bad input: a clear answer each, nothing lost, the others go on.
+
+use std::process::Command;
+
+use teamroom::config::ProviderKind;
+
+use crate::support::model::Script;
+use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    a_long_document_is_answered_and_a_long_answer_goes_as_a_file,
+    hidden_marks_do_not_change_who_is_addressed,
+    everyone_in_a_models_answer_pings_nobody,
+    a_file_with_a_path_for_a_name_stays_a_name,
+    a_huge_file_is_refused_in_words_and_its_message_answered,
+    bytes_that_are_no_text_are_refused_in_words,
+    a_wrong_token_costs_one_identity_and_is_told,
+    a_second_process_on_the_database_refuses,
+    impostors_by_name_are_people,
+);
+
+async fn a_long_document_is_answered_and_a_long_answer_goes_as_a_file(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|_| Script::Say("A long line of the answer.\n".repeat(4000)));
+    let document = "All work and no play.\n".repeat(100_000 / 22 + 1);
+    team.drop_file("general", "message.txt", format!("vince, read this\n{document}").into_bytes(), "").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.author, "Vince");
+    assert_eq!(answer.raw["attachments"].as_array().map(Vec::len), Some(1), "{}", answer.text);
+    assert!(team.model.requests()[0].prompt().len() < 60_000, "the prompt is not bounded");
+}
+
+async fn hidden_marks_do_not_change_who_is_addressed(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("general", "v\u{200b}in\u{200d}ce\u{202e}, are you here?").await;
+    assert_eq!(team.wait_for_answers("general", 1).await[0].author, "Vince");
+}
+
+async fn everyone_in_a_models_answer_pings_nobody(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    let person = team.sandbox().people()[0].id.clone();
+    team.model.on(move |_| Script::Say(format!("@everyone @here <@{person}> wake up")));
+    team.say("general", "vince, who should know?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.raw["mention_everyone"], false);
+    assert_eq!(answer.raw["mentions"], serde_json::json!([]));
+}
+
+async fn a_file_with_a_path_for_a_name_stays_a_name(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.drop_file("general", "../../x.md", b"# Harbour\nThe harbour opens in May.\n".to_vec(), "kelly, when does the harbour open?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert!(answer.text.contains("May"), "{}", answer.text);
+    assert!(!answer.text.contains(".."), "{}", answer.text);
+    assert!(!team.path("../x.md").exists());
+}
+
+async fn a_huge_file_is_refused_in_words_and_its_message_answered(backing: Backing) {
+    let team = Wanted::on(backing).sandbox(|options| options.file_limit = 64 * 1024 * 1024).start().await;
+    team.drop_file("general", "big.txt", vec![b'a'; 50 * 1024 * 1024], "kelly, who is on the team?").await;
+    eventually("it was answered", || async { team.answers("general").await.len() >= 2 }).await;
+    let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
+    assert!(texts.iter().any(|text| text.contains("big.txt") && text.contains("1 MiB")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("Vince")), "{texts:?}");
+}
+
+async fn bytes_that_are_no_text_are_refused_in_words(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.drop_file("general", "notes.md", (0..=255).cycle().take(4096).collect(), "kelly, hello").await;
+    eventually("it was answered", || async { team.answers("general").await.len() >= 2 }).await;
+    let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
+    assert!(texts.iter().any(|text| text.contains("notes.md") && text.contains("not text")), "{texts:?}");
+}
+
+async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {
+    let team = Wanted::on(backing)
+        .configure(|config| {
+            config.discord.tokens.insert("oracle".into(), "sandbox.1.wrong".to_owned().into());
+        })
+        .start()
+        .await;
+    eventually("the ops channel knows", || async { team.answers("ops").await.iter().any(|told| told.text.contains("Oracle")) }).await;
+    assert_eq!(team.answers("ops").await.len(), 1, "told once");
+    team.say("general", "kelly, hello").await;
+    team.say("general", "oracle, hello").await;
+    let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
+    assert_eq!(authors, ["Kelly", "Oracle"], "without its account a persona speaks through a webhook");
+}
+
+async fn a_second_process_on_the_database_refuses(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let process = crate::support::process::TeamProcess::run_to_end(&team);
+    assert!(!process.status.success());
+    let said = String::from_utf8_lossy(&process.stderr);
+    assert!(said.contains("another process"), "{said}");
+    team.say("general", "kelly, hello").await;
+    team.wait_for_answers("general", 1).await;
+}
+
+async fn impostors_by_name_are_people(backing: Backing) {
+    let team = Wanted::on(backing).sandbox(|options| options.people = vec!["Vince".into()]).start().await;
+    team.say("general", "kelly, hello").await;
+    let answers = team.wait_for_answers("general", 1).await;
+    assert_eq!(answers[0].author, "Kelly");
+}
+
+#[test]
+fn a_broken_persona_file_and_an_unknown_key_are_told_with_place_and_reason() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("teamroom.toml"), "[chat]\ncoalesc_ms = 5\nmax_responders = \"many\"\n").expect("a file");
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom")).arg("doctor").current_dir(dir.path()).env_clear().output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    for part in ["teamroom.toml", "coalesc_ms", "coalesce_ms", "max_responders"] {
+        assert!(said.contains(part), "{part} is missing: {said}");
+    }
+}
+
+#[test]
+fn no_write_access_to_the_database_is_told_with_its_path() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let url = "sqlite:/proc/no/such/place/team.db";
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .args(["sandbox", "--json", "--port", "0"])
+        .current_dir(dir.path())
+        .env_clear()
+        .env("DATABASE_URL", url)
+        .output()
+        .expect("it runs");
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("/proc/no/such/place"), "{said}");
+}

@@ -1,0 +1,169 @@
+//! `kill -9` at each step of a message: the reader sees exactly one answer, and a stored answer is not paid for twice.
+
+use std::time::Duration;
+
+use teamroom::config::ProviderKind;
+use teamroom::sandbox::Fault;
+
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    killed_before_it_heard_a_message,
+    killed_after_the_claim,
+    killed_while_the_model_thinks,
+    killed_with_a_stored_answer,
+    killed_after_the_platform_took_the_answer,
+    killed_after_everything_was_marked,
+    killed_at_random_moments,
+    a_turn_that_keeps_killing_the_process_is_given_up,
+    a_polite_end_lets_the_running_turn_finish,
+);
+
+async fn quiet(backing: Backing) -> TestTeam {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    team.model.on(|asked| Script::Say(format!("answer to {}", asked.last_word())));
+    team
+}
+
+/// One answer, and it stays one.
+async fn expect_one_answer(team: &TestTeam, text: &str) {
+    eventually("it was answered", || async { !team.answers("general").await.is_empty() }).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    let answers = team.answers("general").await;
+    assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), [text]);
+}
+
+/// The team has heard something in the channel before, so that it knows where to go on reading.
+async fn break_the_ice(team: &TestTeam, process: &TeamProcess) {
+    let _ = process;
+    team.say("general", "nothing for anybody").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+async fn killed_before_it_heard_a_message(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    break_the_ice(&team, &process).await;
+    process.freeze();
+    team.say("general", "vince, report one").await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to one").await;
+}
+
+async fn killed_after_the_claim(backing: Backing) {
+    let team = quiet(backing).await;
+    // A long wait for more of the burst holds the message in the state `claimed`.
+    let process = TeamProcess::start(&team, &[("TEAMROOM_CHAT_COALESCE_MS", "10000")]).await;
+    team.say("general", "vince, report two").await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    process.kill();
+    assert!(team.model.requests().is_empty());
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to two").await;
+}
+
+async fn killed_while_the_model_thinks(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "vince, report three").await;
+    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    process.kill();
+    team.model.on(|asked| Script::Say(format!("answer to {}", asked.last_word())));
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to three").await;
+    assert_eq!(team.model.requests().len(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_with_a_stored_answer(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.sandbox().misbehaviour().rest("POST /channels/", Fault::Status(503), u32::MAX);
+    team.say("general", "vince, report four").await;
+    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    process.kill();
+    team.sandbox().misbehaviour().clear();
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to four").await;
+    assert_eq!(team.model.requests().len(), 1, "a stored answer was paid for again");
+}
+
+async fn killed_after_the_platform_took_the_answer(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.sandbox().misbehaviour().rest("POST /channels/", Fault::ResetAfter, u32::MAX);
+    team.say("general", "vince, report five").await;
+    eventually("it was answered", || async { !team.answers("general").await.is_empty() }).await;
+    process.kill();
+    team.sandbox().misbehaviour().clear();
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to five").await;
+    assert_eq!(team.model.requests().len(), 1);
+}
+
+async fn killed_after_everything_was_marked(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "vince, report six").await;
+    expect_one_answer(&team, "answer to six").await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to six").await;
+    assert_eq!(team.model.requests().len(), 1);
+}
+
+async fn killed_at_random_moments(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    break_the_ice(&team, &process).await;
+    process.kill();
+    let rounds: usize = std::env::var("TEAMROOM_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8);
+    let seed = std::env::var("TEAMROOM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
+    println!("TEAMROOM_SEED={seed} TEAMROOM_CRASH_ROUNDS={rounds}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for round in 0..rounds {
+        let process = TeamProcess::start(&team, &[]).await;
+        team.say("general", &format!("vince, report round{round}")).await;
+        tokio::time::sleep(Duration::from_micros(random.u64(0..20_000))).await;
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    eventually("every round was answered", || async { team.answers("general").await.len() >= rounds }).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
+    texts.sort();
+    let mut expected: Vec<_> = (0..rounds).map(|round| format!("answer to round{round}")).collect();
+    expected.sort();
+    assert_eq!(texts, expected);
+}
+
+async fn a_turn_that_keeps_killing_the_process_is_given_up(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|_| Script::Hang);
+    for attempt in 1..=3 {
+        let process = TeamProcess::start(&team, &[]).await;
+        if attempt == 1 {
+            team.say("general", "vince, report poison").await;
+        }
+        eventually("the model was asked", || async { team.model.requests().len() == attempt }).await;
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    eventually("it was given up", || async { !team.answers("general").await.is_empty() }).await;
+    assert!(team.answers("general").await[0].text.contains("give up"));
+    assert_eq!(team.model.requests().len(), 3);
+}
+
+async fn a_polite_end_lets_the_running_turn_finish(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|asked| Script::SayAfter(Duration::from_millis(800), format!("answer to {}", asked.last_word())));
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "vince, report seven").await;
+    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    assert!(process.terminate(), "it did not end well");
+    expect_one_answer(&team, "answer to seven").await;
+}

@@ -1,0 +1,121 @@
+//! Agents set on each other come to an end, and a person can end it at once.
+
+use std::time::{Duration, Instant};
+
+use teamroom::config::ProviderKind;
+
+use crate::support::model::{Asked, Script};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    two_agents_stop_at_the_guards_limits_in_a_fast_loop,
+    two_agents_stop_in_a_slow_loop,
+    a_ring_of_five_stops,
+    asks_do_not_run_in_a_circle,
+    stop_ends_everything_within_a_second,
+    a_stop_survives_a_restart,
+    the_end_of_a_loop_survives_a_restart,
+);
+
+/// Each persona hands on to the next of `ring`, always with new words.
+fn hand_round(team: &TestTeam, ring: &'static [&'static str]) {
+    team.model.on(move |asked: &Asked| {
+        let me = ring.iter().position(|name| asked.system.contains(&format!("You are {name}"))).unwrap_or(0);
+        let next = ring[(me + 1) % ring.len()];
+        Script::Say(format!("@{next} {} what do you make of it?", words(asked.number)))
+    });
+}
+
+/// Different words for each number, so that it is not the repetition rule that ends a loop.
+fn words(number: usize) -> String {
+    const WORDS: [&str; 10] = ["river", "amber", "quartz", "meadow", "violet", "harbour", "copper", "lantern", "orchard", "glacier"];
+    (0..12).map(|place| WORDS[(number * 7 + place * (number + 3)) % WORDS.len()]).collect::<Vec<_>>().join(" ")
+}
+
+async fn two_agents_stop_at_the_guards_limits_in_a_fast_loop(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    hand_round(&team, &["Vince", "Solus"]);
+    team.say("general", "vince, begin").await;
+    eventually("somebody answered", || async { !team.answers("general").await.is_empty() }).await;
+    team.settle().await;
+    let answers = team.answers("general").await;
+    assert!((2..=4).contains(&answers.len()), "{} agent messages in a row: {answers:#?}", answers.len());
+}
+
+async fn two_agents_stop_in_a_slow_loop(backing: Backing) {
+    // Every limit on rates and runs is out of the way, as if hours passed between messages and people spoke in between; the chain ends it.
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| {
+            config.guard.run = 1000;
+            config.guard.replies_to_sender = 1000;
+            config.guard.pair_per_minute = 1000;
+        })
+        .start()
+        .await;
+    hand_round(&team, &["Vince", "Solus"]);
+    team.say("general", "vince, begin").await;
+    eventually("the chain is used up", || async { team.answers("general").await.len() >= 8 }).await;
+    team.settle().await;
+    assert_eq!(team.answers("general").await.len(), 8);
+}
+
+async fn a_ring_of_five_stops(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    hand_round(&team, &["Vince", "Solus", "Echo", "Oracle", "Sentinel"]);
+    team.say("general", "vince, begin").await;
+    eventually("somebody answered", || async { !team.answers("general").await.is_empty() }).await;
+    team.settle().await;
+    let answers = team.answers("general").await;
+    assert!((2..=4).contains(&answers.len()), "{answers:#?}");
+}
+
+async fn asks_do_not_run_in_a_circle(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|asked| {
+        let other = if asked.system.contains("You are Vince") { "Solus" } else { "Vince" };
+        if asked.tool_results() >= 3 { Script::Say("I stop asking.".into()) } else { Script::call("ask_agent", serde_json::json!({"persona": other, "question": "and you?"})) }
+    });
+    team.say("general", "vince, what now?").await;
+    team.wait_for_answers("general", 1).await;
+    assert!(team.model.requests().len() <= 24, "{} model calls", team.model.requests().len());
+}
+
+async fn stop_ends_everything_within_a_second(backing: Backing) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    team.model.on(|_| Script::Hang);
+    team.say("general", "vince, think hard").await;
+    eventually("the model was asked", || async { !team.model.requests().is_empty() }).await;
+    let said = Instant::now();
+    team.say("general", "stop").await;
+    let answers = team.wait_for_answers("general", 1).await;
+    team.settle().await;
+    assert!(said.elapsed() < Duration::from_secs(5), "a shared machine may be slow, but not this slow");
+    assert!(answers[0].text.starts_with("Stopped"), "{answers:?}");
+}
+
+async fn a_stop_survives_a_restart(backing: Backing) {
+    let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    hand_round(&team, &["Vince", "Solus"]);
+    team.say("general", "stop").await;
+    team.wait_for_answers("general", 1).await;
+    team.stop_app().await;
+    team.start_app().await;
+    // Nobody was addressed since, so an agent's words go to nobody even now; a person who speaks to one lifts it.
+    assert!(team.app().is_halted_in(&team.channel("general")));
+    team.say("general", "vince, begin").await;
+    eventually("they talk again", || async { team.answers("general").await.len() >= 3 }).await;
+}
+
+async fn the_end_of_a_loop_survives_a_restart(backing: Backing) {
+    let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
+    hand_round(&team, &["Vince", "Solus"]);
+    team.say("general", "vince, begin").await;
+    eventually("somebody answered", || async { !team.answers("general").await.is_empty() }).await;
+    team.settle().await;
+    let before = team.answers("general").await.len();
+    team.stop_app().await;
+    team.start_app().await;
+    team.settle().await;
+    assert_eq!(team.answers("general").await.len(), before, "the restart began it anew");
+}

@@ -1,0 +1,9 @@
+//! The whole team, as people meet it.
+
+mod bad_input;
+mod commands;
+mod crashes;
+mod load;
+mod loops;
+mod models;
+mod talk;

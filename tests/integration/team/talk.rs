@@ -1,0 +1,133 @@
+//! Who answers, and with what. Offline: what the answers say comes from feeds and files alone.
+
+use teamroom::config::ProviderKind;
+
+use crate::support::history;
+use crate::support::model::Script;
+use crate::support::team::{Backing, Wanted, on_both_stores};
+
+on_both_stores!(
+    a_question_to_nobody_in_particular_gets_one_answer_from_kelly,
+    two_mentioned_personas_answer_in_the_order_named,
+    sentinel_tells_true_commits_of_the_week,
+    a_dropped_document_answers_a_question_about_it_with_citations,
+    kelly_relays_what_vince_says_and_names_him,
+    an_ask_of_an_unknown_name_lists_the_known_ones,
+    talk_among_people_is_left_alone,
+    a_burst_of_one_person_becomes_one_turn,
+    personas_without_a_token_speak_under_their_own_name,
+    an_edit_counts_while_the_message_waits,
+    a_deleted_message_is_not_answered,
+);
+
+async fn a_question_to_nobody_in_particular_gets_one_answer_from_kelly(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("general", "What can you do for us?").await;
+    let answers = team.wait_for_answers("general", 1).await;
+    assert_eq!(answers[0].author, "Kelly");
+}
+
+async fn two_mentioned_personas_answer_in_the_order_named(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let text = format!("<@{}> <@{}> which of you is right?", team.account("vince"), team.account("solus"));
+    team.say("general", &text).await;
+    let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
+    assert_eq!(authors, ["Vince", "Solus"]);
+}
+
+async fn sentinel_tells_true_commits_of_the_week(backing: Backing) {
+    let work = tempfile::tempdir().expect("a directory");
+    let Some(repository) = history::make_repository(work.path(), 200) else { return };
+    let root = work.path().to_owned();
+    let team = Wanted::on(backing).configure(move |config| config.work.clone_from(&root)).start().await;
+    team.say("general", "sentinel, what happened this week?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.author, "Sentinel");
+    let newest = repository.commits.last().expect("a commit");
+    assert!(answer.text.contains(&newest.subject), "the newest commit is missing: {}", answer.text);
+    assert!(answer.text.contains(&newest.short), "its hash is missing: {}", answer.text);
+}
+
+async fn a_dropped_document_answers_a_question_about_it_with_citations(backing: Backing) {
+    let Some(document) = history::seed("decision-log.md") else { return };
+    let team = Wanted::on(backing).start().await;
+    team.drop_file("general", "decision-log.md", document, "why were zombie steps a problem?").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.author, "Kelly");
+    assert!(answer.text.contains("fetch window"), "not the reason: {}", answer.text);
+    assert!(answer.text.contains("decision-log.md"), "no citation: {}", answer.text);
+}
+
+async fn kelly_relays_what_vince_says_and_names_him(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("general", "ask vince what he thinks about our costs").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.author, "Kelly");
+    assert!(answer.text.contains("**Vince** answers"), "not attributed: {}", answer.text);
+    assert!(answer.text.contains("$0"), "no figure from the ledger: {}", answer.text);
+}
+
+async fn an_ask_of_an_unknown_name_lists_the_known_ones(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("general", "kelly, ask bob what he thinks about our costs").await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert!(answer.text.contains("\"bob\"") && answer.text.contains("Vince"), "{}", answer.text);
+}
+
+async fn talk_among_people_is_left_alone(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("general", "I told my sister about the weekend.").await;
+    team.say("general", "> vince, are you there?\nsomebody else asked that").await;
+    team.say("general", "kelly, hello").await;
+    let answers = team.wait_for_answers("general", 1).await;
+    assert_eq!(answers[0].author, "Kelly");
+}
+
+async fn a_burst_of_one_person_becomes_one_turn(backing: Backing) {
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600))
+        .start()
+        .await;
+    team.model.on(|_| Script::Say("one answer".into()));
+    team.say("general", "kelly, three things:").await;
+    team.say("general", "first the costs").await;
+    team.say("general", "then the commits").await;
+    team.wait_for_answers("general", 1).await;
+    let asked = team.model.requests().remove(0);
+    assert!(asked.prompt().contains("first the costs") && asked.prompt().contains("then the commits"));
+}
+
+async fn personas_without_a_token_speak_under_their_own_name(backing: Backing) {
+    let team = Wanted::on(backing).tokens(|slug| slug == "kelly").start().await;
+    team.say("general", "vince and solus: are you here?").await;
+    let answers = team.wait_for_answers("general", 2).await;
+    let authors: Vec<_> = answers.iter().map(|answer| answer.author.as_str()).collect();
+    assert_eq!(authors, ["Vince", "Solus"]);
+    assert!(answers.iter().all(|answer| answer.raw.get("webhook_id").is_some()));
+}
+
+async fn an_edit_counts_while_the_message_waits(backing: Backing) {
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(900))
+        .start()
+        .await;
+    team.model.on(|asked| Script::Say(if asked.prompt().contains("the second quarter") { "second".into() } else { "first".into() }));
+    let id = team.say("general", "kelly, sum up the first quarter").await;
+    let path = format!("/channels/{}/messages/{id}", team.channel("general"));
+    team.call(reqwest::Method::PATCH, &path, Some(serde_json::json!({"content": "kelly, sum up the second quarter"}))).await;
+    let answer = team.wait_for_answers("general", 1).await.remove(0);
+    assert_eq!(answer.text, "second");
+}
+
+async fn a_deleted_message_is_not_answered(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.coalesce = std::time::Duration::from_millis(900)).start().await;
+    let id = team.say("general", "kelly, who is on the team?").await;
+    let path = format!("/channels/{}/messages/{id}", team.channel("general"));
+    team.call(reqwest::Method::DELETE, &path, None).await;
+    team.say("ops", "kelly, hello").await;
+    team.wait_for_answers("ops", 1).await;
+    team.settle().await;
+    assert!(team.answers("general").await.is_empty());
+}
