@@ -19,7 +19,7 @@
 
 pub mod addressing;
 mod answering;
-mod ask_phrase;
+pub mod ask_phrase;
 mod asking;
 mod channel;
 mod deciding;
@@ -28,10 +28,13 @@ pub mod guard;
 mod halts;
 mod handover;
 mod intake;
+pub mod intent;
 mod queue;
 mod reading;
 mod recovery;
 pub mod router;
+#[cfg(test)]
+mod sample;
 mod status;
 
 use std::collections::HashMap;
