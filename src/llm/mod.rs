@@ -1,17 +1,35 @@
 //! Language models: providers, retry, breaker, structured answers.
 //!
+//! A flow asks [`Models`] for a tier and gets an answer or the reason why there is none; [`ask_structured`] gets a value of a type.
+//! `provider` makes one attempt over HTTP, `retry`, `gate` and `breaker` decide what follows a failure, `price` turns tokens into money.
 //! Nothing here knows personas' prompts or what a call is for, and nothing here touches the store: money goes through [`Meter`].
+
+mod breaker;
+mod gate;
+mod models;
+mod price;
+mod provider;
+mod retry;
+mod structured;
+
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::usage::{Reservation, Settlement, TokenUsage};
 
+pub use breaker::BreakerState;
+pub use gate::ProviderStatus;
+pub use models::{Call, Models, UnknownProvider};
+pub use price::Prices;
+pub use structured::{StructuredError, ask_structured};
+
 /// One model of one provider.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
-    /// Makes one attempt. Retry, fallback and money are the caller's ([`Models`]).
-    async fn complete(&self, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError>;
+    /// Makes one attempt, for at most `limit`. Retry, fallback and money are the caller's ([`Models`]).
+    async fn complete(&self, request: &ModelRequest, limit: Duration, cancel: &CancellationToken) -> Result<ModelReply, FailedAttempt>;
 }
 
 /// What a model is asked.
@@ -26,11 +44,37 @@ pub struct ModelRequest {
     pub max_output_tokens: u32,
 }
 
+impl ModelRequest {
+    /// About how many tokens the prompt has: four characters each, which holds for European prose. Used where no provider has counted.
+    pub fn estimate_tokens(&self) -> u64 {
+        let messages: usize = self.messages.iter().map(ModelMessage::chars).sum();
+        let tools: usize = self.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum();
+        let schema = self.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len());
+        tokens_of(self.system.chars().count() + messages + tools + schema)
+    }
+}
+
+/// The tokens that so many characters make, by the estimate of [`ModelRequest::estimate_tokens`].
+fn tokens_of(chars: usize) -> u64 {
+    chars.div_ceil(4) as u64
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelMessage {
     User(String),
     Assistant { text: String, calls: Vec<ToolCall> },
     ToolResult { call: String, text: String },
+}
+
+impl ModelMessage {
+    fn chars(&self) -> usize {
+        match self {
+            Self::User(text) | Self::ToolResult { text, .. } => text.chars().count(),
+            Self::Assistant { text, calls } => {
+                text.chars().count() + calls.iter().map(|call| call.name.len() + call.arguments.to_string().len()).sum::<usize>()
+            }
+        }
+    }
 }
 
 /// A tool that the model may call.
@@ -70,7 +114,7 @@ pub struct ModelReply {
 pub enum ModelError {
     /// Worth another attempt: 408, 409, 429, 5xx, 529, connection trouble.
     #[error("{provider} could not answer now: {reason}")]
-    Busy { provider: String, reason: String, retry_after: Option<std::time::Duration> },
+    Busy { provider: String, reason: String, retry_after: Option<Duration> },
     #[error("{provider} was silent for too long")]
     TimedOut { provider: String },
     /// The request, the key or the account is at fault; another attempt would only cost.
@@ -91,6 +135,32 @@ pub enum ModelError {
     /// The ledger could not be written; a call that cannot be accounted for is not made.
     #[error("the ledger could not be written: {0}")]
     Ledger(String),
+}
+
+impl ModelError {
+    /// The failure in one word, for metrics.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Busy { .. } => "busy",
+            Self::TimedOut { .. } => "timed_out",
+            Self::Refused { .. } => "refused",
+            Self::Garbled { .. } => "garbled",
+            Self::Empty { .. } => "empty",
+            Self::Truncated { .. } => "truncated",
+            Self::OutOfBudget(_) => "out_of_budget",
+            Self::Cancelled => "cancelled",
+            Self::NoModel => "no_model",
+            Self::Ledger(_) => "ledger",
+        }
+    }
+}
+
+/// An attempt that failed, and the tokens it had used up by then: an answer that breaks off is paid for all the same.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct FailedAttempt {
+    pub error: ModelError,
+    pub usage: TokenUsage,
 }
 
 /// Where calls are accounted for: reserved before, settled after.

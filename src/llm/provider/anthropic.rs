@@ -1,0 +1,238 @@
+//! Anthropic's Messages API.
+
+use reqwest::RequestBuilder;
+use reqwest::header::HeaderValue;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::draft::{Draft, Stop};
+use super::failure::Complaint;
+use super::{Protocol, Trouble};
+use crate::llm::{ModelMessage, ModelRequest};
+
+/// The version of the API that this file speaks.
+const VERSION: &str = "2023-06-01";
+
+pub(super) struct Anthropic;
+
+impl Protocol for Anthropic {
+    fn path(&self) -> &'static str {
+        "/messages"
+    }
+
+    fn sign(&self, request: RequestBuilder, key: &str) -> RequestBuilder {
+        match HeaderValue::from_str(key) {
+            Ok(mut value) => {
+                value.set_sensitive(true);
+                request.header("x-api-key", value)
+            }
+            // No header can hold it; the request fails to build, and the error does not quote it.
+            Err(_) => request.header("x-api-key", key),
+        }
+        .header("anthropic-version", VERSION)
+    }
+
+    fn write_request(&self, _base_url: &str, model: &str, request: &ModelRequest) -> Value {
+        let mut body = json!({
+            "model": model,
+            "max_tokens": request.max_output_tokens,
+            "messages": write_messages(&request.messages),
+            "stream": true,
+        });
+        if !request.system.is_empty() {
+            // The mark caches everything before it, the tools included.
+            body["system"] = json!([{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]);
+        }
+        let mut tools: Vec<_> = request
+            .tools
+            .iter()
+            .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}))
+            .collect();
+        if let Some(schema) = &request.schema {
+            // A schema is asked for as a tool that has to be called; with other tools on offer the model chooses among them.
+            tools.push(json!({"name": schema.name, "description": "Gives the answer.", "input_schema": schema.schema}));
+            body["tool_choice"] =
+                if request.tools.is_empty() { json!({"type": "tool", "name": schema.name}) } else { json!({"type": "any"}) };
+        }
+        if !tools.is_empty() {
+            body["tools"] = tools.into();
+        }
+        body
+    }
+
+    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), Trouble> {
+        match draft.parse(data)? {
+            Event::MessageStart { message } => count(message.usage, draft),
+            Event::ContentBlockStart { index, content_block } => take_in(index, content_block, draft)?,
+            Event::ContentBlockDelta { delta: Delta::TextDelta { text }, .. } => draft.push_text(&text)?,
+            Event::ContentBlockDelta { index, delta: Delta::InputJsonDelta { partial_json } } => {
+                draft.push_call(index, None, None, &partial_json)?;
+            }
+            Event::MessageDelta { delta, usage } => {
+                count(usage, draft);
+                stop(delta.stop_reason.as_deref(), draft);
+            }
+            Event::MessageStop => draft.end(),
+            Event::Error => return Err(Trouble::Reported(Complaint::parse(data))),
+            Event::ContentBlockDelta { delta: Delta::Other, .. } | Event::Other => {}
+        }
+        Ok(())
+    }
+
+    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
+        match draft.parse(body)? {
+            Whole::Error => Err(Trouble::Reported(Complaint::parse(body))),
+            Whole::Message { content, stop_reason, usage } => {
+                count(usage, draft);
+                for (index, block) in (0..).zip(content) {
+                    take_in(index, block, draft)?;
+                }
+                stop(stop_reason.as_deref(), draft);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Messages in turns: results of tools are a person's words here, and what follows one another from one side is one message, because all
+/// results of a message's calls have to stand in the next.
+fn write_messages(messages: &[ModelMessage]) -> Value {
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = write_blocks(message);
+        match turns.last_mut() {
+            Some((last, before)) if *last == role => before.extend(blocks),
+            _ if blocks.is_empty() => {}
+            _ => turns.push((role, blocks)),
+        }
+    }
+    turns.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
+/// The API refuses empty blocks of text, so there are none.
+fn write_blocks(message: &ModelMessage) -> (&'static str, Vec<Value>) {
+    let text_block = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
+    match message {
+        ModelMessage::User(text) => ("user", text_block(text).into_iter().collect()),
+        ModelMessage::Assistant { text, calls } => {
+            let calls = calls.iter().map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}));
+            ("assistant", text_block(text).into_iter().chain(calls).collect())
+        }
+        ModelMessage::ToolResult { call, text } => ("user", vec![json!({"type": "tool_result", "tool_use_id": call, "content": text})]),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event {
+    MessageStart {
+        message: Start,
+    },
+    ContentBlockStart {
+        index: u64,
+        content_block: Block,
+    },
+    ContentBlockDelta {
+        index: u64,
+        delta: Delta,
+    },
+    MessageDelta {
+        delta: End,
+        usage: Option<Usage>,
+    },
+    MessageStop,
+    Error,
+    /// `ping`, `content_block_stop`, and what later versions add.
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Start {
+    usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block {
+    Text {
+        text: String,
+    },
+    ToolUse {
+        id: String,
+        name: String,
+        /// Empty in a stream, where the input follows in pieces.
+        #[serde(default)]
+        input: Value,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Delta {
+    TextDelta {
+        text: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+struct End {
+    stop_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Whole {
+    Message { content: Vec<Block>, stop_reason: Option<String>, usage: Option<Usage> },
+    Error,
+}
+
+/// Running totals: what is left out has not changed.
+#[derive(Deserialize)]
+struct Usage {
+    input_tokens: Option<u64>,
+    /// Written to the cache; counted apart from `input_tokens`.
+    cache_creation_input_tokens: Option<u64>,
+    /// Read from the cache; counted apart too.
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+fn count(usage: Option<Usage>, draft: &mut Draft) {
+    let Some(usage) = usage else { return };
+    let total = draft.usage_mut();
+    if let Some(input) = usage.input_tokens {
+        let cached = usage.cache_read_input_tokens.unwrap_or(total.cached);
+        total.input = input + cached + usage.cache_creation_input_tokens.unwrap_or_default();
+        total.cached = cached;
+    }
+    total.output = usage.output_tokens.unwrap_or(total.output);
+}
+
+fn take_in(index: u64, block: Block, draft: &mut Draft) -> Result<(), Trouble> {
+    match block {
+        Block::Text { text } => draft.push_text(&text)?,
+        Block::ToolUse { id, name, input } => {
+            let whole = input.as_object().filter(|input| !input.is_empty()).map(|_| input.to_string());
+            draft.push_call(index, Some(&id), Some(&name), whole.as_deref().unwrap_or_default())?;
+        }
+        Block::Other => {}
+    }
+    Ok(())
+}
+
+fn stop(reason: Option<&str>, draft: &mut Draft) {
+    match reason {
+        None => {}
+        Some("max_tokens" | "model_context_window_exceeded") => draft.stop(Stop::Length),
+        Some("refusal") => draft.stop(Stop::Filtered),
+        Some(_) => draft.stop(Stop::Done),
+    }
+}
