@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use teamroom::config::ProviderKind;
-use teamroom::sandbox::Fault;
+use teamroom::sandbox::{RestFault, Switch};
 
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -33,6 +33,13 @@ async fn expect_one_answer(team: &TestTeam, text: &str) {
     tokio::time::sleep(Duration::from_millis(700)).await;
     let answers = team.answers("general").await;
     assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), [text]);
+}
+
+/// From now on every post of Vince's goes wrong in this way.
+fn break_posts(team: &TestTeam, with: RestFault) {
+    let path = format!("/channels/{}/messages", team.channel("general"));
+    let switch = Switch::Rest { bot: Some("vince".into()), method: Some("POST".into()), path, times: u32::MAX, with };
+    team.sandbox().misbehaviour().set(switch).expect("a switch");
 }
 
 /// The team has heard something in the channel before, so that it knows where to go on reading.
@@ -81,12 +88,12 @@ async fn killed_while_the_model_thinks(backing: Backing) {
 async fn killed_with_a_stored_answer(backing: Backing) {
     let team = quiet(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
-    team.sandbox().misbehaviour().rest("POST /channels/", Fault::Status(503), u32::MAX);
+    break_posts(&team, RestFault::Status(503));
     team.say("general", "vince, report four").await;
     eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
     tokio::time::sleep(Duration::from_millis(400)).await;
     process.kill();
-    team.sandbox().misbehaviour().clear();
+    team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to four").await;
     assert_eq!(team.model.requests().len(), 1, "a stored answer was paid for again");
@@ -95,11 +102,11 @@ async fn killed_with_a_stored_answer(backing: Backing) {
 async fn killed_after_the_platform_took_the_answer(backing: Backing) {
     let team = quiet(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
-    team.sandbox().misbehaviour().rest("POST /channels/", Fault::ResetAfter, u32::MAX);
+    break_posts(&team, RestFault::ResetAfter);
     team.say("general", "vince, report five").await;
     eventually("it was answered", || async { !team.answers("general").await.is_empty() }).await;
     process.kill();
-    team.sandbox().misbehaviour().clear();
+    team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to five").await;
     assert_eq!(team.model.requests().len(), 1);

@@ -1,0 +1,108 @@
+//! Slash commands, as a person uses them.
+
+use serde_json::{Value, json};
+
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    ask_relays_an_attributed_answer,
+    team_and_status_and_costs_and_help_answer_only_the_caller,
+    halt_silences_the_team_until_resume,
+    a_stranger_may_read_but_not_change,
+    a_paused_persona_does_not_answer,
+);
+
+/// Invokes a command of the team as a person's client does; the answer as it reads after the deferral.
+async fn invoke(team: &TestTeam, name: &str, options: Value) -> Value {
+    let guild = team.sandbox().guild_id();
+    let mut command = Value::Null;
+    eventually("the commands are registered", || async {
+        let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
+        index["application_commands"].as_array().is_some_and(|commands| commands.iter().any(|command| command["name"] == name))
+    })
+    .await;
+    let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
+    for known in index["application_commands"].as_array().expect("a list") {
+        if known["name"] == name {
+            command = known.clone();
+        }
+    }
+    let before = team.history("general").await.len();
+    let body = json!({
+        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel("general"),
+        "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
+    });
+    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+    let answered = || async {
+        let history = team.history("general").await;
+        history.get(before..).and_then(|new| new.last().cloned()).filter(|last| !last.text.is_empty())
+    };
+    eventually("the command is answered", || async { answered().await.is_some() }).await;
+    answered().await.expect("an answer").raw
+}
+
+fn text(answer: &Value) -> &str {
+    answer["content"].as_str().expect("a text")
+}
+
+fn is_ephemeral(answer: &Value) -> bool {
+    answer["flags"].as_u64().unwrap_or_default() & 64 != 0
+}
+
+async fn ask_relays_an_attributed_answer(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let options = json!([{"type": 3, "name": "persona", "value": "vince"}, {"type": 3, "name": "question", "value": "what do you think about our costs?"}]);
+    let answer = invoke(&team, "ask", options).await;
+    assert!(text(&answer).contains("**Vince** answers") && text(&answer).contains("$0"), "{answer}");
+    assert!(!is_ephemeral(&answer));
+}
+
+async fn team_and_status_and_costs_and_help_answer_only_the_caller(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let list = invoke(&team, "team", json!([{"type": 1, "name": "list", "options": []}])).await;
+    assert!(text(&list).contains("Sentinel") && is_ephemeral(&list), "{list}");
+    let status = invoke(&team, "status", json!([])).await;
+    assert!(text(&status).contains("offline") && is_ephemeral(&status), "{status}");
+    let costs = invoke(&team, "costs", json!([])).await;
+    assert!(text(&costs).contains("$0") && is_ephemeral(&costs), "{costs}");
+    let help = invoke(&team, "help", json!([])).await;
+    assert!(text(&help).contains("/ask") && is_ephemeral(&help), "{help}");
+}
+
+async fn halt_silences_the_team_until_resume(backing: Backing) {
+    let mut team = Wanted::on(backing).start().await;
+    invoke(&team, "halt", json!([])).await;
+    team.stop_app().await;
+    team.start_app().await;
+    let before = team.answers("ops").await.len();
+    team.say("ops", "kelly, hello").await;
+    team.say("ops", "kelly, hello?").await;
+    eventually("it is told", || async { team.answers("ops").await.len() > before }).await;
+    team.settle().await;
+    let told = team.answers("ops").await;
+    assert_eq!(told.len(), before + 1, "once an hour: {told:?}");
+    assert!(told[before].text.contains("halted"));
+    invoke(&team, "resume", json!([])).await;
+    team.say("ops", "kelly, hello again").await;
+    team.wait_for_answers("ops", before + 2).await;
+}
+
+async fn a_stranger_may_read_but_not_change(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let refused = invoke(&team, "halt", json!([])).await;
+    assert!(text(&refused).contains("operator") && is_ephemeral(&refused), "{refused}");
+    team.say("ops", "kelly, hello").await;
+    team.wait_for_answers("ops", 1).await;
+    assert!(text(&invoke(&team, "status", json!([])).await).contains("Kelly"));
+}
+
+async fn a_paused_persona_does_not_answer(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let persona = |action: &str| json!([{"type": 1, "name": action, "options": [{"type": 3, "name": "persona", "value": "vince"}]}]);
+    invoke(&team, "team", persona("pause")).await;
+    team.say("ops", "vince, hello").await;
+    assert!(team.wait_for_answers("ops", 1).await[0].text.contains("paused"));
+    invoke(&team, "team", persona("resume")).await;
+    team.say("ops", "vince, hello").await;
+    assert_eq!(team.wait_for_answers("ops", 2).await[1].author, "Vince");
+}
