@@ -1,3 +1,4 @@
+use super::reader::Section;
 use crate::domain::usage::Money;
 
 /// `[budgets]`: what may be spent. None: no limit.
@@ -15,5 +16,21 @@ impl Default for Budgets {
     /// Five dollars a day: enough for a team's day of chat on cheap models, and no surprise on a bill.
     fn default() -> Self {
         Self { day: Some(Money(5_000_000)), day_tokens: None, persona_day: None, persona_day_tokens: None }
+    }
+}
+
+impl Budgets {
+    pub(super) fn read(section: &mut Section<'_>) -> Self {
+        let default = Self::default();
+        Self {
+            day: section.read("day", default.day, "Dollars that may be spent in a day (UTC), all personas together."),
+            day_tokens: section.read("day_tokens", default.day_tokens, "Tokens that may be used in a day, all personas together."),
+            persona_day: section.read("persona_day", default.persona_day, "Dollars that each persona may spend in a day."),
+            persona_day_tokens: section.read(
+                "persona_day_tokens",
+                default.persona_day_tokens,
+                "Tokens that each persona may use in a day.",
+            ),
+        }
     }
 }

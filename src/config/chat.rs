@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::reader::{Section, choice};
 use crate::domain::ids::{ChannelId, UserId};
 use crate::domain::message::ChannelKind;
 
@@ -34,14 +35,14 @@ pub struct ChatSettings {
     pub channels: ChannelRules,
 }
 
-/// `[chat.channels]`: kinds and bindings of channels.
+/// `[[chat.channels]]`: kinds and bindings of channels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelRules {
     /// By id or name pattern (`*` matches any run of characters); the first that fits counts.
     pub kinds: Vec<(String, ChannelKind)>,
     /// Channels bound to a persona, by id or name; `listen` for listen only.
     pub bindings: Vec<(String, String)>,
-    /// What happens to a message that addresses nobody, by channel id or name; the default comes first and is named `*`.
+    /// What happens to a message that addresses nobody, by channel id or name; the default comes last and is named `*`.
     pub fallback: Vec<(String, FallbackAnswer)>,
 }
 
@@ -117,6 +118,120 @@ impl Default for ChannelRules {
             bindings: Vec::new(),
             fallback: Vec::new(),
         }
+    }
+}
+
+choice!(ChannelKind {
+    "chat" => Self::Chat,
+    "standup" => Self::Standup,
+    "knowledge" => Self::Knowledge,
+    "work" => Self::Work,
+    "ops" => Self::Ops,
+    "ignore" => Self::Ignore,
+});
+
+choice!(FallbackAnswer { "addressed" => Self::WhenAddressed, "always" => Self::Always, "never" => Self::Never });
+
+impl ChatSettings {
+    pub(super) fn read(section: &mut Section<'_>) -> Self {
+        let default = Self::default();
+        Self {
+            coalesce: read_coalesce(section, default.coalesce),
+            max_responders: section.read_within(
+                "max_responders",
+                default.max_responders,
+                1..=20,
+                "The most personas that answer one message.",
+            ),
+            still_thinking_after: section.read(
+                "still_thinking_after",
+                default.still_thinking_after,
+                "Past this time without a reply a short line says what the persona is doing.",
+            ),
+            attach_over: section.read_within(
+                "attach_over",
+                default.attach_over,
+                500..=100_000,
+                "Answers above this many characters go as a Markdown file with a summary.",
+            ),
+            ask_timeout: section.read(
+                "ask_timeout",
+                default.ask_timeout,
+                "How long an asked persona may take before the channel is told that no reply came.",
+            ),
+            ask_depth: section.read_within(
+                "ask_depth",
+                default.ask_depth,
+                0..=10,
+                "How many personas may pass a question on, one to the next.",
+            ),
+            max_age: section.read(
+                "max_age",
+                default.max_age,
+                "Messages that came in while the process was down are answered up to this age.",
+            ),
+            stop_phrases: section.read("stop_phrases", default.stop_phrases, "A message that is just one of these halts the channel."),
+            direct_messages: section.read("direct_messages", default.direct_messages, "Whether personas answer direct messages."),
+            allowed_channels: section.read(
+                "allowed_channels",
+                default.allowed_channels,
+                "Channels, by name or id, in which the team listens. Empty: all.",
+            ),
+            allowed_users: section.read("allowed_users", default.allowed_users, "People who are heard. Empty: everybody."),
+            operators: section.read(
+                "operators",
+                default.operators,
+                "Ids of users and roles that may use commands which change something. Empty: nobody (in the sandbox: everybody).",
+            ),
+            allowed_bots: section.read("allowed_bots", default.allowed_bots, "Foreign bots that may speak to a persona by mentioning it."),
+            channels: ChannelRules::read(section),
+        }
+    }
+}
+
+/// In milliseconds, as its name says.
+fn read_coalesce(section: &mut Section<'_>, default: Duration) -> Duration {
+    let about = "Messages of one person within this many milliseconds become one turn. 0: each message by itself.";
+    let milliseconds = u64::try_from(default.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(section.read_within("coalesce_ms", milliseconds, 0..=60_000, about))
+}
+
+impl ChannelRules {
+    /// Rules of the file stand before the defaults, so that they win.
+    fn read(chat: &mut Section<'_>) -> Self {
+        let answer = chat.read(
+            "answer",
+            FallbackAnswer::WhenAddressed,
+            "When the coordinator answers a message that addresses nobody: when it speaks to the team, asks or directs; always; or never.",
+        );
+        let mut rules = Self { kinds: Vec::new(), bindings: Vec::new(), fallback: Vec::new() };
+        for number in chat.list_entries("channels", "1") {
+            rules.read_rule(&mut chat.entry("channels", &number));
+        }
+        rules.kinds.extend(Self::default().kinds);
+        if answer != FallbackAnswer::WhenAddressed {
+            rules.fallback.push(("*".into(), answer));
+        }
+        rules
+    }
+
+    fn read_rule(&mut self, rule: &mut Section<'_>) {
+        let name = rule.require(
+            "name",
+            "research-*".to_owned(),
+            "A channel by id or name; * stands for any run of characters. The first rule that fits counts.",
+        );
+        let kind: Option<ChannelKind> = rule.read("kind", None, "What the channel is for.");
+        let persona: Option<String> = rule.read(
+            "persona",
+            None,
+            "The persona that answers there, by the name of its file, or \"listen\" where nobody answers unasked.",
+        );
+        let answer: Option<FallbackAnswer> = rule.read("answer", None, "As chat.answer, for this channel.");
+        let Some(name) = name else { return };
+        self.kinds.extend(kind.map(|kind| (name.clone(), kind)));
+        self.bindings.extend(persona.map(|persona| (name.clone(), persona.to_lowercase())));
+        self.fallback.extend(answer.map(|answer| (name, answer)));
     }
 }
 

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use super::reader::Section;
+
 /// `[guard]`: the limits on agents that answer agents (CHAT-13).
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuardLimits {
@@ -32,6 +34,47 @@ impl Default for GuardLimits {
             pair_per_minute: 3,
             cooldown: Duration::from_mins(1),
             similarity: 0.9,
+        }
+    }
+}
+
+impl GuardLimits {
+    pub(super) fn read(section: &mut Section<'_>) -> Self {
+        let default = Self::default();
+        Self {
+            replies_to_sender: section.read_within(
+                "replies_to_sender",
+                default.replies_to_sender,
+                0..=100,
+                "The most replies of an agent to the same agent among the last messages of a channel.",
+            ),
+            replies_to_sender_standup: section.read_within(
+                "replies_to_sender_standup",
+                default.replies_to_sender_standup,
+                0..=100,
+                "The same in a standup channel.",
+            ),
+            window: section.read_within("window", default.window, 1..=100, "How many of the last messages of a channel that looks at."),
+            run: section.read_within("run", default.run, 1..=100, "The most messages of agents in a row with no person between."),
+            chain: section.read_within(
+                "chain",
+                default.chain,
+                1..=1000,
+                "The most turns that one message of a person sets off, however slow.",
+            ),
+            pair_per_minute: section.read_within(
+                "pair_per_minute",
+                default.pair_per_minute,
+                1..=1000,
+                "The most messages a minute between two agents in a channel, in either direction.",
+            ),
+            cooldown: section.read("cooldown", default.cooldown, "How long the two are silent after that."),
+            similarity: section.read_within(
+                "similarity",
+                default.similarity,
+                0.0..=1.0,
+                "Text at least this much like one of the last five messages of agents is repetition and is not answered.",
+            ),
         }
     }
 }

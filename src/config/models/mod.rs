@@ -1,15 +1,26 @@
+//! `[models]`: which endpoints there are, which model each tier asks, what a token costs.
+//!
+//! The settings and their defaults stand here, `known` lists providers that need no address, `read` puts together what the operator gave.
+//! No endpoint is ever called from here.
+
+mod known;
+mod read;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use secrecy::SecretString;
 
+use super::reader::choice;
 use crate::domain::persona::Tier;
+
+pub(super) use read::is_web_address;
 
 /// `[models]`: providers, tiers and prices. Without a provider the team runs offline.
 #[derive(Debug, Clone)]
 pub struct ModelSettings {
     pub providers: Vec<ProviderSettings>,
-    /// What each tier tries, in order.
+    /// What each tier tries, in order. A tier that is missing is served by the one below; `t1` is there whenever a provider is.
     pub tiers: BTreeMap<Tier, Vec<ModelRef>>,
     /// By model name. An unlisted model costs nothing and the ledger says so by its zero.
     pub prices: BTreeMap<String, ModelPrice>,
@@ -40,6 +51,8 @@ pub enum ProviderKind {
     OpenAi,
     Anthropic,
 }
+
+choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic });
 
 /// A model of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
