@@ -8,12 +8,13 @@ use tokio_util::sync::CancellationToken;
 use super::queue::ChannelQueue;
 use super::{Conversation, Running};
 use crate::chat::format::{self, Rendered};
+use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
-use crate::domain::message::Speaker;
+use crate::domain::message::{InboundMessage, Speaker};
 use crate::domain::outbound::{OutboundFile, OutboundKind, OutboundMessage};
 use crate::domain::turn::{Trigger, Turn, TurnState};
 use crate::persona::turn::{Reply, TurnError, TurnInput};
-use crate::store::FinishedTurn;
+use crate::store::{Finished, FollowUp};
 
 /// A turn that was begun this often and never ended has taken the process down with it; it is not begun again.
 const MOST_ATTEMPTS: u32 = 3;
@@ -63,7 +64,7 @@ impl Conversation {
 
     async fn answer_message(&self, turn: &Turn, cancel: &CancellationToken) -> Result<Reply, TurnError> {
         let store = &self.parts().store;
-        let burst = store.list_burst(&turn.message).await?;
+        let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
         let asker = Speaker::Person { id: first.author.id.clone(), name: first.author.name.clone() };
         let question = super::deciding::join(&burst).text;
@@ -86,10 +87,16 @@ impl Conversation {
     ) -> Result<Reply, TurnError> {
         let store = &self.parts().store;
         let Some(said) = store.find_turn(said_in).await?.and_then(|said| said.reply) else { return Err(TurnError::Cancelled) };
-        let burst = store.list_burst(&turn.message).await?;
+        let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
         let asker = Speaker::Persona(from.clone());
         self.parts().performer.perform(&TurnInput::chat(turn, &first.channel, &asker, &said, &[]), self, cancel).await
+    }
+
+    /// The messages that a turn answers; none when the first was deleted.
+    async fn read_burst(&self, first: &MessageId) -> Result<Vec<InboundMessage>, TurnError> {
+        let rows = self.parts().store.list_burst(first).await?;
+        Ok(rows.into_iter().filter(|row| row.deleted_at.is_none()).map(|row| row.message).collect())
     }
 
     /// Stores how a turn ended, together with what is to be said and who speaks next.
@@ -108,17 +115,24 @@ impl Conversation {
             }
         }
         outbox.extend(ending.notice.as_deref().map(|text| Self::notice(&turn.persona, &turn.channel, text)));
+        let next = (!follow_ups.is_empty()).then(|| Decision {
+            responders: follow_ups.iter().map(|turn| turn.persona.clone()).collect(),
+            reason: Reason::AgentMention,
+            ask: None,
+        });
         let stored = parts
             .store
-            .finish_turn(&FinishedTurn {
-                turn: &turn.id,
+            .finish_turn(&Finished {
+                turn,
                 state: ending.state,
                 reply: ending.reply.as_ref().map(|reply| reply.text.as_str()),
                 model: ending.reply.as_ref().and_then(|reply| reply.model.as_deref()),
                 error: ending.error.as_deref(),
-                prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars),
+                prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
                 outbox: &outbox,
-                next: &follow_ups,
+                next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
+                ask: None,
+                usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
                 at: now,
             })
             .await?;

@@ -7,7 +7,6 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::answering::Ending;
-use super::halts::Scope;
 use super::{Conversation, Running};
 use crate::domain::ask::{Ask, AskState, may_ask};
 use crate::domain::decision::Block;
@@ -16,6 +15,7 @@ use crate::domain::message::Speaker;
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::turn::Turn;
 use crate::persona::turn::{AgentAsk, Colleagues, Reply, TurnError, TurnInput};
+use crate::store::{AskUpdate, Blocked};
 
 /// What became of an ask by its deadline.
 pub(super) enum Outcome {
@@ -64,7 +64,8 @@ impl Conversation {
             outcome = &mut carrying => return outcome.context("the asked persona's task broke off")?,
             () = self.parts().clock.sleep(left) => {}
         }
-        if store.settle_ask(&ask.id, AskState::Expired, None, &[], self.parts().clock.now()).await? {
+        let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
+        if store.settle_ask(&expired, &[], self.parts().clock.now()).await? {
             return Ok(Outcome::NoReply);
         }
         // It was answered at the last moment.
@@ -110,16 +111,15 @@ impl Conversation {
         let now = parts.clock.now();
         match result {
             Ok(reply) => {
-                let answer = Some(reply.text.as_str());
-                if !parts.store.settle_ask(&ask.id, AskState::Answered, answer, &[], now).await? {
-                    let late = self.late_answer(ask, &reply.text);
-                    parts.store.settle_ask(&ask.id, AskState::Late, answer, &late, now).await?;
+                let answered = |state| AskUpdate { ask: &ask.id, state, answer: Some(&reply.text) };
+                if ask.state == AskState::Expired || !parts.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
+                    parts.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
                     parts.relay.wake(&ask.channel);
                 }
                 Ok(Outcome::Answered(reply.text))
             }
             Err(error) => {
-                parts.store.settle_ask(&ask.id, AskState::Failed, None, &[], now).await?;
+                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?;
                 tracing::info!(ask = %ask.id, %error, "the asked persona did not answer");
                 Ok(Outcome::Failed(error.in_short()))
             }
@@ -136,7 +136,7 @@ impl Conversation {
     /// Whether the guard lets this ask go out (CHAT-18): no circle, not too deep, and within what one person's message may set off.
     async fn may_put(&self, asked: &AgentAsk<'_>, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
         let parts = self.parts();
-        if self.inner.halts.holds(&Scope::Team) || self.inner.halts.holds(&Scope::Channel(asked.channel.clone())) {
+        if self.inner.halts.is_halted_in(asked.channel) {
             return Ok(Err(Block::Halted));
         }
         if let Err(block) = may_ask(asked.path, &ask.askee, parts.chat.ask_depth) {
@@ -168,8 +168,8 @@ impl Conversation {
             deadline: now + parts.chat.ask_timeout,
         };
         if let Err(block) = self.may_put(asked, &ask).await? {
-            metrics::counter!("teamroom_guard_blocks_total", "reason" => block.as_str()).increment(1);
-            parts.store.record_block(asked.channel, asked.asker, &ask.askee, block, now).await?;
+            let from = Speaker::Persona(asked.asker.clone());
+            self.count_block(&Blocked { channel: asked.channel, chain: asked.chain, from: &from, to: &ask.askee, block, at: now }).await;
             return Ok(format!("Not asked ({block}): answer from what you know."));
         }
         parts.store.record_ask(&ask).await?;

@@ -9,7 +9,7 @@ use super::queue::ChannelQueue;
 use crate::domain::decision::Block;
 use crate::domain::ids::ChannelId;
 use crate::domain::turn::{Trigger, Turn};
-use crate::store::TurnScope;
+use crate::store::CancelScope;
 
 impl Conversation {
     /// Works off a channel until it is empty or the process stops; what is left then stands in the store.
@@ -95,9 +95,9 @@ impl Conversation {
         let parts = self.parts();
         let now = parts.clock.now();
         if let Trigger::Agent { from, .. } = &turn.trigger {
-            parts.store.record_block(&turn.channel, from, &turn.persona, Block::PersonSpoke, now).await?;
+            self.note_block(turn, from, &turn.persona, Block::PersonSpoke).await;
         }
-        parts.store.cancel_turns(TurnScope::AgentTalk(&turn.channel), "a person spoke", now).await?;
+        parts.store.cancel_turns(CancelScope::AgentTalk(&turn.channel), "a person spoke", now).await?;
         Ok(())
     }
 }

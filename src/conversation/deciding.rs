@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::Conversation;
-use super::halts::Scope;
 use super::router::{self, Arrival};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::decision::{Decision, Reason};
@@ -11,7 +10,7 @@ use crate::domain::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
 use crate::domain::message::{Channel, ChannelKind, InboundMessage, Place};
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::turn::{Trigger, Turn, TurnState};
-use crate::store::Decided;
+use crate::store::{Decided, HaltScope};
 
 /// A channel is told at most once in this time why nobody answers.
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
@@ -23,12 +22,9 @@ impl Conversation {
         let message = join(burst);
         let decision = self.route(&message).await?;
         let now = parts.clock.now();
-        if !decision.responders.is_empty() {
+        if !decision.responders.is_empty() && self.inner.halts.is_halted_in(&message.channel.id) {
             // A person addresses an agent: agents may talk here again.
-            let scope = Scope::Channel(message.channel.id.clone());
-            if self.inner.halts.holds(&scope) {
-                self.inner.halts.lift(&scope).await?;
-            }
+            self.inner.halts.lift(&HaltScope::Channel(message.channel.id.clone())).await?;
         }
         let mut rows = Rows::default();
         self.plan(&message, &decision, &mut rows);
@@ -54,6 +50,9 @@ impl Conversation {
 
     async fn route(&self, message: &InboundMessage) -> anyhow::Result<Decision> {
         let parts = self.parts();
+        if self.inner.halts.is_team_halted() {
+            return Ok(Decision::nobody(Reason::Halted));
+        }
         let accounts = self.accounts();
         let replied_to = match &message.reply_to {
             Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
@@ -73,7 +72,7 @@ impl Conversation {
             kind: self.kind_of(&message.channel),
             binding: parts.chat.channels.find_binding(id, name),
             fallback: parts.chat.channels.fallback_of(id, name),
-            halted: self.inner.halts.holds(&Scope::Team),
+            halted: self.inner.halts.is_halted_in(&message.channel.id),
             replied_to: replied_to.as_ref(),
             thread_owner,
             roster: &parts.roster,

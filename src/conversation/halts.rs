@@ -5,33 +5,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::ids::{ChannelId, PersonaSlug, UserId};
-use crate::store::{Store, StoreError};
-
-/// What a halt covers.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Scope {
-    Team,
-    /// Agents do not talk to agents here until a person addresses one or says resume.
-    Channel(ChannelId),
-    /// A persona that an operator has paused.
-    Persona(PersonaSlug),
-}
-
-impl Scope {
-    /// The scope's name in the store.
-    fn key(&self) -> String {
-        match self {
-            Self::Team => "*".into(),
-            Self::Channel(id) => format!("channel:{id}"),
-            Self::Persona(slug) => format!("persona:{slug}"),
-        }
-    }
-}
+use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::store::{HaltScope, Store, StoreError};
 
 pub(super) struct Halts {
     store: Store,
-    active: Mutex<HashSet<String>>,
+    active: Mutex<HashSet<HaltScope>>,
 }
 
 impl Halts {
@@ -41,37 +20,42 @@ impl Halts {
         Ok(Self { store, active: Mutex::new(active) })
     }
 
-    pub(super) fn holds(&self, scope: &Scope) -> bool {
-        self.active().contains(&scope.key())
+    pub(super) fn is_team_halted(&self) -> bool {
+        self.active().contains(&HaltScope::All)
+    }
+
+    /// True when agents are to be silent in a channel until a person speaks to one.
+    pub(super) fn is_halted_in(&self, channel: &ChannelId) -> bool {
+        let active = self.active();
+        active.contains(&HaltScope::All) || active.contains(&HaltScope::Channel(channel.clone()))
     }
 
     pub(super) fn is_paused(&self, persona: &PersonaSlug) -> bool {
-        self.holds(&Scope::Persona(persona.clone()))
+        self.active().contains(&HaltScope::Persona(persona.clone()))
     }
 
     /// In force from this instant, even if the store cannot be written: silence is the safe side.
-    pub(super) async fn set(&self, scope: &Scope, by: &UserId, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.active().insert(scope.key());
-        self.store.halt(&scope.key(), by, at).await
+    pub(super) async fn set(&self, scope: HaltScope, by: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+        self.active().insert(scope.clone());
+        self.store.halt(&scope, by, at).await
     }
 
     /// True when there was something to lift.
-    pub(super) async fn lift(&self, scope: &Scope) -> Result<bool, StoreError> {
-        self.store.resume(&scope.key()).await?;
-        Ok(self.active().remove(&scope.key()))
+    pub(super) async fn lift(&self, scope: &HaltScope) -> Result<bool, StoreError> {
+        self.store.resume(scope).await?;
+        Ok(self.active().remove(scope))
     }
 
     /// Lifts every halt of the team and of channels; paused personas stay paused.
     pub(super) async fn lift_all(&self) -> Result<(), StoreError> {
-        let lifted: Vec<String> = self.active().iter().filter(|key| !key.starts_with("persona:")).cloned().collect();
-        for key in lifted {
-            self.store.resume(&key).await?;
-            self.active().remove(&key);
+        let lifted: Vec<HaltScope> = self.active().iter().filter(|scope| !matches!(scope, HaltScope::Persona(_))).cloned().collect();
+        for scope in &lifted {
+            self.lift(scope).await?;
         }
         Ok(())
     }
 
-    fn active(&self) -> MutexGuard<'_, HashSet<String>> {
+    fn active(&self) -> MutexGuard<'_, HashSet<HaltScope>> {
         self.active.lock().expect("no code panics while it holds the halts")
     }
 }

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use super::Conversation;
 use super::addressing::addressed_by_agent;
 use super::guard::{self, Exchange};
-use super::halts::Scope;
 use crate::domain::decision::Block;
 use crate::domain::ids::{PersonaSlug, TurnId};
 use crate::domain::message::{ChannelKind, Speaker, Spoken};
 use crate::domain::turn::{Trigger, Turn, TurnState};
+use crate::store::Blocked;
 
 /// How far back the guard looks. More than any of its windows needs, less than a screenful.
-const TRANSCRIPT: usize = 50;
+const TRANSCRIPT: u32 = 50;
 
 impl Conversation {
     /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
@@ -34,7 +34,7 @@ impl Conversation {
             };
             match verdict {
                 Ok(()) => follow_ups.push(self.follow_up(turn, persona)),
-                Err(block) => self.note_block(turn, &persona, block).await,
+                Err(block) => self.note_block(turn, &turn.persona, &persona, block).await,
             }
         }
         follow_ups
@@ -43,7 +43,7 @@ impl Conversation {
     async fn examine(&self, turn: &Turn, text: &str, to: &PersonaSlug, queued: u32) -> anyhow::Result<Result<(), Block>> {
         let parts = self.parts();
         let now = parts.clock.now();
-        let mut recent = parts.store.list_spoken(&turn.channel, TRANSCRIPT).await?;
+        let mut recent = parts.store.list_spoken(&turn.channel, TRANSCRIPT, None).await?;
         let from = Speaker::Persona(turn.persona.clone());
         recent.push(Spoken { message: None, speaker: from.clone(), answers: answered_agent(turn), text: text.to_owned(), at: now });
         let message = parts.store.find_message(&turn.message).await?;
@@ -55,14 +55,16 @@ impl Conversation {
             status: false,
             recent: &recent,
             chain_turns: parts.store.count_chain_turns(&turn.chain).await?.saturating_add(queued),
-            cooldown_until: parts.store.find_cooldown(&turn.channel, &turn.persona, to).await?,
-            halted: self.inner.halts.holds(&Scope::Team) || self.inner.halts.holds(&Scope::Channel(turn.channel.clone())),
+            cooldown_until: parts.store.find_cooldown(&turn.channel, &from, &Speaker::Persona(to.clone())).await?,
+            halted: self.inner.halts.is_halted_in(&turn.channel),
             standup,
             now,
             limits: &parts.guard,
         });
-        if verdict == Err(Block::PairRate) {
-            parts.store.set_cooldown(&turn.channel, &turn.persona, to, now + parts.guard.cooldown).await?;
+        if let Err(block) = verdict
+            && let Some(until) = guard::cooldown_after(block, now, &parts.guard)
+        {
+            parts.store.set_cooldown(&turn.channel, &from, &Speaker::Persona(to.clone()), until).await?;
         }
         Ok(verdict)
     }
@@ -79,11 +81,17 @@ impl Conversation {
         }
     }
 
-    pub(super) async fn note_block(&self, turn: &Turn, to: &PersonaSlug, block: Block) {
-        let parts = self.parts();
-        metrics::counter!("teamroom_guard_blocks_total", "reason" => block.as_str()).increment(1);
-        tracing::info!(message = %turn.message, from = %turn.persona, %to, %block, "the guard said no");
-        if let Err(error) = parts.store.record_block(&turn.channel, &turn.persona, to, block, parts.clock.now()).await {
+    /// Counts that the guard kept `to` from answering `from`.
+    pub(super) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
+        let at = self.parts().clock.now();
+        let from = Speaker::Persona(from.clone());
+        self.count_block(&Blocked { channel: &turn.channel, chain: &turn.chain, from: &from, to, block, at }).await;
+    }
+
+    pub(super) async fn count_block(&self, blocked: &Blocked<'_>) {
+        metrics::counter!("teamroom_guard_blocks_total", "reason" => blocked.block.as_str()).increment(1);
+        tracing::info!(message = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
+        if let Err(error) = self.parts().store.record_block(blocked).await {
             tracing::warn!(%error, "a block could not be counted");
         }
     }

@@ -5,16 +5,19 @@ use std::time::Duration;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 
-use super::halts::Scope;
 use super::queue::Waiting;
+use super::authorize::{Action, authorize};
 use super::{Conversation, router};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::domain::message::{AuthorKind, InboundMessage, Place};
-use crate::store::{Claim, Decided};
+use crate::store::{CancelScope, Claim, Decided, HaltScope, StoreError};
 
 /// How many missed messages of a channel are fetched after a gap.
 const BACKFILL: usize = 200;
+
+/// How long a message waits before the store is asked again.
+const STORE_RETRY: Duration = Duration::from_secs(1);
 
 /// The same trouble of an identity is told once in this time.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
@@ -30,9 +33,9 @@ impl Conversation {
             _ => {}
         }
         let now = parts.clock.now();
-        let claim = parts.store.claim(&message, now).await.context("cannot claim a message")?;
-        parts.store.record_channel_seen(&message.channel, &message.seen_by, &message.id, message.sent_at).await?;
-        metrics::counter!("teamroom_messages_received_total", "claim" => claim.as_str()).increment(1);
+        let claim = self.claim(&message).await.context("cannot claim a message")?;
+        parts.store.record_channel_seen(&message.channel, &message.id, message.sent_at).await?;
+        metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if claim == Claim::Known {
             return Ok(());
         }
@@ -48,19 +51,33 @@ impl Conversation {
         Ok(())
     }
 
+    /// The adapter hands a message over once, so a store that is away for a while is waited for.
+    async fn claim(&self, message: &InboundMessage) -> Result<Claim, StoreError> {
+        let parts = self.parts();
+        loop {
+            match parts.store.claim(message, parts.clock.now()).await {
+                Err(error) if error.is_retryable() && !parts.stop.is_cancelled() => {
+                    tracing::warn!(message = %message.id, %error, "a message waits for the store");
+                    parts.clock.sleep(STORE_RETRY).await;
+                }
+                claim => return claim,
+            }
+        }
+    }
+
     /// STOP is looked at before everything, and works while the channel's queue is busy.
     fn is_stop(&self, message: &InboundMessage) -> bool {
         message.author.kind == AuthorKind::Person
-            && router::is_stop(&message.text, &self.parts().chat.stop_phrases)
-            && router::may_speak(message, &self.parts().chat)
+            && router::is_stop(&message.text, &self.parts().chat.stop_phrases, &self.parts().roster)
+            && authorize(Action::Speak, &message.author, &message.channel, &self.parts().chat).is_ok()
     }
 
     async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
         let parts = self.parts();
         let channel = &message.channel.id;
-        self.inner.halts.set(&Scope::Channel(channel.clone()), &message.author.id, now).await?;
+        self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
         self.cancel_running(|running| running.channel == *channel);
-        parts.store.cancel_turns(crate::store::TurnScope::Channel(channel), "a person said stop", now).await?;
+        parts.store.cancel_turns(CancelScope::Channel(channel), "a person said stop", now).await?;
         let coordinator = &parts.roster.coordinator().slug;
         let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
         parts
@@ -98,7 +115,7 @@ impl Conversation {
         }
         self.cancel_running(|running| ids.contains(&running.message));
         for id in ids {
-            parts.store.cancel_turns(crate::store::TurnScope::Message(id), "the message was deleted", now).await?;
+            parts.store.cancel_turns(CancelScope::Message(id), "the message was deleted", now).await?;
         }
         Ok(())
     }
@@ -106,7 +123,7 @@ impl Conversation {
     /// An identity is online: its account is noted, its mail goes out, and what was said meanwhile is fetched.
     pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
         let parts = self.parts();
-        parts.store.record_identity(&persona, &account, parts.clock.now()).await?;
+        parts.store.record_identity(&persona, parts.platform.name(), &account, parts.clock.now()).await?;
         self.inner.accounts.write().expect("no code panics while it holds the accounts").record(account, persona.clone());
         if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
             parts.platform.set_presence(&persona, crate::chat::Presence::Paused).await;
@@ -125,7 +142,7 @@ impl Conversation {
     async fn backfill(&self, reader: &PersonaSlug) -> anyhow::Result<()> {
         let parts = self.parts();
         for seen in parts.store.list_channels().await? {
-            if seen.channel.place == Place::Direct && seen.reader != *reader {
+            if seen.channel.place == Place::Direct && !self.was_seen_by(&seen.last_message, reader).await? {
                 continue;
             }
             match parts.platform.list_messages_after(reader, &seen.channel.id, &seen.last_message, BACKFILL).await {
@@ -140,17 +157,19 @@ impl Conversation {
         Ok(())
     }
 
+    /// A direct conversation can only be read by the persona it is with.
+    async fn was_seen_by(&self, message: &MessageId, reader: &PersonaSlug) -> anyhow::Result<bool> {
+        Ok(self.parts().store.find_message(message).await?.is_some_and(|row| row.message.seen_by == *reader))
+    }
+
     /// Tells the ops channel, once, in plain words.
     pub(super) async fn tell_operators(&self, persona: &PersonaSlug, text: &str) -> anyhow::Result<()> {
         let parts = self.parts();
         tracing::error!(%persona, text, "an identity is in trouble");
-        let Some(ops) = parts.store.list_channels().await?.into_iter().find(|seen| self.kind_of(&seen.channel) == crate::domain::message::ChannelKind::Ops)
-        else {
-            return Ok(());
-        };
+        let Some(ops) = parts.platform.find_channel(&parts.ops_channel).await else { return Ok(()) };
         if parts.store.claim_notice(&format!("trouble:{persona}:{text}"), parts.clock.now(), TROUBLE_EVERY).await? {
             let coordinator = &parts.roster.coordinator().slug;
-            self.post(Self::notice(coordinator, &ops.channel.id, text)).await?;
+            self.post(Self::notice(coordinator, &ops, text)).await?;
         }
         Ok(())
     }
@@ -169,5 +188,13 @@ impl Conversation {
         let conversation = self.clone();
         let channel = channel.clone();
         self.parts().tasks.spawn(async move { conversation.work_off(&channel, &queue).await });
+    }
+}
+
+fn claim_name(claim: Claim) -> &'static str {
+    match claim {
+        Claim::New => "new",
+        Claim::Completed => "completed",
+        Claim::Known => "known",
     }
 }

@@ -21,6 +21,7 @@ pub mod addressing;
 mod answering;
 pub mod ask_phrase;
 mod asking;
+mod authorize;
 mod channel;
 mod deciding;
 mod desk;
@@ -61,6 +62,8 @@ pub struct Parts {
     pub roster: Arc<Roster>,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
+    /// The channel, by name or id, that is told what operators should know.
+    pub ops_channel: String,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
     pub relay: Relay,

@@ -1,7 +1,7 @@
 //! The files of a message: fetched on receipt, since their links expire, and kept as text.
 
 use super::Conversation;
-use crate::chat::attachments::{self, Tally};
+use crate::chat::attachments;
 use crate::domain::message::{Attachment, InboundMessage};
 use crate::store::FileText;
 

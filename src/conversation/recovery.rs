@@ -4,6 +4,7 @@ use super::Conversation;
 use super::queue::Waiting;
 use crate::domain::ask::AskState;
 use crate::domain::turn::Trigger;
+use crate::store::AskUpdate;
 
 impl Conversation {
     /// Puts open turns and undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over.
@@ -13,7 +14,7 @@ impl Conversation {
         let now = self.parts().clock.now();
         let turns = store.list_open_turns().await?;
         let asks = store.list_open_asks().await?;
-        let messages = store.list_undecided().await?;
+        let messages = store.list_undecided(None).await?;
         if !(turns.is_empty() && asks.is_empty() && messages.is_empty()) {
             tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
         }
@@ -27,12 +28,13 @@ impl Conversation {
         for turn in turns {
             self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
         }
-        for message in messages {
-            self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
+        for row in messages.into_iter().filter(|row| row.message.complete) {
+            self.enqueue(&row.message.channel.id.clone(), Waiting::Message { message: Box::new(row.message), arrived_at: now });
         }
         for mut ask in asks.into_iter().filter(|ask| !awaited.contains(&ask.id)) {
             // Nobody waits for it any more, so its answer is a late one whenever it comes.
-            if ask.state == AskState::Asked && store.settle_ask(&ask.id, AskState::Expired, None, &[], now).await? {
+            let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
+            if ask.state == AskState::Expired || store.settle_ask(&expired, &[], now).await? {
                 ask.state = AskState::Expired;
             }
             self.carry_out(ask);

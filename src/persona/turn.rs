@@ -17,7 +17,7 @@ use crate::domain::message::{Channel, Speaker, Spoken};
 use crate::domain::persona::{Persona, Tier};
 use crate::domain::roster::Roster;
 use crate::domain::turn::Turn;
-use crate::domain::usage::Purpose;
+use crate::domain::usage::{Purpose, TokenUsage};
 use crate::feeds::Feed;
 use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, Models, ToolCall, ToolSpec};
 use crate::store::{FileText, Store, StoreError};
@@ -90,6 +90,7 @@ pub struct Reply {
     pub text: String,
     /// `provider/model`; none when no model wrote it.
     pub model: Option<String>,
+    pub usage: TokenUsage,
     /// The size of the prompt, for the ledger's reader and the benchmark.
     pub prompt_chars: usize,
 }
@@ -97,7 +98,7 @@ pub struct Reply {
 impl Reply {
     /// A reply put together by code.
     pub fn plain(text: String) -> Self {
-        Self { text, model: None, prompt_chars: 0 }
+        Self { text, model: None, usage: TokenUsage::default(), prompt_chars: 0 }
     }
 }
 

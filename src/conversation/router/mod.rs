@@ -10,6 +10,7 @@ use crate::domain::message::{AuthorKind, ChannelKind, InboundMessage, Place};
 use crate::domain::roster::{Accounts, Roster};
 use crate::domain::text::without_invisible;
 
+use super::authorize::{Action, Denied, authorize};
 use super::addressing::{Opening, People, find_opening, list_mentions, spoken};
 use super::ask_phrase::find_ask;
 use super::intent::{is_directive, is_question};
@@ -165,15 +166,10 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let Arrival { message, settings, .. } = arrival;
     let author = &message.author;
     let listed_bot = author.kind == AuthorKind::ForeignBot && settings.allowed_bots.contains(&author.id) && !reading.mentioned.is_empty();
-    let direct = message.channel.place == Place::Direct;
     let reason = if author.kind != AuthorKind::Person && !listed_bot {
         Reason::NotAPerson
-    } else if !direct && !is_channel_allowed(message, &settings.allowed_channels) {
-        Reason::ChannelNotAllowed
-    } else if !listed_bot && !settings.allowed_users.is_empty() && !settings.allowed_users.contains(&author.id) {
-        Reason::AuthorNotAllowed
-    } else if direct && !settings.direct_messages {
-        Reason::DirectMessagesOff
+    } else if let Err(Denied::Unheard(reason)) = authorize(Action::Speak, author, &message.channel, settings) {
+        reason
     } else if arrival.kind == ChannelKind::Ignore {
         Reason::ChannelIgnored
     } else if message.is_empty() {
@@ -184,17 +180,6 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
         return None;
     };
     Some(Decision::nobody(reason))
-}
-
-/// By id or name; a thread is allowed with its parent.
-fn is_channel_allowed(message: &InboundMessage, allowed: &[String]) -> bool {
-    let channel = &message.channel;
-    let named = |entry: &str, id: &str, name: &str| entry == id || entry.trim_start_matches('#').eq_ignore_ascii_case(name);
-    allowed.is_empty()
-        || allowed.iter().any(|entry| {
-            named(entry, channel.id.as_str(), &channel.name)
-                || matches!(&channel.place, Place::Thread { parent, parent_name, .. } if named(entry, parent.as_str(), parent_name))
-        })
 }
 
 fn in_standup(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
