@@ -1,0 +1,158 @@
+//! The two databases behind one face: pools, transactions, and the macro by which each statement is written once.
+//!
+//! Nothing here knows a table of the team's. `sqlx::Any` would do the same with less code, but it reads neither times nor
+//! booleans from both databases; so a statement is expanded for each of the two typed pools instead.
+
+mod column;
+mod leadership;
+mod open;
+mod postgres;
+mod sqlite;
+
+use std::future::Future;
+use std::time::Duration;
+
+use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool};
+
+use super::error::Result;
+
+pub(crate) use column::{Document, Word, count, document, plain};
+pub(crate) use leadership::Leadership;
+pub(crate) use open::{Opened, Use, open};
+pub(crate) use sqlite::DatabaseFile;
+
+/// The longest that PostgreSQL may take over one statement before the connection counts as dead. A half-open connection
+/// would otherwise hold its caller until the kernel gives up, which takes a quarter of an hour.
+const STATEMENT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Something that there is one of for each database.
+pub(crate) enum Backend<S, P> {
+    Sqlite(S),
+    Postgres(P),
+}
+
+/// The database.
+#[derive(Clone)]
+pub(crate) enum Db {
+    /// SQLite lets one connection write at a time, so there is one, and whoever wants to write waits for it in order. Waiting
+    /// inside SQLite instead means polling, without any order.
+    Sqlite {
+        writer: SqlitePool,
+        reader: SqlitePool,
+        file: DatabaseFile,
+    },
+    Postgres(PgPool),
+}
+
+impl Db {
+    /// Where to read outside of a transaction.
+    pub(crate) fn read(&self) -> Backend<&SqlitePool, &PgPool> {
+        match self {
+            Self::Sqlite { reader, .. } => Backend::Sqlite(reader),
+            Self::Postgres(pool) => Backend::Postgres(pool),
+        }
+    }
+
+    /// Where to run a single statement that writes.
+    ///
+    /// # Errors
+    /// `StoreError::Replaced` when the database file is no longer the one that was opened.
+    pub(crate) fn write(&self) -> Result<Backend<&SqlitePool, &PgPool>> {
+        match self {
+            Self::Sqlite { writer, file, .. } => {
+                file.check()?;
+                Ok(Backend::Sqlite(writer))
+            }
+            Self::Postgres(pool) => Ok(Backend::Postgres(pool)),
+        }
+    }
+
+    /// Begins a transaction that writes.
+    pub(crate) async fn begin(&self) -> Result<Transaction> {
+        Ok(Transaction(match self {
+            Self::Sqlite { writer, file, .. } => {
+                file.check()?;
+                // A transaction that begins by reading and writes later fails at once when somebody else wrote in between;
+                // the busy timeout does not help there. Taking the lock first does.
+                Backend::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
+            }
+            Self::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
+        }))
+    }
+
+    /// Closes all connections; SQLite folds its write-ahead log into the file.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite { writer, reader, .. } => {
+                reader.close().await;
+                writer.close().await;
+            }
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// A transaction that writes. Dropped without [`Self::commit`], it has no effect.
+pub(crate) struct Transaction(Backend<sqlx::Transaction<'static, Sqlite>, sqlx::Transaction<'static, Postgres>>);
+
+impl Transaction {
+    /// Where its statements run.
+    pub(crate) fn on(&mut self) -> Backend<&mut SqliteConnection, &mut PgConnection> {
+        match &mut self.0 {
+            Backend::Sqlite(transaction) => Backend::Sqlite(transaction),
+            Backend::Postgres(transaction) => Backend::Postgres(transaction),
+        }
+    }
+
+    /// Lets those that call this with the same `key` pass one at a time until they commit. SQLite has one writer anyway.
+    pub(crate) async fn serialize(&mut self, key: i64) -> Result<()> {
+        if let Backend::Postgres(connection) = self.on() {
+            bounded(sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(key).execute(connection)).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn commit(self) -> Result<()> {
+        match self.0 {
+            Backend::Sqlite(transaction) => transaction.commit().await?,
+            Backend::Postgres(transaction) => bounded(transaction.commit()).await?,
+        }
+        Ok(())
+    }
+}
+
+/// Waits for PostgreSQL, but not for ever.
+pub(crate) async fn bounded<T>(work: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    match tokio::time::timeout(STATEMENT_LIMIT, work).await {
+        Ok(done) => done,
+        Err(_) => Err(sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "PostgreSQL does not answer"))),
+    }
+}
+
+/// Runs one statement, written once, on whichever database there is: `sql!(where, how, "statement", binds…)`.
+///
+/// `how` is `execute`, which gives the number of rows it touched, or one of sqlx's `fetch_all`, `fetch_one`, `fetch_optional`,
+/// whose row type is inferred. The text is a literal, so that a test finds every statement and prepares it on both databases.
+macro_rules! sql {
+    ($on:expr, execute, $text:literal $(, $bind:expr)* $(,)?) => {
+        match $on {
+            $crate::store::engine::Backend::Sqlite(on) => {
+                sqlx::query($text)$(.bind($bind))*.execute(on).await.map(|done| done.rows_affected())
+            }
+            $crate::store::engine::Backend::Postgres(on) => {
+                $crate::store::engine::bounded(sqlx::query($text)$(.bind($bind))*.execute(on)).await.map(|done| done.rows_affected())
+            }
+        }
+        .map_err($crate::store::error::StoreError::from)
+    };
+    ($on:expr, $fetch:ident, $text:literal $(, $bind:expr)* $(,)?) => {
+        match $on {
+            $crate::store::engine::Backend::Sqlite(on) => sqlx::query_as($text)$(.bind($bind))*.$fetch(on).await,
+            $crate::store::engine::Backend::Postgres(on) => {
+                $crate::store::engine::bounded(sqlx::query_as($text)$(.bind($bind))*.$fetch(on)).await
+            }
+        }
+        .map_err($crate::store::error::StoreError::from)
+    };
+}
+pub(crate) use sql;

@@ -1,0 +1,67 @@
+//! Halts: where the team was told to stop. They outlive the process.
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::ids::ChannelId;
+use crate::store::Store;
+use crate::store::engine::{plain, sql};
+use crate::store::error::Result;
+
+/// What a halt stops.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HaltScope {
+    Channel(ChannelId),
+    /// The whole team, everywhere.
+    All,
+}
+
+impl HaltScope {
+    /// No platform names a channel `*`.
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Channel(channel) => channel.as_str(),
+            Self::All => "*",
+        }
+    }
+
+    fn parse(scope: String) -> Self {
+        if scope == "*" { Self::All } else { Self::Channel(scope.into()) }
+    }
+}
+
+/// A halt in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halt {
+    pub scope: HaltScope,
+    /// Who said stop, for people.
+    pub by: String,
+    pub at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Halts the team in `scope`. A halt in force stays as it is.
+    pub async fn halt(&self, scope: &HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO halts (scope, by, at) VALUES ($1, $2, $3) ON CONFLICT (scope) DO NOTHING",
+            scope.as_str(),
+            plain(by),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// Ends a halt. False when none was in force.
+    pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
+        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.as_str())?;
+        Ok(ended > 0)
+    }
+
+    /// All halts in force, the oldest first.
+    pub async fn list_halts(&self) -> Result<Vec<Halt>> {
+        let rows: Vec<(String, String, DateTime<Utc>)> =
+            sql!(self.db().read(), fetch_all, "SELECT scope, by, at FROM halts ORDER BY at, scope")?;
+        Ok(rows.into_iter().map(|(scope, by, at)| Halt { scope: HaltScope::parse(scope), by, at }).collect())
+    }
+}

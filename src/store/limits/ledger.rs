@@ -1,0 +1,82 @@
+//! The ledger as people read it: what it cost, by day, persona, purpose or model.
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::usage::{Money, TokenUsage};
+use crate::store::Store;
+use crate::store::engine::sql;
+use crate::store::error::Result;
+
+/// What costs are added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostGroup {
+    /// UTC.
+    Day,
+    Persona,
+    Purpose,
+    Model,
+}
+
+impl CostGroup {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Persona => "persona",
+            Self::Purpose => "purpose",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// One group's sums. Calls that are not settled count at their worst case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostLine {
+    /// The day, persona, purpose or model; `none` for callers that are no persona.
+    pub key: String,
+    pub calls: u64,
+    pub usage: TokenUsage,
+    pub cost: Money,
+}
+
+#[derive(sqlx::FromRow)]
+struct CostColumns {
+    key: String,
+    #[sqlx(try_from = "i64")]
+    calls: u64,
+    #[sqlx(try_from = "i64")]
+    input: u64,
+    #[sqlx(try_from = "i64")]
+    cached: u64,
+    #[sqlx(try_from = "i64")]
+    output: u64,
+    cost: i64,
+}
+
+impl Store {
+    /// What was spent since, by group: days in their order, everything else by cost.
+    pub async fn costs(&self, since: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>> {
+        let rows: Vec<CostColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT CASE $2 WHEN 'day' THEN day WHEN 'persona' THEN COALESCE(persona, 'none') WHEN 'purpose' THEN purpose ELSE model END AS key,
+                 COUNT(*) AS calls, CAST(SUM(input_tokens) AS BIGINT) AS input, CAST(SUM(cached_tokens) AS BIGINT) AS cached,
+                 CAST(SUM(output_tokens) AS BIGINT) AS output, CAST(SUM(cost) AS BIGINT) AS cost
+             FROM ledger WHERE at >= $1 GROUP BY 1 ORDER BY 1",
+            since,
+            group.as_str()
+        )?;
+        let mut lines: Vec<CostLine> = rows
+            .into_iter()
+            .map(|row| CostLine {
+                key: row.key,
+                calls: row.calls,
+                usage: TokenUsage { input: row.input, cached: row.cached, output: row.output },
+                cost: Money(row.cost),
+            })
+            .collect();
+        if group != CostGroup::Day {
+            lines.sort_by_key(|line| std::cmp::Reverse(line.cost));
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,12 @@
+//! What holds the team back: halts, the guard's records, notices already given, money.
+
+mod guard;
+mod halts;
+mod ledger;
+mod notices;
+mod spending;
+
+pub use guard::Blocked;
+pub use halts::{Halt, HaltScope};
+pub use ledger::{CostGroup, CostLine};
+pub use spending::{Limit, Refused, ReserveError, Reserved, Spent};

@@ -1,0 +1,162 @@
+//! The outbox: what is to be posted, in order, until the platform has it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::ids::{ChannelId, MessageId, OutboxId};
+use crate::domain::outbound::{DeliveryState, OutboundMessage, Posted};
+use crate::store::Store;
+use crate::store::engine::{Document, Transaction, document, plain, sql};
+use crate::store::error::Result;
+
+/// A message that waits to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutboxRow {
+    pub message: OutboundMessage,
+    /// How often sending was begun.
+    pub attempts: u32,
+    pub first_attempt_at: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct OutboxColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<OutboundMessage>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    first_attempt_at: Option<DateTime<Utc>>,
+    next_attempt_at: DateTime<Utc>,
+    created_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Puts messages into the outbox, in this order.
+    pub async fn enqueue(&self, messages: &[OutboundMessage], at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        insert_outbound(&mut transaction, messages, None, at).await?;
+        transaction.commit().await
+    }
+
+    /// The channels whose next message may be sent now, the longest waiting first.
+    pub async fn list_due_channels(&self, now: DateTime<Utc>) -> Result<Vec<ChannelId>> {
+        let rows: Vec<(String,)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT head.channel FROM (SELECT MIN(position) AS position FROM outbox WHERE state = 'pending' GROUP BY channel) due
+             JOIN outbox head ON head.position = due.position
+             WHERE head.next_attempt_at <= $1 ORDER BY head.position",
+            now
+        )?;
+        Ok(rows.into_iter().map(|(channel,)| ChannelId::new(channel)).collect())
+    }
+
+    /// The next message of a channel. None when nothing waits there, or the next must wait longer: it is never overtaken.
+    pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
+        let row: Option<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT 1",
+            channel.as_str()
+        )?;
+        Ok(row.filter(|row| row.next_attempt_at <= now).map(|row| OutboxRow {
+            message: row.message.0,
+            attempts: row.attempts,
+            first_attempt_at: row.first_attempt_at,
+            created_at: row.created_at,
+        }))
+    }
+
+    /// Notes that sending begins, before it does: after a crash it is known that the message may be there already.
+    pub async fn record_attempt(&self, message: &OutboxId, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET attempts = attempts + 1, first_attempt_at = COALESCE(first_attempt_at, $2)
+             WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// Notes that the platform has the message, and under which id.
+    pub async fn record_sent(&self, message: &OutboxId, posted: &Posted) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET state = 'sent', platform_id = $2, sent_at = $3, failure = NULL WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            posted.message.as_str(),
+            posted.at
+        )?;
+        Ok(())
+    }
+
+    /// Lets a message wait until `next`, because of `why`.
+    pub async fn record_retry(&self, message: &OutboxId, next: DateTime<Utc>, why: &str) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET next_attempt_at = $2, failure = $3 WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            next,
+            plain(why)
+        )?;
+        Ok(())
+    }
+
+    /// Gives a message up, because of `why`; the next one of its channel takes its turn.
+    pub async fn record_failed(&self, message: &OutboxId, why: &str) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET state = 'failed', failure = $2 WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            plain(why)
+        )?;
+        Ok(())
+    }
+
+    /// How many messages wait, and for how long the oldest has.
+    pub async fn outbox_depth(&self, now: DateTime<Utc>) -> Result<(u64, Duration)> {
+        let (count, oldest): (i64, Option<DateTime<Utc>>) =
+            sql!(self.db().read(), fetch_one, "SELECT COUNT(*), MIN(created_at) FROM outbox WHERE state = 'pending'")?;
+        let age = oldest.and_then(|oldest| (now - oldest).to_std().ok()).unwrap_or_default();
+        Ok((count.cast_unsigned(), age))
+    }
+
+    /// The team's own message that the platform has under `message`.
+    pub async fn find_by_platform_id(&self, message: &MessageId) -> Result<Option<OutboundMessage>> {
+        let row: Option<OutboxColumns> =
+            sql!(self.db().read(), fetch_optional, "SELECT * FROM outbox WHERE platform_id = $1", message.as_str())?;
+        Ok(row.map(|row| row.message.0))
+    }
+}
+
+/// Puts messages into the outbox; `cause` is the message that they are about.
+pub(super) async fn insert_outbound(
+    transaction: &mut Transaction,
+    messages: &[OutboundMessage],
+    cause: Option<&MessageId>,
+    at: DateTime<Utc>,
+) -> Result<()> {
+    for message in messages {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO outbox (id, channel, turn, cause, kind, message, state, created_at, next_attempt_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+            message.id.as_str(),
+            message.channel.as_str(),
+            message.turn.as_ref().map(|turn| turn.as_str()),
+            cause.map(MessageId::as_str),
+            message.kind.as_str(),
+            document(message),
+            DeliveryState::Pending.as_str(),
+            at
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The transcript of a channel: what others said and what the team said, as a reader sees it.
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
+use crate::domain::message::{InboundMessage, Speaker, Spoken};
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::turn::Trigger;
+use crate::store::Store;
+use crate::store::engine::{Document, sql};
+use crate::store::error::Result;
+
+#[derive(sqlx::FromRow)]
+struct HeardColumns {
+    id: String,
+    #[sqlx(try_from = "String")]
+    message: Document<InboundMessage>,
+    #[sqlx(try_from = "String")]
+    speaker: Document<Speaker>,
+    sent_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct SaidColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<OutboundMessage>,
+    platform_id: Option<String>,
+    sent_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    trigger: Option<String>,
+    /// Who wrote the message that started the turn.
+    starter: Option<String>,
+}
+
+impl Store {
+    /// The last `limit` lines that were spoken in a channel, after `since` if given, oldest first: messages of others that are not
+    /// deleted or empty, and answers of the team. An answer that is not yet posted comes last, as it will on the platform; the clocks
+    /// of platform and process are never compared.
+    pub async fn list_spoken(&self, channel: &ChannelId, limit: u32, since: Option<DateTime<Utc>>) -> Result<Vec<Spoken>> {
+        let since = since.unwrap_or(DateTime::UNIX_EPOCH);
+        let heard: Vec<HeardColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL AND sent_at > $2
+             ORDER BY sent_at DESC, id DESC LIMIT $3",
+            channel.as_str(),
+            since,
+            i64::from(limit)
+        )?;
+        let said: Vec<SaidColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT said.message, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
+             FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
+             WHERE said.channel = $1 AND said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL
+               AND (said.sent_at IS NULL OR said.sent_at > $2)
+             ORDER BY said.position DESC LIMIT $3",
+            channel.as_str(),
+            since,
+            i64::from(limit)
+        )?;
+        // Newest first, both of them; put right, they are merged by a stable sort that keeps a message before its answer.
+        let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
+        let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
+        for row in said.into_iter().rev() {
+            lines.push((row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC), row.spoken()?));
+        }
+        lines.sort_by_key(|(at, _)| *at);
+        let surplus = lines.len().saturating_sub(limit as usize);
+        Ok(lines.into_iter().skip(surplus).map(|(_, spoken)| spoken).collect())
+    }
+}
+
+impl HeardColumns {
+    fn spoken(self) -> Spoken {
+        Spoken { message: Some(self.id.into()), speaker: self.speaker.0, answers: None, text: self.message.0.text, at: self.sent_at }
+    }
+}
+
+impl SaidColumns {
+    fn spoken(self) -> Result<Spoken> {
+        let trigger = self.trigger.map(Document::<Trigger>::read).transpose()?;
+        let answers = match trigger {
+            Some(Trigger::Agent { from, .. }) => Some(Speaker::Persona(from)),
+            Some(Trigger::Message) => self.starter.map(Document::<Speaker>::read).transpose()?.filter(Speaker::is_agent),
+            Some(Trigger::Ask { .. }) | None => None,
+        };
+        let persona: PersonaSlug = self.message.0.persona;
+        Ok(Spoken {
+            message: self.platform_id.map(MessageId::new),
+            speaker: Speaker::Persona(persona),
+            answers,
+            text: self.message.0.text,
+            at: self.sent_at.unwrap_or(self.created_at),
+        })
+    }
+}
