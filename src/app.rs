@@ -116,7 +116,7 @@ impl App {
 
     /// True when no turn is open, no message undecided, no ask awaited and nothing left to send.
     pub async fn is_idle(&self) -> anyhow::Result<bool> {
-        Ok(self.store.open_work().await? == 0)
+        Ok(self.store.count_open_work().await? == 0)
     }
 
     /// Ends the team: no new turns, running ones get their time, the outbox is drained, identities are closed.

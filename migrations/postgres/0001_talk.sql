@@ -132,4 +132,5 @@ CREATE TABLE asks (
 );
 CREATE INDEX asks_open ON asks (asked_at) WHERE state IN ('asked', 'expired');
 CREATE INDEX asks_message ON asks (message);
+CREATE INDEX asks_chain ON asks (chain);
 CREATE INDEX asks_asked ON asks (asked_at);

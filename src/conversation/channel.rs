@@ -36,11 +36,15 @@ impl Conversation {
             return self.run_turns(queue, VecDeque::from([turn])).await;
         }
         self.await_burst(queue).await;
-        let burst = queue.pop_burst(!self.parts().chat.coalesce.is_zero());
-        if burst.is_empty() || self.parts().stop.is_cancelled() {
+        if self.parts().stop.is_cancelled() {
             return Ok(());
         }
-        let turns = self.decide(&burst).await?;
+        let mut burst = queue.pop_burst(!self.parts().chat.coalesce.is_zero());
+        if burst.is_empty() {
+            return Ok(());
+        }
+        let refused = self.read_files(&mut burst).await?;
+        let turns = self.decide(&burst, refused).await?;
         self.run_turns(queue, turns.into()).await
     }
 

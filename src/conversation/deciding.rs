@@ -16,8 +16,9 @@ use crate::store::{Decided, HaltScope};
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
 
 impl Conversation {
-    /// Decides on a burst and stores it. The turns are in the order in which they run.
-    pub(super) async fn decide(&self, burst: &[InboundMessage]) -> anyhow::Result<Vec<Turn>> {
+    /// Decides on a burst and stores it. The turns are in the order in which they run. `refused` tells of files that could not be read, to whoever
+    /// gets an answer.
+    pub(super) async fn decide(&self, burst: &[InboundMessage], refused: Vec<String>) -> anyhow::Result<Vec<Turn>> {
         let parts = self.parts();
         let message = join(burst);
         let decision = self.route(&message).await?;
@@ -28,12 +29,21 @@ impl Conversation {
         }
         let mut rows = Rows::default();
         self.plan(&message, &decision, &mut rows);
+        if let Some(responder) = decision.responders.first()
+            && !refused.is_empty()
+        {
+            rows.outbox.push(Self::notice(responder, &message.channel.id, refused.join("\n")));
+        }
         rows.outbox.extend(self.explain_silence(&message, &decision).await?);
         let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
-        parts
+        let decided = parts
             .store
             .decide(&Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, at: now })
             .await?;
+        if !decided {
+            tracing::info!(message = %message.id, "it was decided on before");
+            return Ok(Vec::new());
+        }
         if !rows.outbox.is_empty() {
             parts.relay.wake(&message.channel.id);
         }

@@ -1,51 +1,49 @@
 //! The files of a message: fetched on receipt, since their links expire, and kept as text.
 
 use super::Conversation;
-use crate::chat::attachments;
+use crate::chat::attachments::{self, MAX_FILE_BYTES};
 use crate::domain::message::{Attachment, InboundMessage};
 use crate::store::FileText;
 
-/// What came of a burst's files.
-#[derive(Debug, Default)]
-pub(super) struct FilesRead {
-    /// A sentence for the person about what could not be taken; empty when all could.
-    pub(super) refused: Vec<String>,
-}
-
 impl Conversation {
-    /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into `message.txt` becomes message text again.
-    /// A file that cannot be read never stops its message.
-    pub(super) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<FilesRead> {
-        let mut read = FilesRead::default();
-        let mut tally = Tally::default();
+    /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. A file
+    /// that cannot be read never stops its message; the sentences that come back say so to the person.
+    pub(super) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
+        let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
-            let mut kept = Vec::new();
-            for attachment in &message.attachments {
-                let name = attachments::display_name(&attachment.name);
-                match self.read_file(attachment, &mut tally).await {
-                    Ok(text) if attachments::is_pasted_message(&attachment.name) => {
-                        if !message.text.is_empty() {
-                            message.text.push('\n');
-                        }
-                        message.text.push_str(&text);
-                    }
-                    Ok(text) => kept.push(FileText::read(attachment, name, text)),
-                    Err(why) => {
-                        read.refused.push(format!("I could not take `{name}`: {why}."));
-                        kept.push(FileText::refused(attachment, name, why));
-                    }
+            let (accepted, refusals) = attachments::select(&message.attachments);
+            sentences.extend(refusals.iter().map(ToString::to_string));
+            let mut files = Vec::new();
+            for attachment in accepted {
+                let read = self.read_file(attachment).await;
+                if let (Ok(text), true) = (&read, attachments::is_long_paste(attachment)) {
+                    message.text = [message.text.as_str(), text].join("\n").trim().to_owned();
                 }
+                sentences.extend(read.as_ref().err().cloned());
+                files.push(FileText {
+                    id: attachment.id.clone(),
+                    message: message.id.clone(),
+                    channel: message.channel.id.clone(),
+                    name: attachments::display_name(&attachment.name),
+                    size: attachment.size,
+                    note: read.as_ref().err().cloned(),
+                    text: read.ok(),
+                    at: message.sent_at,
+                });
             }
-            if !kept.is_empty() {
-                self.parts().store.record_files(&message.id, &message.channel.id, &kept, self.parts().clock.now()).await?;
-            }
+            self.parts().store.record_files(&files).await?;
         }
-        Ok(read)
+        Ok(sentences)
     }
 
-    async fn read_file(&self, attachment: &Attachment, tally: &mut Tally) -> Result<String, String> {
-        tally.accept(attachment).map_err(|refusal| refusal.to_string())?;
-        let bytes = self.parts().platform.download(attachment, attachments::FILE_LIMIT).await.map_err(|error| error.to_string())?;
-        attachments::decode(&bytes).map_err(|refusal| refusal.to_string())
+    /// The text of one file, or a sentence about why there is none.
+    async fn read_file(&self, attachment: &Attachment) -> Result<String, String> {
+        let bytes = self
+            .parts()
+            .platform
+            .download(attachment, MAX_FILE_BYTES)
+            .await
+            .map_err(|error| format!("I could not take {}: {error}.", attachments::display_name(&attachment.name)))?;
+        attachments::decode(&bytes, attachment).map_err(|refusal| refusal.to_string())
     }
 }

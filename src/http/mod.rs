@@ -76,10 +76,10 @@ async fn metrics(State(shown): State<Shown>) -> impl IntoResponse {
             metrics::gauge!("teamroom_gateway_latency_seconds", "persona" => persona).set(latency.as_secs_f64());
         }
     }
-    if let Ok(depth) = shown.store.outbox_depth(shown.clock.now()).await {
+    if let Ok((count, oldest)) = shown.store.outbox_depth(shown.clock.now()).await {
         #[expect(clippy::cast_precision_loss, reason = "a gauge")]
-        metrics::gauge!("teamroom_outbox_depth").set(depth.count as f64);
-        metrics::gauge!("teamroom_outbox_age_seconds").set(depth.oldest.as_secs_f64());
+        metrics::gauge!("teamroom_outbox_depth").set(count as f64);
+        metrics::gauge!("teamroom_outbox_age_seconds").set(oldest.as_secs_f64());
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], shown.metrics.render())
 }

@@ -45,6 +45,19 @@ struct ActivityColumns {
 }
 
 impl Store {
+    /// How much is in the works: messages undecided, turns open, asks awaited, posts not sent.
+    pub async fn count_open_work(&self) -> Result<u64> {
+        let (open,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT (SELECT COUNT(*) FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete)
+                  + (SELECT COUNT(*) FROM turns WHERE finished_at IS NULL)
+                  + (SELECT COUNT(*) FROM asks WHERE state IN ('asked', 'expired'))
+                  + (SELECT COUNT(*) FROM outbox WHERE state = 'pending')"
+        )?;
+        Ok(open.cast_unsigned())
+    }
+
     /// What happened since, by kind, subject and detail.
     pub async fn activity(&self, since: DateTime<Utc>) -> Result<Vec<ActivityLine>> {
         let rows: Vec<ActivityColumns> = sql!(

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::ids::ChannelId;
+use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::store::Store;
 use crate::store::engine::{plain, sql};
 use crate::store::error::Result;
@@ -11,21 +11,27 @@ use crate::store::error::Result;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HaltScope {
     Channel(ChannelId),
+    /// A persona that an operator has paused.
+    Persona(PersonaSlug),
     /// The whole team, everywhere.
     All,
 }
 
 impl HaltScope {
-    /// No platform names a channel `*`.
-    fn as_str(&self) -> &str {
+    fn key(&self) -> String {
         match self {
-            Self::Channel(channel) => channel.as_str(),
-            Self::All => "*",
+            Self::Channel(channel) => format!("channel:{channel}"),
+            Self::Persona(persona) => format!("persona:{persona}"),
+            Self::All => "all".into(),
         }
     }
 
-    fn parse(scope: String) -> Self {
-        if scope == "*" { Self::All } else { Self::Channel(scope.into()) }
+    fn parse(key: &str) -> Self {
+        match key.split_once(':') {
+            Some(("persona", persona)) => Self::Persona(persona.into()),
+            Some((_, channel)) => Self::Channel(channel.into()),
+            None => Self::All,
+        }
     }
 }
 
@@ -45,7 +51,7 @@ impl Store {
             self.db().write()?,
             execute,
             "INSERT INTO halts (scope, by, at) VALUES ($1, $2, $3) ON CONFLICT (scope) DO NOTHING",
-            scope.as_str(),
+            scope.key(),
             plain(by),
             at
         )?;
@@ -54,7 +60,7 @@ impl Store {
 
     /// Ends a halt. False when none was in force.
     pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
-        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.as_str())?;
+        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
         Ok(ended > 0)
     }
 
@@ -62,6 +68,6 @@ impl Store {
     pub async fn list_halts(&self) -> Result<Vec<Halt>> {
         let rows: Vec<(String, String, DateTime<Utc>)> =
             sql!(self.db().read(), fetch_all, "SELECT scope, by, at FROM halts ORDER BY at, scope")?;
-        Ok(rows.into_iter().map(|(scope, by, at)| Halt { scope: HaltScope::parse(scope), by, at }).collect())
+        Ok(rows.into_iter().map(|(scope, by, at)| Halt { scope: HaltScope::parse(&scope), by, at }).collect())
     }
 }

@@ -67,6 +67,8 @@ pub enum CancelScope<'a> {
     Channel(&'a ChannelId),
     Chain(&'a ChainId),
     Message(&'a MessageId),
+    /// What agents still have to say to each other in a channel.
+    AgentTalk(&'a ChannelId),
     All,
 }
 
@@ -189,6 +191,7 @@ impl Store {
             CancelScope::Channel(id) => ("channel", id.as_str()),
             CancelScope::Chain(id) => ("chain", id.as_str()),
             CancelScope::Message(id) => ("message", id.as_str()),
+            CancelScope::AgentTalk(id) => ("agent talk", id.as_str()),
             CancelScope::All => ("all", ""),
         };
         let mut cancelled: Vec<(i64, String)> = sql!(
@@ -196,7 +199,8 @@ impl Store {
             fetch_all,
             "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4
              WHERE finished_at IS NULL
-               AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2 ELSE TRUE END
+               AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
+                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE '{"agent"%' ELSE TRUE END
              RETURNING position, id",
             what,
             id,
@@ -214,10 +218,15 @@ impl Store {
         rows.into_iter().map(|row| row.read().map(|row| row.turn)).collect()
     }
 
-    /// How many turns a person's message has set off so far. What was cancelled said nothing and is not counted.
+    /// How many turns a person's message has set off so far, those of asked personas among them. What was cancelled said nothing and is not
+    /// counted.
     pub async fn count_chain_turns(&self, chain: &ChainId) -> Result<u32> {
-        let (count,): (i64,) =
-            sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM turns WHERE chain = $1 AND state <> 'cancelled'", chain.as_str())?;
+        let (count,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT (SELECT COUNT(*) FROM turns WHERE chain = $1 AND state <> 'cancelled') + (SELECT COUNT(*) FROM asks WHERE chain = $1)",
+            chain.as_str()
+        )?;
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
