@@ -1,4 +1,5 @@
 pub mod chat;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod domain;

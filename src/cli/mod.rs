@@ -1,0 +1,3 @@
+//! The commands, one file each. They read arguments, call what does the work and print for people; they decide nothing themselves.
+
+pub mod init;
