@@ -132,6 +132,9 @@ choice!(ChannelKind {
 
 choice!(FallbackAnswer { "addressed" => Self::WhenAddressed, "always" => Self::Always, "never" => Self::Never });
 
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_hours(1);
+
 impl ChatSettings {
     pub(super) fn read(section: &mut Section<'_>) -> Self {
         let default = Self::default();
@@ -143,9 +146,10 @@ impl ChatSettings {
                 1..=20,
                 "The most personas that answer one message.",
             ),
-            still_thinking_after: section.read(
+            still_thinking_after: section.read_within(
                 "still_thinking_after",
                 default.still_thinking_after,
+                SECOND..=HOUR,
                 "Past this time without a reply a short line says what the persona is doing.",
             ),
             attach_over: section.read_within(
@@ -154,9 +158,10 @@ impl ChatSettings {
                 500..=100_000,
                 "Answers above this many characters go as a Markdown file with a summary.",
             ),
-            ask_timeout: section.read(
+            ask_timeout: section.read_within(
                 "ask_timeout",
                 default.ask_timeout,
+                SECOND..=HOUR,
                 "How long an asked persona may take before the channel is told that no reply came.",
             ),
             ask_depth: section.read_within(
@@ -165,9 +170,10 @@ impl ChatSettings {
                 0..=10,
                 "How many personas may pass a question on, one to the next.",
             ),
-            max_age: section.read(
+            max_age: section.read_within(
                 "max_age",
                 default.max_age,
+                Duration::ZERO..=HOUR * 24 * 7,
                 "Messages that came in while the process was down are answered up to this age.",
             ),
             stop_phrases: section.read("stop_phrases", default.stop_phrases, "A message that is just one of these halts the channel."),

@@ -68,7 +68,12 @@ impl GuardLimits {
                 1..=1000,
                 "The most messages a minute between two agents in a channel, in either direction.",
             ),
-            cooldown: section.read("cooldown", default.cooldown, "How long the two are silent after that."),
+            cooldown: section.read_within(
+                "cooldown",
+                default.cooldown,
+                Duration::ZERO..=Duration::from_hours(24),
+                "How long the two are silent after that.",
+            ),
             similarity: section.read_within(
                 "similarity",
                 default.similarity,

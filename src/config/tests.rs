@@ -123,7 +123,7 @@ fn all_errors_are_told_at_once_with_line_key_and_what_is_allowed() {
     let errors = refused(file, &[("TEAMROOM_GUARD_RUN", "many"), ("TEAMROOM_CHAT_MAX_AGES", "1h"), ("PATH", "/bin")]);
     let expected = [
         "teamroom.toml:2: chat.max_responders: 0 is not allowed; give a whole number from 1 to 20",
-        "teamroom.toml:4: chat.ask_timeout: \"soon\" is not allowed; give a time such as \"500ms\", \"90s\", \"5m\" or \"1h\"",
+        "teamroom.toml:4: chat.ask_timeout: \"soon\" is not allowed; give a time (\"500ms\", \"90s\", \"5m\", \"1h\") from \"1s\" to \"1h\"",
         "environment or .env: TEAMROOM_GUARD_RUN: \"many\" is not allowed; give a whole number from 1 to 100",
         "teamroom.toml:10: server.listen: 9464 is not allowed; give an address with a port such as \"127.0.0.1:9464\", or \"none\"",
         "teamroom.toml:3: chat.coalesce: unknown key; did you mean coalesce_ms?",

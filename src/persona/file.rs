@@ -112,7 +112,7 @@ fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
         return Err(PersonaFileError::TooLarge);
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         malformed(line, "is not UTF-8 text")
     })?;
     Ok(text.trim_start_matches('\u{FEFF}').replace("\r\n", "\n"))
@@ -306,7 +306,7 @@ mod tests {
         let mut bomb = String::from("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n");
         for level in 1..12 {
             let above = format!("*a{}", level - 1);
-            bomb.push_str(&format!("a{level}: &a{level} [{}]\n", [above.as_str(); 9].join(",")));
+            bomb += &format!("a{level}: &a{level} [{}]\n", [above.as_str(); 9].join(","));
         }
         bomb.push_str("---\nprompt\n");
         assert!(refusal(&bomb).starts_with("line "));

@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use reqwest::Url;
 
-use super::known::{self, find_provider};
+use super::known::{self, KnownProvider, find_provider};
 use super::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 use crate::config::reader::{Section, find_nearest};
 use crate::domain::persona::Tier;
@@ -12,14 +13,30 @@ const SHORT_PATH: &str = "model";
 const WEB: &[&str] = &["http", "https"];
 const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
 const PARALLEL: usize = 4;
+const SECOND: Duration = Duration::from_secs(1);
 
 impl ModelSettings {
     pub(in crate::config) fn read(section: &mut Section<'_>) -> Self {
         let default = Self::default();
         let mut models = Self {
-            connect_timeout: section.read("connect_timeout", default.connect_timeout, "How long a connection to a provider may take."),
-            idle_timeout: section.read("idle_timeout", default.idle_timeout, "The longest silence of an answer that is being streamed."),
-            total_timeout: section.read("total_timeout", default.total_timeout, "The longest a call may take in all."),
+            connect_timeout: section.read_within(
+                "connect_timeout",
+                default.connect_timeout,
+                Duration::from_millis(100)..=Duration::from_mins(5),
+                "How long a connection to a provider may take.",
+            ),
+            idle_timeout: section.read_within(
+                "idle_timeout",
+                default.idle_timeout,
+                SECOND..=Duration::from_mins(10),
+                "The longest silence of an answer that is being streamed.",
+            ),
+            total_timeout: section.read_within(
+                "total_timeout",
+                default.total_timeout,
+                SECOND..=Duration::from_hours(1),
+                "The longest a call may take in all.",
+            ),
             attempts: section.read_within("attempts", default.attempts, 1..=10, "Attempts of a call, the first included."),
             max_output_tokens: section.read_within(
                 "max_output_tokens",
@@ -29,10 +46,11 @@ impl ModelSettings {
             ),
             ..default
         };
+        let short_path = read_short_path(section);
         models.tiers = read_tiers(&mut section.section("tiers"));
         models.providers = read_providers(section, &models.tiers);
         models.prices = read_prices(section);
-        match read_short_path(section) {
+        match short_path {
             Some((provider, model)) => {
                 models.tiers = [(Tier::T1, vec![ModelRef { provider: provider.name.clone(), model }])].into();
                 models.providers.push(provider);
@@ -90,21 +108,32 @@ fn parse_model(text: &str) -> Option<ModelRef> {
     (!provider.is_empty() && !model.is_empty()).then(|| ModelRef { provider: provider.into(), model: model.into() })
 }
 
-/// The providers of the file, then those that a key or a tier brings in by name.
+/// The providers that a key or a tier brings in by name, and those of the file.
 fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef>>) -> Vec<ProviderSettings> {
     let configured = section.list_entries("providers", "local");
-    let mut providers: Vec<_> = configured.iter().filter_map(|name| read_provider(section, name)).collect();
-    for known in known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name)) {
-        let about = "Keys of model providers: with one of the first two alone the team thinks. Any other provider's is NAME_API_KEY.";
-        let key = section.secret(&key_variable(known.name), about);
-        let named = tiers.values().flatten().any(|model| model.provider == known.name);
-        // A key of another provider may stand in the environment for another program.
-        if named || (key.is_some() && tiers.is_empty() && !known.models.is_empty()) {
-            let base_url = known.base_url.to_owned();
-            providers.push(ProviderSettings { name: known.name.into(), kind: known.kind, base_url, key, parallel: PARALLEL });
-        }
-    }
+    let known = known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name));
+    let mut providers: Vec<_> = known.filter_map(|known| read_known_provider(section, known, tiers)).collect();
+    providers.extend(configured.iter().filter_map(|name| read_provider(section, name)));
     providers
+}
+
+/// A key brings in its provider only where no tiers are set: it may stand in the environment for another program.
+fn read_known_provider(
+    section: &mut Section<'_>,
+    known: &KnownProvider,
+    tiers: &BTreeMap<Tier, Vec<ModelRef>>,
+) -> Option<ProviderSettings> {
+    let about = "Keys of model providers: with one of the first two alone the team thinks; the others work once a tier names them.";
+    let key = if known.needs_key { section.secret(&key_variable(known.name), about) } else { None };
+    let named = tiers.values().flatten().any(|model| model.provider == known.name);
+    let enough = key.is_some() && tiers.is_empty() && !known.models.is_empty();
+    (named || enough).then(|| ProviderSettings {
+        name: known.name.into(),
+        kind: known.kind,
+        base_url: known.base_url.into(),
+        key,
+        parallel: PARALLEL,
+    })
 }
 
 fn read_provider(section: &mut Section<'_>, name: &str) -> Option<ProviderSettings> {

@@ -65,12 +65,11 @@ pub(super) fn render_file(keys: &[DeclaredKey]) -> String {
     let mut text = String::from(FILE_HEAD);
     let mut section: Option<&[String]> = None;
     for key in keys {
-        if section != Some(key.section()) {
-            section = Some(key.section());
-            push_line(&mut text, "");
-            if let Some(heading) = key.heading() {
-                push_line(&mut text, &heading);
-            }
+        push_line(&mut text, "");
+        if section.replace(key.section()) != Some(key.section())
+            && let Some(heading) = key.heading()
+        {
+            push_line(&mut text, &heading);
         }
         push_comment(&mut text, key.about);
         push_comment(&mut text, &format!("Allowed: {}.", key.allowed));

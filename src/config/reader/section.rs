@@ -1,4 +1,3 @@
-use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use secrecy::SecretString;
@@ -53,12 +52,12 @@ impl<'r> Section<'r> {
         self.read_where(key, default, &T::allowed(), about, |_| true)
     }
 
-    /// The same for a number within limits.
+    /// The same for a number or a time within limits.
     pub(in crate::config) fn read_within<T>(&mut self, key: &str, default: T, range: RangeInclusive<T>, about: &'static str) -> T
     where
-        T: Setting + PartialOrd + Display,
+        T: Setting + PartialOrd,
     {
-        let allowed = format!("{} from {} to {}", T::allowed(), range.start(), range.end());
+        let allowed = format!("{} from {} to {}", T::allowed(), range.start().render(), range.end().render());
         self.read_where(key, default, &allowed, about, |value| range.contains(value))
     }
 

@@ -196,7 +196,7 @@ const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), (
 
 impl Setting for Duration {
     fn allowed() -> String {
-        "a time such as \"500ms\", \"90s\", \"5m\" or \"1h\"".into()
+        "a time (\"500ms\", \"90s\", \"5m\", \"1h\")".into()
     }
 
     fn parse(given: &Given) -> Option<Self> {

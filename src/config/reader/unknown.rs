@@ -1,9 +1,10 @@
+use super::declared::DeclaredKey;
 use super::error::ConfigError;
 use super::nearest::find_nearest;
 use super::{ENVIRONMENT, KeyPath, Reader};
 
 /// Variables with our prefix that tests and scripts read.
-const OF_TESTS: [&str; 2] = ["TEAMROOM_REQUIRE", "TEAMROOM_TEST_"];
+const OF_TESTS: [&str; 3] = ["TEAMROOM_DISCORD_DATA", "TEAMROOM_REQUIRE", "TEAMROOM_TEST_"];
 /// Variables with these beginnings are ours, so an unknown one is a slip.
 const OURS: [&str; 4] = ["TEAMROOM_", "DISCORD_TOKEN", "DISCORD_API_", "DISCORD_GATEWAY_"];
 
@@ -35,7 +36,7 @@ fn explain_key(reader: &Reader, path: &KeyPath) -> Option<String> {
         return Some(format!("is a section; write [{}] and its keys below", path.join(".")));
     }
     let (name, section) = path.split_last()?;
-    let siblings: Vec<_> = reader.keys.iter().filter(|key| key.section() == section).map(|key| key.name()).collect();
+    let siblings: Vec<_> = reader.keys.iter().filter(|key| key.section() == section).map(DeclaredKey::name).collect();
     // The unknown table above was told already.
     (!siblings.is_empty()).then(|| match find_nearest(name, siblings.iter().copied()) {
         Some(meant) => format!("unknown key; did you mean {meant}?"),
