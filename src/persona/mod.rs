@@ -7,3 +7,6 @@ pub mod context;
 pub mod offline;
 pub mod prompt;
 pub mod retrieval;
+
+#[cfg(test)]
+mod fixture;

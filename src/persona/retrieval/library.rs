@@ -15,6 +15,9 @@ const HEADING: f64 = 1.5;
 const PHRASE: f64 = 0.5;
 /// A passage that shows the kind of answer asked for: "because" for a why.
 const CUE: f64 = 1.35;
+/// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
+/// than one that it does not.
+const BACKGROUND: f64 = 100.0;
 /// How much of the question, by weight, a passage must speak of. Below half it speaks of something else.
 const COVERAGE: f64 = 0.5;
 
@@ -105,7 +108,7 @@ impl Library {
     /// Inverse document frequency, in the form that never falls below zero.
     #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
     fn rarity(&self, term: &str) -> f64 {
-        let (all, with) = (self.entries.len() as f64, self.frequency.get(term).copied().unwrap_or(0) as f64);
+        let (all, with) = (BACKGROUND + self.entries.len() as f64, self.frequency.get(term).copied().unwrap_or(0) as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 

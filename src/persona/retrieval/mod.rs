@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 pub use library::{Hit, Library};
 pub use passage::Passage;
 pub use quote::{Quote, cut};
+pub(crate) use terms::words_of;
 pub use terms::{Query, QuestionKind, terms_of};
 
 /// A file that somebody posted in a channel, as text.

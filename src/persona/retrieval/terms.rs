@@ -2,14 +2,15 @@
 
 /// Words that carry no subject, and words about asking and about documents themselves.
 const STOP_WORDS: &[&str] = &[
-    "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "are", "as", "at", "be", "because", "been", "before",
-    "being", "but", "by", "can", "could", "did", "do", "does", "doing", "document", "else", "explain", "file", "find", "for", "from", "get",
-    "give", "had", "has", "have", "he", "her", "here", "hey", "hi", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "know",
-    "let", "like", "look", "many", "may", "me", "mean", "might", "more", "most", "much", "must", "my", "no", "not", "now", "of", "off", "on",
-    "one", "only", "or", "other", "our", "out", "over", "please", "really", "said", "say", "she", "should", "show", "so", "some", "such",
-    "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "too", "up", "us",
-    "very", "was", "we", "were", "what", "whats", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would",
-    "write", "written", "you", "your",
+    "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "are", "as", "at", "be", "because",
+    "been", "before", "being", "but", "by", "can", "could", "did", "do", "document", "does", "doing", "else", "explain", "file",
+    "find", "for", "from", "get", "give", "had", "has", "have", "he", "her", "here", "hey", "hi", "his", "how", "i", "if", "in",
+    "into", "is", "it", "its", "just", "know", "let", "like", "look", "many", "may", "me", "mean", "might", "more", "most",
+    "much", "must", "my", "no", "not", "now", "of", "off", "on", "one", "only", "or", "other", "our", "out", "over", "please",
+    "really", "said", "say", "she", "should", "show", "so", "some", "such", "tell", "than", "that", "the", "their", "them",
+    "then", "there", "these", "they", "this", "those", "through", "to", "too", "up", "us", "very", "was", "we", "were", "what",
+    "whats", "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "write", "written", "you",
+    "your",
 ];
 
 /// Words that say what sort of thing is meant and not which: they count, but little.
@@ -132,20 +133,16 @@ pub(crate) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() || word.contains(|c: char| c.is_ascii_digit()) {
         return word.to_owned();
     }
-    let word = match word.strip_suffix("ies") {
-        Some(base) if base.len() > 1 => format!("{base}y"),
-        _ => match word.strip_suffix("sses") {
-            Some(base) => format!("{base}ss"),
-            None if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") => word[..word.len() - 1].to_owned(),
-            None => word.to_owned(),
-        },
-    };
+    let plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
+    let word = word.strip_suffix("sses").map_or_else(|| word[..word.len() - usize::from(plural)].to_owned(), |base| format!("{base}ss"));
     let has_vowel = |base: &str| base.contains(['a', 'e', 'i', 'o', 'u', 'y']);
     let base = ["ing", "ed"].iter().find_map(|ending| word.strip_suffix(ending)).filter(|base| base.len() >= 3 && has_vowel(base));
     let base = base.map_or(word.as_str(), undouble);
     // "reject" and "rejection", "complete" and "completion" meet here.
     let base = base.strip_suffix("ion").filter(|base| base.len() >= 4).unwrap_or(base);
-    base.strip_suffix('e').filter(|base| base.len() >= 3).unwrap_or(base).to_owned()
+    let base = base.strip_suffix('e').filter(|base| base.len() >= 3).unwrap_or(base);
+    // "query" and "queries" meet here.
+    base.strip_suffix('y').map_or_else(|| base.to_owned(), |base| format!("{base}i"))
 }
 
 /// `stopp` → `stop`, but `fill` stays.
@@ -172,6 +169,7 @@ mod tests {
             &["step", "steps"][..],
             &["reject", "rejected", "rejection", "rejecting", "rejects"],
             &["complete", "completed", "completion", "completes"],
+            &["reply", "replies", "replied"],
             &["stop", "stopped", "stopping"],
             &["query", "queries"],
             &["zombie", "zombies"],
