@@ -11,10 +11,11 @@ const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
 /// A word of the nearest heading counts as this many in the text; one of a heading further up as half of that.
 const HEADING: f64 = 1.5;
-/// Two words of the question that stand side by side in the passage.
+/// Two neighbouring words of the question that stand at most this many words apart in the passage, in their order.
+const NEAR: usize = 3;
 const PHRASE: f64 = 0.5;
-/// A passage that shows the kind of answer asked for: "because" for a why.
-const CUE: f64 = 1.35;
+/// For each sign that a passage gives the kind of answer asked for, as "because" does for a why. Three are enough.
+const CUE: f64 = 0.2;
 /// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
 /// than one that it does not.
 const BACKGROUND: f64 = 100.0;
@@ -117,14 +118,16 @@ impl Library {
         let count = |terms: &[String], term: &str| terms.iter().filter(|t| *t == term).count() as f64;
         let average = self.total_terms as f64 / self.entries.len() as f64;
         let length = 1.0 - LENGTH + LENGTH * entry.terms.len() as f64 / average.max(1.0);
-        let (mut score, mut covered, mut in_text) = (0.0, 0.0, false);
+        let cues = count_cues(entry, query).min(3) as f64;
+        // Found by its headings alone: the right section, but maybe not the right place in it. Such passages stay in their order.
+        let in_text = query.terms.iter().any(|(term, _)| entry.terms.contains(term));
+        let (length, place) = if in_text { (length, 1.0) } else { (1.0, if cues > 0.0 { 1.0 } else { 0.6 }) };
+        let (mut score, mut covered) = (0.0, 0.0);
         for ((term, _), weight) in query.terms.iter().zip(weights) {
-            let here = count(&entry.terms, term);
             let above = HEADING * count(&entry.headings, term).min(1.0) + HEADING / 2.0 * count(&entry.outer_headings, term).min(1.0);
-            let frequency = here + above;
+            let frequency = count(&entry.terms, term) + above;
             if frequency > 0.0 {
                 covered += weight;
-                in_text |= here > 0.0;
                 score += weight * frequency * (SATURATION + 1.0) / (frequency + SATURATION * length);
             }
         }
@@ -132,17 +135,21 @@ impl Library {
             return None;
         }
         for (pair, weight) in query.terms.windows(2).zip(weights.windows(2)) {
-            if entry.terms.windows(2).any(|next| next[0] == pair[0].0 && next[1] == pair[1].0) {
+            if [&entry.terms, &entry.headings].iter().any(|terms| stand_near(terms, &pair[0].0, &pair[1].0)) {
                 score += PHRASE * (weight[0] + weight[1]);
             }
         }
-        // Found by its headings alone: the right section, but maybe not the right place in it.
-        let place = if in_text { 1.0 } else { 0.6 };
-        Some(score * place * entry.boost * if has_cue(entry, query) { CUE } else { 1.0 })
+        Some(score * place * entry.boost * (1.0 + CUE * cues))
     }
 }
 
-fn has_cue(entry: &Entry, query: &Query) -> bool {
+fn stand_near(terms: &[String], first: &str, second: &str) -> bool {
+    let mut places = terms.iter().enumerate().filter(|(_, term)| *term == first).map(|(at, _)| at);
+    places.any(|at| terms[at + 1..].iter().take(NEAR).any(|term| term == second))
+}
+
+fn count_cues(entry: &Entry, query: &Query) -> usize {
     let text = entry.passage.text().to_lowercase();
-    query.kind.cues().iter().any(|cue| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == *cue))
+    let has = |cue: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == cue);
+    query.kind.cues().iter().filter(|cue| has(cue)).count()
 }

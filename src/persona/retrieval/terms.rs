@@ -14,8 +14,11 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Words that say what sort of thing is meant and not which: they count, but little.
-const WEAK_WORDS: &[&str] =
-    &["bad", "cause", "change", "choose", "decide", "decision", "good", "happen", "important", "issue", "matter", "need", "problem", "reason", "thing", "use", "work"];
+const WEAK_WORDS: &[&str] = &[
+    "add", "bad", "call", "cause", "change", "choose", "come", "deal", "decide", "decision", "go", "good", "handle", "happen",
+    "important", "issue", "keep", "make", "matter", "need", "pick", "problem", "reason", "select", "set", "speak", "start",
+    "take", "talk", "thing", "try", "use", "want", "work",
+];
 
 /// What a question asks for, by its first question word. Passages that speak of it are preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
