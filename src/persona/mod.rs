@@ -1,7 +1,18 @@
-//! Personas: how their files are read and what roster they make.
+//! Personas: their files and the roster these make, what they work with when they are asked, and the turn itself.
 //!
-//! `file` turns one file into a [`Persona`](crate::domain::persona::Persona) or says in which line it is wrong; `load` reads a folder, or
-//! the team that is built in. Which feeds and tools there are is not decided here.
+//! `file` and `load` read what a persona is. `prompt` and `context` make what a model is told; `retrieval` searches documents; `offline` answers where
+//! no model is configured. `turn` asks a persona once, and `meter` accounts for it. Nothing here decides who speaks or sends anything.
 
+pub mod context;
 pub mod file;
 pub mod load;
+mod meter;
+pub mod offline;
+pub mod prompt;
+pub mod retrieval;
+pub mod turn;
+
+#[cfg(test)]
+mod fixture;
+
+pub use meter::LedgerMeter;

@@ -1,2 +1,4 @@
-#[test]
-fn empty() {}
+//! All integration tests, as one binary: one link instead of twenty.
+
+mod offline;
+mod support;

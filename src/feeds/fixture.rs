@@ -1,0 +1,73 @@
+//! Sources for tests: what the store tells elsewhere, told by hand.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeZone as _, Utc};
+
+use super::{ActivityLine, ActivitySource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use crate::clock::ManualClock;
+use crate::domain::persona::FeedSpec;
+
+/// Saturday, 22:50.
+pub(crate) fn now() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
+}
+
+/// Tells what it was given, whatever the range.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Told {
+    pub(crate) activity: Vec<ActivityLine>,
+    /// Calls with their day's first instant, persona and model.
+    pub(crate) costs: Vec<(DateTime<Utc>, &'static str, &'static str, CostLine)>,
+    pub(crate) broken: bool,
+}
+
+#[async_trait]
+impl ActivitySource for Told {
+    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
+        anyhow::ensure!(!self.broken, "the database is locked");
+        Ok(self.activity.clone())
+    }
+}
+
+#[async_trait]
+impl LedgerSource for Told {
+    async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        anyhow::ensure!(!self.broken, "the database is locked");
+        let mut sums: Vec<CostLine> = Vec::new();
+        for (at, persona, model, line) in self.costs.iter().filter(|(at, ..)| (since..=until).contains(at)) {
+            let key = match group {
+                CostGroup::Day => at.format("%Y-%m-%d").to_string(),
+                CostGroup::Persona => (*persona).to_owned(),
+                CostGroup::Model => (*model).to_owned(),
+            };
+            match sums.iter_mut().find(|sum| sum.key == key) {
+                Some(sum) => {
+                    sum.calls += line.calls;
+                    sum.cost = sum.cost + line.cost;
+                    sum.usage.input += line.usage.input;
+                    sum.usage.output += line.usage.output;
+                }
+                None => sums.push(CostLine { key, ..line.clone() }),
+            }
+        }
+        Ok(sums)
+    }
+}
+
+pub(crate) fn sources(work: &Path, told: Told) -> FeedSources {
+    let told = Arc::new(told);
+    FeedSources { work: work.to_owned(), clock: Arc::new(ManualClock::new(now())), activity: told.clone(), ledger: told }
+}
+
+pub(crate) fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {
+    let serde_json::Value::Object(settings) = settings else { panic!("settings are an object") };
+    FeedSpec { kind: kind.to_owned(), name: kind.to_owned(), settings }
+}
+
+/// A feed without settings.
+pub(crate) fn feed(kind: &str, sources: &FeedSources) -> Box<dyn Feed> {
+    super::build(&spec(kind, serde_json::json!({})), sources).expect("a feed without settings is valid")
+}

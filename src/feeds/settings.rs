@@ -1,0 +1,73 @@
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::domain::persona::FeedSpec;
+
+/// Why a declared feed cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FeedSpecError {
+    #[error("there is no kind of feed called \"{kind}\"; there are {known}")]
+    UnknownKind { kind: String, known: String },
+    #[error("feed \"{feed}\" has no setting \"{key}\"; it takes {allowed}")]
+    UnknownKey { feed: String, key: String, allowed: String },
+    #[error("feed \"{feed}\": {key} must be {allowed}")]
+    Invalid { feed: String, key: &'static str, allowed: String },
+}
+
+/// The settings of one feed, read key by key. It remembers what was asked for, so that what nobody asked for is an error.
+pub(crate) struct Settings<'a> {
+    spec: &'a FeedSpec,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Settings<'a> {
+    pub(crate) fn new(spec: &'a FeedSpec) -> Self {
+        Self { spec, asked: Vec::new() }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.spec.name.clone()
+    }
+
+    /// A whole number between `from` and `to`.
+    pub(crate) fn number(&mut self, key: &'static str, from: u64, to: u64) -> Result<Option<u64>, FeedSpecError> {
+        let Some(value) = self.find(key) else { return Ok(None) };
+        match value.as_u64() {
+            Some(number) if (from..=to).contains(&number) => Ok(Some(number)),
+            _ => Err(self.invalid(key, format!("a whole number from {from} to {to}"))),
+        }
+    }
+
+    /// A folder: absolute, or below `work`. A relative path that climbs out is refused, because it looks as if it stayed inside.
+    pub(crate) fn folder(&mut self, key: &'static str, work: &Path) -> Result<Option<PathBuf>, FeedSpecError> {
+        let Some(value) = self.find(key) else { return Ok(None) };
+        match value.as_str().map(Path::new) {
+            Some(path) if !path.as_os_str().is_empty() && !path.components().any(|part| part == Component::ParentDir) => {
+                Ok(Some(work.join(path)))
+            }
+            _ => Err(self.invalid(key, "a folder without \"..\", relative to the working directory or absolute".into())),
+        }
+    }
+
+    /// Checks that every key of the declaration was asked for.
+    pub(crate) fn finish(self) -> Result<(), FeedSpecError> {
+        match self.spec.settings.keys().find(|key| !self.asked.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(key) => Err(FeedSpecError::UnknownKey {
+                feed: self.spec.name.clone(),
+                key: key.clone(),
+                allowed: self.asked.join(", "),
+            }),
+        }
+    }
+
+    fn find(&mut self, key: &'static str) -> Option<&'a Json> {
+        self.asked.push(key);
+        self.spec.settings.get(key)
+    }
+
+    fn invalid(&self, key: &'static str, allowed: String) -> FeedSpecError {
+        FeedSpecError::Invalid { feed: self.spec.name.clone(), key, allowed }
+    }
+}

@@ -1,0 +1,36 @@
+//! A team of four for tests.
+
+use std::collections::BTreeMap;
+
+use crate::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
+use crate::domain::roster::Roster;
+
+pub(crate) fn roster() -> Roster {
+    let personas = [
+        persona("Kelly", "coordination", &["activity"]),
+        persona("Vince", "data", &["ledger"]),
+        persona("Sentinel", "code", &["git"]),
+        persona("Solus", "the call", &[]),
+    ];
+    Roster::new(personas.into()).expect("a valid roster")
+}
+
+fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
+    let feed = |kind: &&str| FeedSpec { kind: (*kind).into(), name: (*kind).into(), settings: serde_json::Map::new() };
+    Persona {
+        slug: name.to_lowercase().into(),
+        name: name.into(),
+        aliases: Vec::new(),
+        role: role.into(),
+        expertise: vec![format!("{role} questions")],
+        color: 0,
+        tier: Tier::T1,
+        coordinator: name == "Kelly",
+        tools: Vec::new(),
+        feeds: feeds.iter().map(feed).collect(),
+        channels: BTreeMap::new(),
+        standup: StandupRole { role: String::new(), cap: 600 },
+        voice: BTreeMap::new(),
+        prompt: format!("You speak plainly and care about {role}."),
+    }
+}

@@ -1,0 +1,178 @@
+//! Answers by quotation: files and feeds as one library.
+
+use chrono::TimeDelta;
+
+use super::time_phrase::TimeRange;
+use super::wording::{block_quote, count, failure, foreign, moment};
+use super::{Draft, OfflineQuestion};
+use crate::feeds::{FeedItem, FeedQuery};
+use crate::persona::retrieval::{ChannelFile, Library, Query, cut};
+
+/// Characters of one quotation, and how many there are at most.
+const QUOTE: usize = 900;
+const QUOTES: usize = 3;
+/// A further quotation must be nearly as good as the best one.
+const NEARLY: f64 = 0.75;
+/// How far back facts of feeds are searched when no time was said.
+const FACT_DAYS: i64 = 90;
+const FACTS: usize = 500;
+
+/// All that a question may be answered from.
+pub(crate) struct Material {
+    library: Library,
+    /// What was looked at, for an honest "nothing".
+    looked_at: Vec<String>,
+    /// Feeds that had nothing to show, with the reason.
+    failures: Vec<String>,
+}
+
+/// Reads everything that the persona may answer from. The message's own files are preferred over others.
+pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Material {
+    let mut material = Material { library: Library::default(), looked_at: Vec::new(), failures: Vec::new() };
+    for file in asked.files {
+        material.add_document(&file.name, &file.text, 1.3);
+    }
+    for file in newest_versions(asked) {
+        material.add_document(&file.name, &file.text, 1.0);
+    }
+    let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
+    let until = range.map_or(asked.now, |range| range.until);
+    let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
+    for feed in asked.feeds {
+        match feed.documents(asked.now).await {
+            Ok(documents) => documents.iter().for_each(|document| material.add_document(&document.name, &document.text, 1.0)),
+            Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
+        }
+        // Sums and counts are no facts that a question in words would find.
+        if feed.kind() == "git" {
+            match feed.read(&query).await {
+                Ok(reading) => {
+                    material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
+                    reading.items.iter().for_each(|item| material.add_fact(feed.name(), item, asked));
+                }
+                Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
+            }
+        }
+    }
+    material
+}
+
+/// Files posted before; of several with one name only the newest, and none that the message itself brings anew.
+fn newest_versions<'a>(asked: &OfflineQuestion<'a>) -> Vec<&'a ChannelFile> {
+    let mut newest: Vec<&ChannelFile> = Vec::new();
+    for file in asked.channel_files {
+        if !asked.files.iter().chain(newest.iter().copied()).any(|known| known.name == file.name) {
+            newest.push(file);
+        }
+    }
+    newest
+}
+
+impl Material {
+    fn add_document(&mut self, name: &str, text: &str, boost: f64) {
+        let name = foreign(name, 100);
+        self.library.add_document(&name, text, boost);
+        self.looked_at.push(name);
+    }
+
+    fn add_fact(&mut self, feed: &str, item: &FeedItem, asked: &OfflineQuestion<'_>) {
+        let when = item.at.map_or(String::new(), |at| format!(", {}", moment(at, asked.now)));
+        let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", foreign(by, 40)));
+        self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text);
+    }
+
+    /// The best quotations with their places; nothing where nothing speaks of it.
+    pub(crate) fn quote(&self, query: &Query) -> Option<Draft> {
+        let hits = self.library.find(query, QUOTES);
+        let best = hits.first()?.score;
+        let mut draft = Draft::default();
+        for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
+            let quote = hit.quote(query, QUOTE);
+            let place = foreign(&quote.place, 200);
+            draft.text.push_str(&format!("{}\n[{place}]\n\n", block_quote(&quote.text)));
+            draft.sources.push(place);
+        }
+        for failure in &self.failures {
+            draft.text.push_str(&format!("{failure}\n"));
+        }
+        Some(draft)
+    }
+
+    /// An honest "nothing", with what was looked at.
+    pub(crate) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
+        let subject: Vec<_> = asked_words(asked.text, query);
+        let mut text = if self.looked_at.is_empty() {
+            format!("I have nothing to look {} up in: no file was dropped here", quoted(&subject))
+        } else {
+            format!("I find nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+        };
+        text.push_str(", and without a language model I know nothing else.\n");
+        for failure in &self.failures {
+            text.push_str(&format!("{failure}\n"));
+        }
+        Draft { text, sources: Vec::new() }
+    }
+}
+
+/// The words of the question that were searched for, as they were written.
+fn asked_words(text: &str, query: &Query) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
+        let wanted = Query::parse(word, &[]).terms.iter().any(|term| query.terms.iter().any(|(known, _)| *known == term.0));
+        if wanted && !words.iter().any(|known| known == word) {
+            words.push(word.to_owned());
+        }
+    }
+    words
+}
+
+fn quoted(words: &[String]) -> String {
+    if words.is_empty() { "that".into() } else { format!("\"{}\"", foreign(&words.join(" "), 120)) }
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
+}
+
+/// The file that a question without a subject is about.
+pub(crate) fn newest_file<'a>(asked: &OfflineQuestion<'a>) -> Option<&'a ChannelFile> {
+    asked.files.first().or(asked.channel_files.first())
+}
+
+/// What stands in the message's files, or in the channel's newest one: size, beginning, headings with their lines.
+pub(crate) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
+    let files: Vec<&ChannelFile> =
+        if asked.files.is_empty() { asked.channel_files.iter().take(1).collect() } else { asked.files.iter().collect() };
+    let mut draft = Draft::default();
+    for file in files {
+        let name = foreign(&file.name, 100);
+        let sections = sections_of(&file.text);
+        draft.text.push_str(&format!("**{name}**: {}", count(file.text.lines().count(), "line")));
+        if sections.is_empty() {
+            let beginning = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
+            draft.text.push_str(&format!(", begins:\n{}\n", block_quote(&cut(beginning, 300))));
+        } else {
+            draft.text.push_str(&format!(", {}:\n", count(sections.len(), "section")));
+        }
+        for (line, title) in sections.iter().take(12) {
+            draft.text.push_str(&format!("- {} [line {line}]\n", foreign(title, 100)));
+        }
+        if sections.len() > 12 {
+            draft.text.push_str(&format!("… and {} more\n", sections.len() - 12));
+        }
+        draft.sources.push(name);
+    }
+    draft.text.push_str("Ask me about it, and I quote what it says.\n");
+    draft
+}
+
+/// Headings of the first level that occurs more than once: one title above all is no table of contents.
+fn sections_of(text: &str) -> Vec<(usize, &str)> {
+    let headings = || text.lines().enumerate().filter(|(_, line)| line.starts_with('#')).map(|(index, line)| (index + 1, line));
+    let of_level = |level: usize| -> Vec<(usize, &str)> {
+        let mark = format!("{} ", "#".repeat(level));
+        headings().filter_map(|(line, heading)| heading.strip_prefix(&mark).map(|title| (line, title.trim()))).collect()
+    };
+    (1..=4).map(of_level).find(|sections| sections.len() > 1).unwrap_or_default()
+}

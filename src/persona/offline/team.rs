@@ -1,0 +1,89 @@
+//! What is answered from the roster: who is there, what can be asked, and what cannot be known.
+
+use super::{Draft, OfflineQuestion};
+use crate::domain::persona::Persona;
+
+/// How to get a model, in one line.
+const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart, and I can.";
+
+pub(crate) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
+    let abilities = abilities(asked.persona);
+    say(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
+}
+
+pub(crate) fn introduce(asked: &OfflineQuestion<'_>) -> Draft {
+    let lines = asked.roster.personas().iter().map(|persona| {
+        let coordinator = if persona.coordinator { ", coordinator" } else { "" };
+        let expertise = if persona.expertise.is_empty() { String::new() } else { format!(": {}", persona.expertise.join(", ")) };
+        format!("- **{}** ({}{coordinator}){expertise}", persona.name, persona.role)
+    });
+    say(format!("The team:\n{}\nSay a name first (\"{}, …\") to ask one of us.", lines.collect::<Vec<_>>().join("\n"), asked.persona.name))
+}
+
+pub(crate) fn help(asked: &OfflineQuestion<'_>) -> Draft {
+    let mut text = format!("You can ask me ({}, {}):\n", asked.persona.name, asked.persona.role);
+    for ability in abilities(asked.persona) {
+        text.push_str(&format!("- {ability}\n"));
+    }
+    for other in asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && !persona.feeds.is_empty()) {
+        text.push_str(&format!("- **{}**: {}\n", other.name, feeds_of(other)));
+    }
+    text.push_str("`/help` lists the commands.");
+    say(text)
+}
+
+/// A question for a mind. What it is, what it can do, and the remedy: one line each.
+pub(crate) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
+    say(format!(
+        "I cannot judge that: no language model is configured, so I only tell what feeds and files hold. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
+        asked.persona.name,
+        asked.persona.role,
+        abilities(asked.persona).join(", or ")
+    ))
+}
+
+pub(crate) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
+    say(format!("I read no feeds, so I cannot tell what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
+}
+
+pub(crate) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
+    say(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
+}
+
+fn say(text: String) -> Draft {
+    Draft { text, sources: Vec::new() }
+}
+
+/// Who to ask instead.
+fn hint(asked: &OfflineQuestion<'_>, able: impl Fn(&Persona) -> bool) -> String {
+    let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && able(persona));
+    let others: Vec<_> = others.map(|persona| format!("{} ({})", persona.name, feeds_of(persona))).collect();
+    if others.is_empty() { String::new() } else { format!(" Ask {}.", others.join(", ")) }
+}
+
+fn reads(persona: &Persona, kind: &str) -> bool {
+    persona.feeds.iter().any(|feed| feed.kind == kind)
+}
+
+/// What can be asked without a model, by the persona's feeds.
+fn abilities(persona: &Persona) -> Vec<String> {
+    let mut abilities: Vec<String> = persona.feeds.iter().filter_map(|feed| example(&feed.kind)).map(str::to_owned).collect();
+    abilities.dedup();
+    abilities.push("a question about a text file that you drop here".to_owned());
+    abilities
+}
+
+fn example(kind: &str) -> Option<&'static str> {
+    match kind {
+        "git" => Some("\"what happened this week?\" in the repository"),
+        "files" => Some("a question that the knowledge folder answers"),
+        "activity" => Some("\"what did the team do today?\""),
+        "ledger" => Some("\"what did we spend?\""),
+        _ => None,
+    }
+}
+
+fn feeds_of(persona: &Persona) -> String {
+    let feeds: Vec<_> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
+    format!("reads {}", feeds.join(", "))
+}

@@ -1,0 +1,28 @@
+//! Search over documents: passages, BM25, and the sentences that answer.
+//!
+//! By words alone, computed anew for each question: a few hundred kilobytes take milliseconds, and nothing has to be kept in step.
+//! It finds and cites; what is said about it is for `offline` and `context`. Memory has its own search, in the store.
+
+mod library;
+mod passage;
+mod quote;
+mod terms;
+
+use chrono::{DateTime, Utc};
+
+pub use library::{Hit, Library};
+pub use passage::Passage;
+pub use quote::{Quote, cut};
+pub(crate) use terms::words_of;
+pub use terms::{Query, QuestionKind, terms_of};
+
+/// A file that somebody posted in a channel, as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelFile {
+    /// For showing and citing, never used as a path.
+    pub name: String,
+    pub text: String,
+    /// Display name of who posted it.
+    pub by: String,
+    pub at: DateTime<Utc>,
+}

@@ -1,0 +1,153 @@
+//! The composer on real material: the history of a project and a long decision log.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use teamroom::clock::ManualClock;
+use teamroom::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
+use teamroom::domain::roster::Roster;
+use teamroom::feeds::{self, ActivityLine, ActivitySource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use teamroom::persona::offline::{OfflineAnswer, OfflineQuestion, compose};
+use teamroom::persona::retrieval::ChannelFile;
+
+use crate::support::history;
+
+/// A Saturday, so that "this week" holds most of the last seven days.
+fn now() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
+}
+
+struct Nothing;
+
+#[async_trait]
+impl ActivitySource for Nothing {
+    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl LedgerSource for Nothing {
+    async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        Ok(Vec::new())
+    }
+}
+
+fn git_feed(work: &Path) -> Box<dyn Feed> {
+    let clock = Arc::new(ManualClock::new(now()));
+    let sources = FeedSources { work: work.to_owned(), clock, activity: Arc::new(Nothing), ledger: Arc::new(Nothing) };
+    feeds::build(&git_spec(), &sources).expect("a valid feed")
+}
+
+fn git_spec() -> FeedSpec {
+    FeedSpec { kind: "git".into(), name: "git".into(), settings: serde_json::Map::new() }
+}
+
+async fn ask(text: &str, feeds: &[Box<dyn Feed>], files: &[ChannelFile]) -> OfflineAnswer {
+    let persona = Persona {
+        slug: "sentinel".into(),
+        name: "Sentinel".into(),
+        aliases: Vec::new(),
+        role: "code".into(),
+        expertise: Vec::new(),
+        color: 0,
+        tier: Tier::T1,
+        coordinator: true,
+        tools: Vec::new(),
+        feeds: vec![git_spec()],
+        channels: std::collections::BTreeMap::new(),
+        standup: StandupRole { role: String::new(), cap: 600 },
+        voice: std::collections::BTreeMap::new(),
+        prompt: String::new(),
+    };
+    let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
+    let question =
+        OfflineQuestion { persona: &persona, roster: &roster, text, files, channel_files: &[], transcript: &[], feeds, now: now() };
+    compose(&question).await
+}
+
+#[tokio::test]
+async fn what_happened_this_week_is_told_with_the_true_commits() {
+    let work = tempfile::tempdir().unwrap();
+    let Some(commits) = history::make_repository(work.path(), 200, now()) else { return };
+    let feeds = [git_feed(work.path())];
+
+    let answer = ask("sentinel, what happened this week?", &feeds, &[]).await;
+    let monday = Utc.with_ymd_and_hms(2026, 11, 16, 0, 0, 0).unwrap();
+    let (this_week, before): (Vec<_>, Vec<_>) = commits.iter().partition(|commit| commit.at.to_utc() >= monday);
+    assert!(this_week.len() >= 3, "the record is dense enough");
+    for commit in &this_week {
+        let line = answer.text.lines().find(|line| line.contains(&commit.subject)).unwrap_or_else(|| panic!("{commit:?} in\n{}", answer.text));
+        assert!(line.contains(&commit.author), "{line}");
+    }
+    assert!(before.iter().rev().take(20).all(|commit| !answer.text.contains(&commit.subject)), "{}", answer.text);
+    assert!(answer.text.contains(&format!("{} commits", this_week.len())), "{}", answer.text);
+    println!("{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_commit_is_found_by_what_it_did() {
+    let work = tempfile::tempdir().unwrap();
+    let Some(commits) = history::make_repository(work.path(), 200, now()) else { return };
+    let answer = ask("what became of jobs cancelled by a soft stop?", &[git_feed(work.path())], &[]).await;
+    let wanted = commits.last().expect("there are commits");
+    assert!(answer.text.contains(&wanted.subject), "{}", answer.text);
+    assert!(answer.sources[0].contains(&wanted.author), "{:?}", answer.sources);
+}
+
+#[tokio::test]
+async fn a_busy_stretch_is_counted_and_the_newest_are_shown() {
+    let work = tempfile::tempdir().unwrap();
+    let Some(commits) = history::make_repository(work.path(), 200, now()) else { return };
+    let answer = ask("what changed in the last 60 days?", &[git_feed(work.path())], &[]).await;
+    let since = now() - TimeDelta::days(60);
+    let count = commits.iter().filter(|commit| commit.at.to_utc() >= since).count();
+    assert!(answer.text.contains(&format!("{count} commits")), "{}", answer.text);
+    assert!(answer.text.contains(&format!("… and {} more", count - 10)), "{}", answer.text);
+    assert!(answer.text.chars().count() < 2000, "it fits one message:\n{}", answer.text);
+}
+
+#[tokio::test]
+async fn the_decision_log_answers_with_citations() {
+    let Some(text) = history::find_document("decision-log.md") else { return };
+    let file = ChannelFile { name: "decision-log.md".into(), text, by: "Ann".into(), at: now() };
+    let started = Instant::now();
+    for (question, facts, place) in QUESTIONS {
+        let answer = ask(question, &[], std::slice::from_ref(&file)).await;
+        for fact in *facts {
+            assert!(answer.text.contains(fact), "{question}: \"{fact}\" is missing in\n{}", answer.text);
+        }
+        assert!(answer.sources[0].starts_with(&format!("decision-log.md, {place}")), "{question}: {:?}", answer.sources);
+    }
+    println!("{} questions in {:?}", QUESTIONS.len(), started.elapsed());
+}
+
+/// What is asked, what the answer must say, and the section that its first citation must name.
+const QUESTIONS: &[(&str, &[&str], &str)] = &[
+    (
+        "why were zombie steps a problem?",
+        &["17 zombie pending steps", "occupied the entire fetch window", "at most 6 rows", "it couldn't see it"],
+        "D-043",
+    ),
+    ("why not just increase the limit multiplier?", &["Band-aid"], "D-043"),
+    ("how many rejections before a step fails?", &["After 3 total rejections"], "D-035"),
+    ("why do we look at the file extension first?", &["application/octet-stream"], "D-040"),
+    ("why did we pick PM2?", &["PM2"], "D-004"),
+    ("what is the free tier's storage limit on Supabase?", &["500MB"], "D-003"),
+    ("what did we decide about the QA agents?", &["QA"], "D-033"),
+    ("what does D-034 say?", &["ensureInitialized"], "D-034"),
+    ("who decided on Discord as the interface?", &["Zero + Kai"], "D-002"),
+];
+
+#[tokio::test]
+async fn what_the_decision_log_does_not_hold_is_said_not_to_be_found() {
+    let Some(text) = history::find_document("decision-log.md") else { return };
+    let file = ChannelFile { name: "decision-log.md".into(), text, by: "Ann".into(), at: now() };
+    for question in ["how do we deploy to kubernetes?", "what is the weather in Lisbon?", "who won the football match?"] {
+        let answer = ask(question, &[], std::slice::from_ref(&file)).await;
+        assert!(answer.text.starts_with("I find nothing about"), "{question}:\n{}", answer.text);
+    }
+}

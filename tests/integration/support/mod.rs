@@ -1,0 +1,4 @@
+//! What integration tests share.
+
+pub(crate) mod history;
+pub(crate) mod skip;
