@@ -57,6 +57,7 @@ CREATE TABLE files (
     size    BIGINT NOT NULL,
     text    TEXT,
     note    TEXT,
+    posted_by TEXT NOT NULL,
     at      TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX files_channel ON files (channel, at);

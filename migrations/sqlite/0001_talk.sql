@@ -57,6 +57,7 @@ CREATE TABLE files (
     size    INTEGER NOT NULL,
     text    TEXT,
     note    TEXT,
+    posted_by TEXT NOT NULL,
     at      TEXT NOT NULL
 ) STRICT;
 CREATE INDEX files_channel ON files (channel, at);

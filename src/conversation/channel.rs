@@ -81,14 +81,14 @@ impl Conversation {
             if self.parts().stop.is_cancelled() {
                 return Ok(());
             }
-            let running = self.run_turn(&turn, &turns, queue);
-            let follow_ups = if among_agents {
-                tokio::select! {
-                    follow_ups = running => follow_ups?,
-                    () = person_spoke(queue) => return self.yield_to_person(&turn).await,
+            let mut running = std::pin::pin!(self.run_turn(&turn, &turns, queue));
+            let follow_ups = tokio::select! {
+                follow_ups = &mut running => follow_ups?,
+                () = person_spoke(queue), if among_agents => {
+                    self.cancel_turn(&turn.id);
+                    running.await?;
+                    return self.yield_to_person(&turn).await;
                 }
-            } else {
-                running.await?
             };
             turns.extend(follow_ups);
         }

@@ -146,6 +146,12 @@ impl Conversation {
         self.running().values().filter(|running| which(running)).for_each(|running| running.cancel.cancel());
     }
 
+    fn cancel_turn(&self, id: &TurnId) {
+        if let Some(running) = self.running().get(id) {
+            running.cancel.cancel();
+        }
+    }
+
     /// A line of the team about itself, spoken by `persona`.
     fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
         OutboundMessage {

@@ -28,6 +28,7 @@ impl Conversation {
                     size: attachment.size,
                     note: read.as_ref().err().cloned(),
                     text: read.ok(),
+                    by: message.author.name.clone(),
                     at: message.sent_at,
                 });
             }

@@ -58,18 +58,19 @@ impl Store {
         Ok(open.cast_unsigned())
     }
 
-    /// What happened since, by kind, subject and detail.
-    pub async fn activity(&self, since: DateTime<Utc>) -> Result<Vec<ActivityLine>> {
+    /// What happened from `since` to `until`, by kind, subject and detail.
+    pub async fn activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ActivityLine>> {
         let rows: Vec<ActivityColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT 'turns' AS kind, persona AS subject, state AS detail, COUNT(*) AS count, MAX(queued_at) AS last_at
-                 FROM turns WHERE queued_at >= $1 GROUP BY persona, state
-             UNION ALL SELECT 'messages', channel, '', COUNT(*), MAX(claimed_at) FROM inbox WHERE claimed_at >= $1 GROUP BY channel
-             UNION ALL SELECT 'blocks', receiver, block, COUNT(*), MAX(at) FROM blocks WHERE at >= $1 GROUP BY receiver, block
-             UNION ALL SELECT 'asks', askee, state, COUNT(*), MAX(asked_at) FROM asks WHERE asked_at >= $1 GROUP BY askee, state
+                 FROM turns WHERE queued_at >= $1 AND queued_at <= $2 GROUP BY persona, state
+             UNION ALL SELECT 'messages', channel, '', COUNT(*), MAX(claimed_at) FROM inbox WHERE claimed_at >= $1 AND claimed_at <= $2 GROUP BY channel
+             UNION ALL SELECT 'blocks', receiver, block, COUNT(*), MAX(at) FROM blocks WHERE at >= $1 AND at <= $2 GROUP BY receiver, block
+             UNION ALL SELECT 'asks', askee, state, COUNT(*), MAX(asked_at) FROM asks WHERE asked_at >= $1 AND asked_at <= $2 GROUP BY askee, state
              ORDER BY 1, 2, 3",
-            since
+            since,
+            until
         )?;
         Ok(rows
             .into_iter()

@@ -53,17 +53,18 @@ struct CostColumns {
 }
 
 impl Store {
-    /// What was spent since, by group: days in their order, everything else by cost.
-    pub async fn costs(&self, since: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>> {
+    /// What was spent from `since` to `until`, by group: days in their order, everything else by cost.
+    pub async fn costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>> {
         let rows: Vec<CostColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT CASE $2 WHEN 'day' THEN day WHEN 'persona' THEN COALESCE(persona, 'none') WHEN 'purpose' THEN purpose ELSE model END AS key,
                  COUNT(*) AS calls, CAST(SUM(input_tokens) AS BIGINT) AS input, CAST(SUM(cached_tokens) AS BIGINT) AS cached,
                  CAST(SUM(output_tokens) AS BIGINT) AS output, CAST(SUM(cost) AS BIGINT) AS cost
-             FROM ledger WHERE at >= $1 GROUP BY 1 ORDER BY 1",
+             FROM ledger WHERE at >= $1 AND at <= $3 GROUP BY 1 ORDER BY 1",
             since,
-            group.as_str()
+            group.as_str(),
+            until
         )?;
         let mut lines: Vec<CostLine> = rows
             .into_iter()

@@ -22,6 +22,8 @@ pub struct FileText {
     pub text: Option<String>,
     /// What a reader must know about the text: cut off, not fetched, no text at all.
     pub note: Option<String>,
+    /// Display name of who posted it.
+    pub by: String,
     pub at: DateTime<Utc>,
 }
 
@@ -35,6 +37,7 @@ struct FileColumns {
     size: u64,
     text: Option<String>,
     note: Option<String>,
+    posted_by: String,
     at: DateTime<Utc>,
 }
 
@@ -48,6 +51,7 @@ impl From<FileColumns> for FileText {
             size: row.size,
             text: row.text,
             note: row.note,
+            by: row.posted_by,
             at: row.at,
         }
     }
@@ -70,7 +74,7 @@ impl Store {
             sql!(
                 transaction.on(),
                 execute,
-                "INSERT INTO files (id, message, channel, name, size, text, note, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                "INSERT INTO files (id, message, channel, name, size, text, note, at, posted_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
                  ON CONFLICT (id) DO UPDATE SET name = excluded.name, size = excluded.size, text = excluded.text, note = excluded.note",
                 file.id.as_str(),
                 file.message.as_str(),
@@ -79,7 +83,8 @@ impl Store {
                 count(file.size),
                 file.text.as_deref().map(plain),
                 file.note.as_deref().map(plain),
-                file.at
+                file.at,
+                plain(&file.by)
             )?;
         }
         transaction.commit().await
