@@ -1,2 +1,2 @@
-#[test]
-fn empty() {}
+mod llm;
+mod support;
