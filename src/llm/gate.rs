@@ -64,7 +64,11 @@ impl Gate {
             () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were taken for too long")),
         };
         // After the wait, since the breaker may have opened meanwhile.
-        if self.health().breaker.admit(now()) { Ok(slot) } else { Err(self.busy("it failed several times in a row and is left alone for a while")) }
+        if self.health().breaker.admit(now()) {
+            Ok(slot)
+        } else {
+            Err(self.busy("it failed several times in a row and is left alone for a while"))
+        }
     }
 
     /// Draws conclusions about the provider from how an attempt ended.

@@ -49,6 +49,14 @@ struct Candidate {
     adapter: Box<dyn LanguageModel>,
 }
 
+/// A call under way.
+struct Errand<'a> {
+    call: &'a Call,
+    request: &'a ModelRequest,
+    cancel: &'a CancellationToken,
+    effort: Effort,
+}
+
 /// A tier names a provider that there is none of.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("tier {tier} names the provider {provider:?}, which is not configured")]
@@ -62,7 +70,12 @@ impl Models {
     ///
     /// # Errors
     /// A tier names a provider that is not configured.
-    pub fn new(settings: &ModelSettings, http: &reqwest::Client, meter: Arc<dyn Meter>, clock: SharedClock) -> Result<Self, UnknownProvider> {
+    pub fn new(
+        settings: &ModelSettings,
+        http: &reqwest::Client,
+        meter: Arc<dyn Meter>,
+        clock: SharedClock,
+    ) -> Result<Self, UnknownProvider> {
         let gates: BTreeMap<_, _> =
             settings.providers.iter().map(|p| (p.name.clone(), Arc::new(Gate::new(p.name.clone(), p.parallel)))).collect();
         let mut candidates = Vec::new();
@@ -105,15 +118,15 @@ impl Models {
     /// The failure of the last model that was tried; [`ModelError::NoModel`] if there is none; at once on [`ModelError::Cancelled`],
     /// [`ModelError::OutOfBudget`] and [`ModelError::Ledger`].
     pub async fn complete(&self, call: &Call, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError> {
-        let mut effort = Effort::new(self.total_timeout, self.attempts);
+        let mut errand = Errand { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts) };
         let mut tried: Vec<&ModelRef> = Vec::new();
         let mut failure = ModelError::NoModel;
         for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= call.tier) {
-            if tried.contains(&&candidate.name) || !effort.may_ask(candidate.gate.name()) {
+            if tried.contains(&&candidate.name) || !errand.effort.may_ask(candidate.gate.name()) {
                 continue;
             }
             tried.push(&candidate.name);
-            failure = match self.ask(candidate, call, request, &mut effort, cancel).await {
+            failure = match self.ask(candidate, &mut errand).await {
                 Ok(reply) => return Ok(reply),
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::Ledger(_))) => return Err(error),
                 Err(error) => error,
@@ -123,70 +136,52 @@ impl Models {
     }
 
     /// Asks one model until it answers or another attempt makes no sense.
-    async fn ask(
-        &self,
-        candidate: &Candidate,
-        call: &Call,
-        request: &ModelRequest,
-        effort: &mut Effort,
-        cancel: &CancellationToken,
-    ) -> Result<ModelReply, ModelError> {
+    async fn ask(&self, candidate: &Candidate, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
         let mut tries = Tries::default();
         loop {
-            let slot = self.enter(candidate, effort, cancel).await?;
-            let error = match self.attempt(candidate, call, request, effort, cancel).await {
+            let slot = self.enter(candidate, errand).await?;
+            let error = match self.attempt(candidate, errand).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
             // Nobody holds a slot while it waits.
             drop(slot);
-            let pause = tries.pause_after(&error, fastrand::f64()).filter(|pause| *pause < effort.left());
-            let Some(pause) = pause.filter(|_| effort.may_ask(candidate.gate.name())) else { return Err(error) };
+            let pause = tries.pause_after(&error, fastrand::f64()).filter(|pause| *pause < errand.effort.left());
+            let Some(pause) = pause.filter(|_| errand.effort.may_ask(candidate.gate.name())) else { return Err(error) };
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Err(ModelError::Cancelled),
-                () = self.clock.sleep(pause) => effort.spend(pause),
+                () = errand.cancel.cancelled() => return Err(ModelError::Cancelled),
+                () = self.clock.sleep(pause) => errand.effort.spend(pause),
             }
         }
     }
 
-    async fn enter<'a>(
-        &self,
-        candidate: &'a Candidate,
-        effort: &mut Effort,
-        cancel: &CancellationToken,
-    ) -> Result<SemaphorePermit<'a>, ModelError> {
+    async fn enter<'a>(&self, candidate: &'a Candidate, errand: &mut Errand<'_>) -> Result<SemaphorePermit<'a>, ModelError> {
         let since = Instant::now();
-        let slot = candidate.gate.enter(effort.left(), || self.clock.now(), cancel).await;
-        effort.spend(since.elapsed());
+        let slot = candidate.gate.enter(errand.effort.left(), || self.clock.now(), errand.cancel).await;
+        errand.effort.spend(since.elapsed());
         slot
     }
 
     /// One attempt with its money.
-    async fn attempt(
-        &self,
-        candidate: &Candidate,
-        call: &Call,
-        request: &ModelRequest,
-        effort: &mut Effort,
-        cancel: &CancellationToken,
-    ) -> Result<ModelReply, ModelError> {
-        let reservation = self.reservation(candidate, call, request);
+    async fn attempt(&self, candidate: &Candidate, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
+        let reservation = self.reservation(candidate, errand);
         if let Err(error) = self.meter.reserve(&reservation).await {
             candidate.gate.learn(Err(&error), self.clock.now());
             return Err(error);
         }
-        effort.asked(candidate.gate.name());
+        errand.effort.asked(candidate.gate.name());
         let since = Instant::now();
-        let result = candidate.adapter.complete(request, effort.left(), cancel).await;
+        let result = candidate.adapter.complete(errand.request, errand.effort.left(), errand.cancel).await;
         let took = since.elapsed();
-        effort.spend(took);
+        errand.effort.spend(took);
         candidate.gate.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
         self.settle(reservation.id, &candidate.name, &result, took).await;
         result.map_err(|failed| failed.error)
     }
 
-    fn reservation(&self, candidate: &Candidate, call: &Call, request: &ModelRequest) -> Reservation {
+    fn reservation(&self, candidate: &Candidate, errand: &Errand<'_>) -> Reservation {
+        let Errand { call, request, .. } = errand;
         let prompt = request.estimate_tokens();
         Reservation {
             id: LedgerId::generate(),
@@ -213,7 +208,8 @@ impl Models {
             }
         };
         let (provider, model) = (name.provider.clone(), name.model.clone());
-        metrics::counter!("teamroom_model_calls_total", "provider" => provider.clone(), "model" => model.clone(), "outcome" => kind).increment(1);
+        metrics::counter!("teamroom_model_calls_total", "provider" => provider.clone(), "model" => model.clone(), "outcome" => kind)
+            .increment(1);
         metrics::histogram!("teamroom_model_latency_seconds", "provider" => provider, "model" => model).record(took);
         for (kind, tokens) in [("input", usage.input), ("cached", usage.cached), ("output", usage.output)] {
             metrics::counter!("teamroom_model_tokens_total", "kind" => kind).increment(tokens);

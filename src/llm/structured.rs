@@ -96,7 +96,11 @@ fn values_in_prose(text: &str) -> Vec<Value> {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
         let length = match values.next() {
             Some(Ok(value)) => {
-                if value.is_object() { objects.push(value) } else { arrays.push(value) }
+                if value.is_object() {
+                    objects.push(value)
+                } else {
+                    arrays.push(value)
+                }
                 values.byte_offset()
             }
             _ => 1,

@@ -80,7 +80,7 @@ impl Protocol for Anthropic {
     }
 
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
-        match draft.parse(body)? {
+        match draft.parse_whole(body)? {
             Whole::Error => Err(Trouble::Reported(Complaint::parse(body))),
             Whole::Message { content, stop_reason, usage } => {
                 count(usage, draft);
@@ -234,5 +234,78 @@ fn stop(reason: Option<&str>, draft: &mut Draft) {
         Some("max_tokens" | "model_context_window_exceeded") => draft.stop(Stop::Length),
         Some("refusal") => draft.stop(Stop::Filtered),
         Some(_) => draft.stop(Stop::Done),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::usage::TokenUsage;
+    use crate::llm::{AnswerSchema, ToolCall, ToolSpec};
+
+    #[test]
+    fn a_request_is_worded_as_the_protocol_has_it() {
+        let call = |id: &str| ToolCall { id: id.into(), name: "look".into(), arguments: json!({"at": 1}) };
+        let result = |id: &str| ModelMessage::ToolResult { call: id.into(), text: "seen".into() };
+        let request = ModelRequest {
+            system: "Be short.".into(),
+            messages: vec![
+                ModelMessage::User("Hello".into()),
+                ModelMessage::Assistant { text: " ".into(), calls: vec![call("c1"), call("c2")] },
+                result("c1"),
+                result("c2"),
+                ModelMessage::User("And now?".into()),
+            ],
+            tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
+            schema: None,
+            max_output_tokens: 9,
+        };
+        let expected = json!({
+            "model": "m",
+            "max_tokens": 9,
+            "stream": true,
+            "system": [{"type": "text", "text": "Be short.", "cache_control": {"type": "ephemeral"}}],
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "Hello"}]},
+                {"role": "assistant", "content": [
+                    {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": 1}},
+                    {"type": "tool_use", "id": "c2", "name": "look", "input": {"at": 1}},
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "c1", "content": "seen"},
+                    {"type": "tool_result", "tool_use_id": "c2", "content": "seen"},
+                    {"type": "text", "text": "And now?"},
+                ]},
+            ],
+            "tools": [{"name": "look", "description": "Looks.", "input_schema": {"type": "object"}}],
+        });
+        assert_eq!(Anthropic.write_request("", "m", &request), expected);
+    }
+
+    #[test]
+    fn a_schema_is_a_tool_that_has_to_be_called() {
+        let schema = Some(AnswerSchema { name: "Plan".into(), schema: json!({"type": "object"}) });
+        let body = Anthropic.write_request("", "m", &ModelRequest { schema, ..ModelRequest::default() });
+        assert_eq!(body["tool_choice"], json!({"type": "tool", "name": "Plan"}));
+        assert_eq!(body["tools"][0]["input_schema"], json!({"type": "object"}));
+    }
+
+    #[test]
+    fn thinking_and_unknown_events_are_passed_over_and_tokens_add_up() {
+        let request = ModelRequest::default();
+        let mut draft = Draft::new("p", &request);
+        for event in [
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":10,"cache_creation_input_tokens":20,"cache_read_input_tokens":70,"output_tokens":1}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":""}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm."}}"#,
+            r#"{"type":"an_event_of_next_year","content":[]}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Yes."}}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}"#,
+            r#"{"type":"message_stop"}"#,
+        ] {
+            assert!(Anthropic.read_event(event, &mut draft).is_ok(), "{event}");
+        }
+        let reply = draft.into_reply("m").expect("an answer");
+        assert_eq!((reply.text.as_str(), reply.usage), ("Yes.", TokenUsage { input: 100, cached: 70, output: 12 }));
     }
 }

@@ -1,6 +1,4 @@
-use std::collections::BTreeMap;
-
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::domain::text::is_invisible;
@@ -16,7 +14,7 @@ pub(super) struct Draft<'a> {
     provider: &'a str,
     request: &'a ModelRequest,
     text: String,
-    calls: BTreeMap<u64, DraftCall>,
+    calls: Vec<DraftCall>,
     size: usize,
     stop: Option<Stop>,
     ended: bool,
@@ -28,6 +26,7 @@ pub(super) struct Draft<'a> {
 /// A tool call while it comes in: its arguments are the pieces of a JSON text.
 #[derive(Debug, Default)]
 struct DraftCall {
+    index: u64,
     id: String,
     name: String,
     arguments: String,
@@ -49,7 +48,7 @@ impl<'a> Draft<'a> {
             provider,
             request,
             text: String::new(),
-            calls: BTreeMap::new(),
+            calls: Vec::new(),
             size: 0,
             stop: None,
             ended: false,
@@ -63,10 +62,17 @@ impl<'a> Draft<'a> {
         self.grow(text.len())
     }
 
-    /// Adds to the tool call of this index. Its id and name come once, its arguments in pieces.
+    /// Adds to the tool call of this index. Its id and name come once, its arguments in pieces. Some local servers give every call the same
+    /// index; another id begins another call.
     pub(super) fn push_call(&mut self, index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Result<(), ModelError> {
-        let call = self.calls.entry(index).or_default();
-        if let Some(id) = id.filter(|id| !id.is_empty()) {
+        let id = id.unwrap_or_default();
+        let begun = self.calls.iter().rposition(|call| call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id));
+        let position = begun.unwrap_or_else(|| {
+            self.calls.push(DraftCall { index, ..DraftCall::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[position];
+        if !id.is_empty() {
             id.clone_into(&mut call.id);
         }
         if let Some(name) = name.filter(|name| !name.is_empty()) {
@@ -125,15 +131,15 @@ impl<'a> Draft<'a> {
         ModelError::Garbled { provider: self.provider.to_owned(), reason: reason.into() }
     }
 
-    /// Reads a piece of JSON. One that ends too early is an answer that was cut off.
+    /// Reads the data of an event.
     pub(super) fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
-        serde_json::from_str(json).map_err(|error| {
-            if error.is_eof() {
-                ModelError::Truncated { provider: self.provider.to_owned() }
-            } else {
-                self.garbled(format!("it is not what the protocol has: {error}"))
-            }
-        })
+        serde_json::from_str(json).map_err(|error| self.garbled(format!("it is not what the protocol has: {error}")))
+    }
+
+    /// Reads a whole answer. One that ends too early was cut off, which no event can be: events have an end of their own.
+    pub(super) fn parse_whole<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
+        let cut_off = serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof());
+        if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
     }
 
     /// The answer, if it is one.
@@ -157,10 +163,10 @@ impl<'a> Draft<'a> {
     /// The tool calls. One of the schema's name is no call but the structured answer, and becomes the text.
     fn take_calls(&mut self) -> Result<Vec<ToolCall>, ModelError> {
         let mut calls = Vec::new();
-        for (index, draft) in std::mem::take(&mut self.calls) {
+        for (position, draft) in std::mem::take(&mut self.calls).into_iter().enumerate() {
             let offered = self.request.tools.iter().any(|tool| tool.name == draft.name);
             if offered {
-                calls.push(self.read_call(index, draft)?);
+                calls.push(self.read_call(position, draft)?);
             } else if self.request.schema.as_ref().is_some_and(|schema| schema.name == draft.name) {
                 self.text = draft.arguments;
             } else {
@@ -171,12 +177,12 @@ impl<'a> Draft<'a> {
         Ok(calls)
     }
 
-    fn read_call(&self, index: u64, draft: DraftCall) -> Result<ToolCall, ModelError> {
+    fn read_call(&self, position: usize, draft: DraftCall) -> Result<ToolCall, ModelError> {
         let arguments = if draft.arguments.trim().is_empty() { "{}" } else { &draft.arguments };
         let arguments: Value = serde_json::from_str(arguments)
             .map_err(|error| self.garbled(format!("the arguments for the tool {:?} are not JSON: {error}", draft.name)))?;
         // Some local servers leave the id out; the result needs one to refer to.
-        let id = if draft.id.is_empty() { format!("call_{index}") } else { draft.id };
+        let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
         Ok(ToolCall { id, name: draft.name, arguments })
     }
 }

@@ -52,7 +52,10 @@ impl Complaint {
         Self {
             kinds: [text("type"), text("code")].into_iter().flatten().collect(),
             status: code.filter(|code| (400..600).contains(code)),
-            message: text("message").or_else(|| text("detail")).or_else(|| error.as_str().map(str::to_owned)).unwrap_or_else(|| error.to_string()),
+            message: text("message")
+                .or_else(|| text("detail"))
+                .or_else(|| error.as_str().map(str::to_owned))
+                .unwrap_or_else(|| error.to_string()),
         }
     }
 

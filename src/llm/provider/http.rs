@@ -65,7 +65,10 @@ impl Peer<'_> {
             let Some(chunk) = chunk else { return Ok(None) };
             let read = read + chunk.len();
             if read > RESPONSE_BYTES {
-                return Err(ModelError::Garbled { provider: self.provider.to_owned(), reason: "the response is longer than 8 MB".to_owned() });
+                return Err(ModelError::Garbled {
+                    provider: self.provider.to_owned(),
+                    reason: "the response is longer than 8 MB".to_owned(),
+                });
             }
             Ok(Some((chunk, (response, read))))
         })
@@ -74,7 +77,8 @@ impl Peer<'_> {
     /// The whole body as text.
     pub(super) async fn text(self, response: Response) -> Result<String, ModelError> {
         let bytes: Vec<u8> = self.body(response).try_fold(Vec::new(), async |all, chunk| Ok([all.as_slice(), &chunk].concat())).await?;
-        String::from_utf8(bytes).map_err(|_| ModelError::Garbled { provider: self.provider.to_owned(), reason: "it is not text".to_owned() })
+        String::from_utf8(bytes)
+            .map_err(|_| ModelError::Garbled { provider: self.provider.to_owned(), reason: "it is not text".to_owned() })
     }
 
     /// As much of an error's body as is worth reading. Trouble on the way does not matter: the status already says what happened.

@@ -59,7 +59,7 @@ impl Protocol for OpenAi {
     }
 
     fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
-        let completion: Completion = draft.parse(body)?;
+        let completion: Completion = draft.parse_whole(body)?;
         if completion.error.is_some() {
             return Err(Trouble::Reported(Complaint::parse(body)));
         }
@@ -111,7 +111,7 @@ struct Delta {
 
 #[derive(Deserialize)]
 struct CallDelta {
-    /// Missing in whole answers and in the streams of some local servers, which send each call in one piece.
+    /// Missing in whole answers.
     index: Option<u64>,
     id: Option<String>,
     function: Option<FunctionDelta>,
@@ -167,4 +167,99 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), Trouble> {
         Some(_) => draft.stop(Stop::Done),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{AnswerSchema, ModelError, ModelReply, ToolSpec};
+
+    fn request() -> ModelRequest {
+        ModelRequest {
+            system: "Be short.".into(),
+            messages: vec![ModelMessage::User("Hello".into())],
+            tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
+            max_output_tokens: 9,
+            ..ModelRequest::default()
+        }
+    }
+
+    fn read(events: &[&str]) -> Result<ModelReply, ModelError> {
+        let request = request();
+        let mut draft = Draft::new("p", &request);
+        for event in events {
+            match OpenAi.read_event(event, &mut draft) {
+                Ok(()) => {}
+                Err(Trouble::Unreadable(error)) => return Err(error),
+                Err(Trouble::Reported(complaint)) => return Err(complaint.in_stream("p", None)),
+            }
+        }
+        draft.into_reply("m")
+    }
+
+    #[test]
+    fn a_request_is_worded_as_the_protocol_has_it() {
+        let mut request = request();
+        let call = ToolCall { id: "c1".into(), name: "look".into(), arguments: json!({"at": 1}) };
+        request.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call] });
+        request.messages.push(ModelMessage::ToolResult { call: "c1".into(), text: "seen".into() });
+        request.schema = Some(AnswerSchema { name: "Plan".into(), schema: json!({"type": "object"}) });
+        let expected = json!({
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": "Be short."},
+                {"role": "user", "content": "Hello"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"at\":1}"}},
+                ]},
+                {"role": "tool", "tool_call_id": "c1", "content": "seen"},
+            ],
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "max_tokens": 9,
+            "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "Plan", "schema": {"type": "object"}}},
+        });
+        assert_eq!(OpenAi.write_request("http://127.0.0.1:11434/v1", "m", &request), expected);
+        let limit = &OpenAi.write_request("https://api.openai.com/v1", "m", &request)["max_completion_tokens"];
+        assert_eq!(*limit, 9);
+    }
+
+    #[test]
+    fn a_server_that_sends_nulls_and_no_reason_is_understood() {
+        let reply = read(&[
+            r#"{"choices":[{"delta":{"content":"Hi","refusal":null,"tool_calls":null},"finish_reason":null}],"usage":null,"error":null}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1,"prompt_cache_hit_tokens":5}}"#,
+            "[DONE]",
+        ])
+        .expect("an answer");
+        assert_eq!((reply.text.as_str(), reply.usage), ("Hi", TokenUsage { input: 7, cached: 5, output: 1 }));
+    }
+
+    #[test]
+    fn two_calls_of_one_index_are_two_calls() {
+        let reply = read(&[
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"{\"n\":1}"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"look","arguments":"{\"n\""}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":2}"}}]},"finish_reason":"tool_calls"}]}"#,
+        ])
+        .expect("calls");
+        let calls: Vec<_> = reply.calls.iter().map(|call| (call.id.as_str(), call.arguments["n"].as_u64())).collect();
+        assert_eq!(calls, [("a", Some(1)), ("b", Some(2))]);
+    }
+
+    #[test]
+    fn a_refusal_stays_one_though_the_model_stops_well() {
+        let refusal = read(&[
+            r#"{"choices":[{"delta":{"refusal":"I cannot help with that."}}]}"#,
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+        ]);
+        assert!(matches!(refusal, Err(ModelError::Refused { .. })), "{refusal:?}");
+    }
+
+    #[test]
+    fn an_error_of_a_router_inside_the_stream_is_seen() {
+        let busy = read(&[r#"{"error":{"code":502,"message":"upstream"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}"#]);
+        assert!(matches!(busy, Err(ModelError::Busy { .. })), "{busy:?}");
+    }
 }

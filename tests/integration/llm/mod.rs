@@ -1,0 +1,159 @@
+//! Models over real HTTP, against a scripted server.
+
+mod answers;
+mod failures;
+mod fallback;
+mod structured;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use teamroom::clock::{Clock, SharedClock};
+use teamroom::config::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
+use teamroom::domain::persona::Tier;
+use teamroom::domain::usage::{Purpose, Reservation, Settlement};
+use teamroom::llm::{Call, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, Models};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::model::ScriptedModel;
+
+const KEY: &str = "TOP-SECRET-KEY";
+const BOTH: [ProviderKind; 2] = [ProviderKind::OpenAi, ProviderKind::Anthropic];
+
+/// Remembers what it is told.
+#[derive(Default)]
+struct RecordingMeter {
+    reserved: Mutex<Vec<Reservation>>,
+    settled: Mutex<Vec<Settlement>>,
+    refuses: Mutex<Option<ModelError>>,
+    loses_settlements: bool,
+}
+
+impl RecordingMeter {
+    fn reserved(&self) -> Vec<Reservation> {
+        self.reserved.lock().unwrap().clone()
+    }
+
+    fn settled(&self) -> Vec<Settlement> {
+        self.settled.lock().unwrap().clone()
+    }
+
+    /// Every reservation was settled, once, in order.
+    fn assert_balanced(&self) {
+        let reserved: Vec<_> = self.reserved().into_iter().map(|reservation| reservation.id).collect();
+        let settled: Vec<_> = self.settled().into_iter().map(|settlement| settlement.id).collect();
+        assert_eq!(reserved, settled);
+    }
+}
+
+#[async_trait]
+impl Meter for RecordingMeter {
+    async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError> {
+        if let Some(error) = self.refuses.lock().unwrap().clone() {
+            return Err(error);
+        }
+        self.reserved.lock().unwrap().push(reservation.clone());
+        Ok(())
+    }
+
+    async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError> {
+        if self.loses_settlements {
+            return Err(ModelError::Ledger("the disk is full".into()));
+        }
+        self.settled.lock().unwrap().push(settlement.clone());
+        Ok(())
+    }
+}
+
+/// A clock on which every sleep is over at once.
+#[derive(Default)]
+struct EagerClock {
+    slept: Mutex<Vec<Duration>>,
+}
+
+impl EagerClock {
+    fn slept(&self) -> Vec<Duration> {
+        self.slept.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Clock for EagerClock {
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + self.slept().iter().sum::<Duration>()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.slept.lock().unwrap().push(duration);
+    }
+}
+
+/// Models in front of a scripted server, with what they wrote into the ledger.
+struct Desk {
+    models: Models,
+    meter: Arc<RecordingMeter>,
+}
+
+impl Desk {
+    fn new(settings: &ModelSettings, clock: SharedClock) -> Self {
+        Self::with_meter(settings, clock, RecordingMeter::default())
+    }
+
+    fn with_meter(settings: &ModelSettings, clock: SharedClock, meter: RecordingMeter) -> Self {
+        let meter = Arc::new(meter);
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(settings.connect_timeout)
+            .build()
+            .expect("a client");
+        let models = Models::new(settings, &http, Arc::<RecordingMeter>::clone(&meter), clock).expect("every tier names a known provider");
+        Self { models, meter }
+    }
+
+    /// One model of this protocol at t1, and a clock that never waits.
+    fn of(server: &ScriptedModel, kind: ProviderKind) -> Self {
+        Self::new(&settings(&[("main", kind, server)], &[(Tier::T1, &[("main", "small")])]), Arc::new(EagerClock::default()))
+    }
+
+    async fn ask(&self, tier: Tier) -> Result<ModelReply, ModelError> {
+        self.models.complete(&call(tier), &request("What now?"), &CancellationToken::new()).await
+    }
+}
+
+fn call(tier: Tier) -> Call {
+    Call { persona: Some("vince".into()), purpose: Purpose::Chat, subject: "turn-1".into(), tier }
+}
+
+fn request(text: &str) -> ModelRequest {
+    ModelRequest {
+        system: "You are Vince.\nBe short.".into(),
+        messages: vec![ModelMessage::User(text.into())],
+        max_output_tokens: 100,
+        ..ModelRequest::default()
+    }
+}
+
+/// Settings with these providers and tiers. The time-outs are the defaults: tests of silence shorten them, the others must not fail on a
+/// busy machine.
+fn settings(providers: &[(&str, ProviderKind, &ScriptedModel)], tiers: &[(Tier, &[(&str, &str)])]) -> ModelSettings {
+    let name = |(provider, model): &(&str, &str)| ModelRef { provider: (*provider).into(), model: (*model).into() };
+    ModelSettings {
+        providers: providers
+            .iter()
+            .map(|(name, kind, server)| ProviderSettings {
+                name: (*name).into(),
+                kind: *kind,
+                base_url: server.base_url(),
+                key: Some(KEY.into()),
+                parallel: 4,
+            })
+            .collect(),
+        tiers: tiers.iter().map(|(tier, models)| (*tier, models.iter().map(name).collect())).collect(),
+        prices: BTreeMap::from([("small".to_owned(), ModelPrice { input: 1.0, cached: 0.1, output: 2.0 })]),
+        ..ModelSettings::default()
+    }
+}

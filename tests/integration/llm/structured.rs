@@ -1,0 +1,106 @@
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use teamroom::domain::persona::Tier;
+use teamroom::llm::{StructuredError, ask_structured};
+use tokio_util::sync::CancellationToken;
+
+use super::{BOTH, Desk, call, request};
+use crate::support::model::{Script, ScriptedModel};
+
+/// A verdict, as a model is asked for one.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Verdict {
+    fair: bool,
+    confidence: f64,
+}
+
+const FAIR: Verdict = Verdict { fair: true, confidence: 0.5 };
+
+async fn judge(desk: &Desk) -> Result<Verdict, StructuredError> {
+    ask_structured(&desk.models, &call(Tier::T1), &request("Is it fair?"), &CancellationToken::new()).await
+}
+
+#[tokio::test]
+async fn the_schema_is_asked_for_by_the_means_of_the_provider() {
+    for kind in BOTH {
+        let server = ScriptedModel::start().await;
+        server.next([Script::Json(json!({"fair": true, "confidence": 0.5}))]);
+        assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR));
+        let asked = server.requests().remove(0);
+        let schema = asked.schema.expect("a schema");
+        assert_eq!(schema["properties"]["fair"]["type"], "boolean");
+        assert!(asked.messages.iter().any(|said| said.text.contains("Is it fair?")));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_is_read_raw_in_a_fence_and_in_prose() {
+    for kind in BOTH {
+        for text in [
+            r#"{"fair": true, "confidence": 0.5}"#,
+            "```json\n{\"fair\": true, \"confidence\": 0.5}\n```",
+            r#"Certainly! {"fair": true, "confidence": 0.5} Let me know [1] if you need more."#,
+        ] {
+            let server = ScriptedModel::start().await;
+            server.next([Script::say(text)]);
+            assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR), "{text}");
+            assert_eq!(server.count(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unusable_answer_is_asked_for_once_more_with_the_reason() {
+    for kind in BOTH {
+        for (bad, reason) in [
+            ("I would say so.", "there is no complete JSON value in it"),
+            (r#"{"fair": true, "confidence": 1} {"fair": false, "confidence": 1}"#, "there are 2 JSON values in it"),
+            (r#"{"fair": "very", "confidence": 1}"#, "expected a boolean"),
+            (r#"{"fair": true}"#, "missing field `confidence`"),
+        ] {
+            let server = ScriptedModel::start().await;
+            server.next([Script::say(bad), Script::say(r#"{"fair": true, "confidence": 0.5}"#)]);
+            assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR), "{bad}");
+            let again = server.requests().remove(1);
+            assert!(again.last().contains(reason), "{}", again.last());
+            assert!(again.messages.iter().any(|said| said.role == "assistant" && said.text == bad));
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_unusable_answers_are_an_error_and_not_a_value() {
+    for kind in BOTH {
+        let server = ScriptedModel::start().await;
+        server.on(|_| Script::say("No."));
+        let desk = Desk::of(&server, kind);
+        let error = judge(&desk).await.expect_err("no value");
+        assert_eq!(error.to_string(), "main gave no usable value in two answers: there is no complete JSON value in it");
+        assert_eq!(server.count(), 2);
+        desk.meter.assert_balanced();
+    }
+}
+
+#[tokio::test]
+async fn a_cut_off_value_is_a_failure_even_if_it_could_be_read() {
+    let server = ScriptedModel::start().await;
+    server.on(|_| Script::Truncated(r#"{"fair": true, "confidence": 0.5}"#.into()));
+    let error = judge(&Desk::of(&server, BOTH[0])).await.expect_err("cut off");
+    assert!(matches!(error, StructuredError::Model(error) if error.kind() == "truncated"));
+}
+
+#[tokio::test]
+async fn an_endpoint_that_refuses_schemas_is_asked_without_from_then_on() {
+    for kind in BOTH {
+        let server = ScriptedModel::start().await;
+        server.on(|asked| match asked.schema {
+            Some(_) => Script::Status { code: 400, body: "response_format / input_schema is not supported".into(), headers: Vec::new() },
+            None => Script::Json(json!({"fair": true, "confidence": 0.5})),
+        });
+        let desk = Desk::of(&server, kind);
+        assert_eq!((judge(&desk).await, server.count()), (Ok(FAIR), 2));
+        assert_eq!((judge(&desk).await, server.count()), (Ok(FAIR), 3));
+        assert_eq!(desk.meter.reserved().len(), 2, "a refused schema is no attempt of its own");
+    }
+}

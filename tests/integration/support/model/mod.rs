@@ -1,0 +1,181 @@
+//! A model server on loopback that speaks OpenAI's and Anthropic's protocols and answers as it is told, well or badly.
+//!
+//! It knows nothing of the tests, so that benchmarks can run it too. What it is told comes from a queue and, when that is empty, from a
+//! function of the request. Requests that the real services would refuse are refused here.
+
+mod anthropic;
+mod openai;
+mod script;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::serve::ListenerExt;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use teamroom::config::ProviderKind;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+pub(crate) use script::{Counted, Script};
+
+/// One request as the server understood it.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) protocol: ProviderKind,
+    pub(crate) model: String,
+    pub(crate) system: String,
+    /// Without the system prompt.
+    pub(crate) messages: Vec<Said>,
+    /// The names of the tools on offer; not the one that stands for a schema.
+    pub(crate) tools: Vec<String>,
+    pub(crate) schema: Option<Value>,
+    pub(crate) stream: bool,
+    /// From the header where the protocol has it.
+    pub(crate) key: Option<String>,
+    /// Everything, as it came.
+    pub(crate) body: Value,
+}
+
+/// One message of a request. Tool calls and results are part of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    pub(crate) role: String,
+    pub(crate) text: String,
+}
+
+impl Asked {
+    /// What the user said last.
+    pub(crate) fn last(&self) -> &str {
+        self.messages.last().map_or("", |said| &said.text)
+    }
+}
+
+type Behaviour = Arc<dyn Fn(&Asked) -> Script + Send + Sync>;
+
+/// The running server; it ends when this is dropped.
+pub(crate) struct ScriptedModel {
+    address: std::net::SocketAddr,
+    shared: Arc<Shared>,
+    server: tokio::task::JoinHandle<()>,
+}
+
+struct Shared {
+    behaviour: Mutex<Behaviour>,
+    queue: Mutex<VecDeque<Script>>,
+    requests: Mutex<Vec<Asked>>,
+    count: watch::Sender<usize>,
+}
+
+impl ScriptedModel {
+    /// A server on a free port of loopback that echoes.
+    pub(crate) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound listener has an address");
+        let shared = Arc::new(Shared {
+            behaviour: Mutex::new(Arc::new(echo)),
+            queue: Mutex::default(),
+            requests: Mutex::default(),
+            count: watch::Sender::new(0),
+        });
+        let app = Router::new()
+            .route("/v1/chat/completions", post(|state, request| answer(ProviderKind::OpenAi, state, request)))
+            .route("/v1/messages", post(|state, request| answer(ProviderKind::Anthropic, state, request)))
+            .with_state(Arc::clone(&shared));
+        // Small events would wait for acknowledgements otherwise.
+        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let server = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
+        Self { address, shared, server }
+    }
+
+    /// For both protocols.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Answers by this function from now on.
+    pub(crate) fn on(&self, behaviour: impl Fn(&Asked) -> Script + Send + Sync + 'static) {
+        *lock(&self.shared.behaviour) = Arc::new(behaviour);
+    }
+
+    /// Answers the next requests with these, in order.
+    pub(crate) fn next(&self, scripts: impl IntoIterator<Item = Script>) {
+        lock(&self.shared.queue).extend(scripts);
+    }
+
+    /// Drops what is left of the queue.
+    pub(crate) fn forget_queue(&self) {
+        lock(&self.shared.queue).clear();
+    }
+
+    /// All requests so far, in order of arrival; those that were refused as malformed are not among them.
+    pub(crate) fn requests(&self) -> Vec<Asked> {
+        lock(&self.shared.requests).clone()
+    }
+
+    /// How many requests there were.
+    pub(crate) fn count(&self) -> usize {
+        *self.shared.count.borrow()
+    }
+
+    /// Waits until there were so many.
+    pub(crate) async fn wait_for(&self, count: usize) {
+        self.shared.count.subscribe().wait_for(|seen| *seen >= count).await.expect("the server holds the sender");
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no behaviour panics while it is read")
+}
+
+/// What the server says when nobody told it anything: who it was told to be and what it was told last.
+fn echo(asked: &Asked) -> Script {
+    let who = asked.system.lines().find(|line| !line.trim().is_empty()).unwrap_or("nobody");
+    Script::say(format!("[{who}] {}", asked.last()))
+}
+
+async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let bytes = axum::body::to_bytes(body, 32 << 20).await.unwrap_or_default();
+    let asked = serde_json::from_slice(&bytes).map_err(|error| error.to_string()).and_then(|body| match protocol {
+        ProviderKind::OpenAi => openai::read_request(&parts.headers, body),
+        ProviderKind::Anthropic => anthropic::read_request(&parts.headers, body),
+    });
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(message) => return (axum::http::StatusCode::BAD_REQUEST, error(protocol, "invalid_request_error", &message)).into_response(),
+    };
+    lock(&shared.requests).push(asked.clone());
+    let queued = lock(&shared.queue).pop_front();
+    let script = queued.unwrap_or_else(|| {
+        let behaviour = Arc::clone(&lock(&shared.behaviour));
+        behaviour(&asked)
+    });
+    shared.count.send_modify(|count| *count += 1);
+    script.perform(&asked).await
+}
+
+/// An error's body, as the protocol words it.
+fn error(protocol: ProviderKind, kind: &str, message: &str) -> Json<Value> {
+    Json(match protocol {
+        ProviderKind::OpenAi => json!({"error": {"type": kind, "message": message, "param": null, "code": null}}),
+        ProviderKind::Anthropic => json!({"type": "error", "error": {"type": kind, "message": message}}),
+    })
+}
+
+fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value[key].as_array().into_iter().flatten()
+}
