@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows which platform it is. [`ChatPlatform::send`] is for `outbox::relay` alone.
 
+pub mod command;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
