@@ -4,3 +4,4 @@ pub mod config;
 pub mod discord;
 pub mod domain;
 pub mod llm;
+pub mod sandbox;
