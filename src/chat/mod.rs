@@ -3,6 +3,7 @@
 //! Nothing here knows which platform it is. [`ChatPlatform::send`] is for `outbox::relay` alone.
 
 pub mod attachments;
+pub mod command;
 pub mod split;
 
 use std::time::Duration;

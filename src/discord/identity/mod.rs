@@ -1,0 +1,175 @@
+//! The account of one persona on Discord: its token, its connection to the gateway, and how it fares.
+//!
+//! A [`Supervisor`] per identity, on the main runtime, keeps a [`session`] alive on a thread of its own. Nothing here knows what is said;
+//! that is [`super::gateway`]'s. Liveness is measured on tokio's monotonic clock, because it is a real server that falls silent; only
+//! what is kept across restarts bears the time of [`crate::clock::Clock`].
+
+mod pulse;
+mod session;
+mod supervisor;
+mod turnstile;
+
+use std::sync::{Arc, Mutex};
+
+use serenity::all::{ActivityData, OnlineStatus, ShardId, ShardManager};
+use serenity::model::id::UserId as SnowflakeUser;
+use tokio::sync::Notify;
+
+pub(crate) use pulse::Pulse;
+pub(crate) use session::SessionParts;
+pub(crate) use supervisor::Supervisor;
+
+use super::rest::Credential;
+use crate::chat::{IdentityState, IdentityStatus, Presence};
+use crate::domain::ids::PersonaSlug;
+
+/// One persona's account.
+pub(crate) struct Identity {
+    pub(crate) persona: PersonaSlug,
+    pub(crate) credential: Arc<Credential>,
+    pub(crate) pulse: Pulse,
+    /// Rung when the connection comes up.
+    up: Notify,
+    condition: Mutex<Condition>,
+}
+
+struct Condition {
+    state: IdentityState,
+    account: Option<SnowflakeUser>,
+    trouble: Option<String>,
+    /// What the account shows it is doing, also over reconnects.
+    presence: Presence,
+    manager: Option<Arc<ShardManager>>,
+    arrival: Option<Arrival>,
+}
+
+/// How a connection came up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// After an IDENTIFY: what happened meanwhile was missed.
+    Ready,
+    /// After a RESUME: Discord replays what happened meanwhile.
+    Resumed,
+}
+
+impl Identity {
+    pub(crate) fn new(credential: Arc<Credential>) -> Self {
+        let condition = Condition {
+            state: IdentityState::Connecting,
+            account: None,
+            trouble: None,
+            presence: Presence::Listening,
+            manager: None,
+            arrival: None,
+        };
+        Self {
+            persona: credential.persona.clone(),
+            credential,
+            pulse: Pulse::new(),
+            up: Notify::new(),
+            condition: Mutex::new(condition),
+        }
+    }
+
+    pub(crate) fn status(&self) -> IdentityStatus {
+        let condition = self.condition();
+        IdentityStatus {
+            persona: self.persona.clone(),
+            state: condition.state,
+            account: condition.account.map(|account| account.to_string().into()),
+            latency: self.pulse.latency(),
+            trouble: condition.trouble.clone(),
+        }
+    }
+
+    /// The account, once Discord has told it. The token begins with an id too, but that one may be the application's.
+    pub(crate) fn account(&self) -> Option<SnowflakeUser> {
+        self.condition().account
+    }
+
+    /// Whether messages can be posted: REST works while the gateway is being reconnected.
+    pub(crate) fn can_speak(&self) -> bool {
+        self.account().is_some() && !self.credential.is_revoked()
+    }
+
+    pub(crate) fn ready(&self, account: SnowflakeUser) {
+        self.condition().account = Some(account);
+        self.arrived(Arrival::Ready);
+    }
+
+    pub(crate) fn resumed(&self) {
+        self.arrived(Arrival::Resumed);
+    }
+
+    fn arrived(&self, arrival: Arrival) {
+        let mut condition = self.condition();
+        condition.state = IdentityState::Ready;
+        condition.trouble = None;
+        condition.arrival = Some(arrival);
+        drop(condition);
+        self.up.notify_one();
+    }
+
+    fn take_arrival(&self) -> Option<Arrival> {
+        self.condition().arrival.take()
+    }
+
+    fn set_state(&self, state: IdentityState, trouble: Option<String>) {
+        let mut condition = self.condition();
+        condition.state = state;
+        if trouble.is_some() {
+            condition.trouble = trouble;
+        }
+        drop(condition);
+        let up = if state == IdentityState::Ready { 1.0 } else { 0.0 };
+        metrics::gauge!("teamroom_discord_identity_ready", "persona" => self.persona.to_string()).set(up);
+    }
+
+    fn set_manager(&self, manager: Option<Arc<ShardManager>>) {
+        self.condition().manager = manager;
+    }
+
+    /// Shows what the persona is doing; `healthy` says whether the connection gave a sign of life just now.
+    ///
+    /// On a dead socket a failed presence update ends serenity's shard for good, without a word: then it is only noted, and shown when the
+    /// connection is up again.
+    pub(crate) async fn show(&self, presence: Presence, healthy: bool) {
+        let manager = {
+            let mut condition = self.condition();
+            if std::mem::replace(&mut condition.presence, presence) == presence {
+                return;
+            }
+            condition.manager.clone().filter(|_| healthy && condition.state == IdentityState::Ready)
+        };
+        if let Some(manager) = manager {
+            send_presence(&manager, presence).await;
+        }
+    }
+
+    /// Shows again what was shown before the connection went away.
+    async fn show_again(&self) {
+        let (manager, presence) = {
+            let condition = self.condition();
+            (condition.manager.clone(), condition.presence)
+        };
+        if let Some(manager) = manager.filter(|_| presence != Presence::Listening) {
+            send_presence(&manager, presence).await;
+        }
+    }
+
+    fn condition(&self) -> std::sync::MutexGuard<'_, Condition> {
+        self.condition.lock().expect("no code panics while it holds the condition")
+    }
+}
+
+async fn send_presence(manager: &ShardManager, presence: Presence) {
+    let (text, status) = match presence {
+        Presence::Listening => (None, OnlineStatus::Online),
+        Presence::Thinking => (Some("thinking"), OnlineStatus::Online),
+        Presence::Paused => (Some("paused"), OnlineStatus::Idle),
+        Presence::OutOfBudget => (Some("out of budget"), OnlineStatus::DoNotDisturb),
+    };
+    if let Some(runner) = manager.runners.lock().await.get(&ShardId(0)) {
+        runner.runner_tx.set_presence(text.map(ActivityData::custom), status);
+    }
+}

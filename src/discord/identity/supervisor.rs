@@ -1,0 +1,212 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serenity::all::ShardId;
+use serenity::gateway::GatewayError;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+
+use super::session::{Ending, Farewell, Session};
+use super::turnstile::Turnstile;
+use super::{Arrival, Identity, SessionParts};
+use crate::chat::{IdentityState, PlatformEvent};
+use crate::clock::SharedClock;
+use crate::discord::Timing;
+use crate::discord::ports::IdentifyLog;
+use crate::discord::rest::token_trouble;
+
+/// At most so many IDENTIFYs an hour. Discord resets a token after 1000 a day, and more than these mean that something is broken.
+const IDENTIFIES_PER_HOUR: u32 = 20;
+
+/// Keeps one identity connected.
+pub(crate) struct Supervisor {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) parts: SessionParts,
+    pub(crate) timing: Timing,
+    pub(crate) clock: SharedClock,
+    pub(crate) identify_log: Arc<dyn IdentifyLog>,
+    pub(crate) stop: CancellationToken,
+}
+
+/// How a session ended.
+enum Outcome {
+    Stopped,
+    /// Discord will not have it; only a person can mend that.
+    Refused(String),
+    /// To be started anew.
+    Lost { reason: String, was_up: bool },
+}
+
+impl Supervisor {
+    /// Connects after `wait` and stays connected until the team stops or Discord refuses for good.
+    pub(crate) async fn run(self, wait: Duration) {
+        let mut pause = wait;
+        let mut failures: u32 = 0;
+        loop {
+            if self.stopped_within(pause).await {
+                return;
+            }
+            if !self.may_identify().await {
+                pause = self.timing.budget_recheck;
+                continue;
+            }
+            match self.session().await {
+                Outcome::Stopped => return,
+                Outcome::Refused(trouble) => {
+                    self.identity.credential.revoke();
+                    self.identity.set_state(IdentityState::Down, Some(trouble.clone()));
+                    self.announce(trouble);
+                    return;
+                }
+                Outcome::Lost { reason, was_up } => {
+                    failures = if was_up { 1 } else { failures + 1 };
+                    pause = self.pause_after(failures);
+                    self.report_loss(&reason, failures, pause);
+                }
+            }
+        }
+    }
+
+    /// One session from its start to its end.
+    async fn session(&self) -> Outcome {
+        self.identity.take_arrival();
+        let mut session = match Session::open(&self.identity, &self.parts).await {
+            Ok(session) => session,
+            Err(error) => return Outcome::Lost { reason: format!("its thread could not be started: {error}"), was_up: false },
+        };
+        self.identity.set_manager(Some(Arc::clone(&session.manager)));
+        let outcome = self.watch(&mut session).await;
+        self.identity.set_manager(None);
+        let farewell = if matches!(outcome, Outcome::Stopped) { Farewell::Close } else { Farewell::Abandon };
+        if tokio::time::timeout(self.timing.farewell, session.leave(farewell)).await.is_err() {
+            tracing::warn!(persona = %self.identity.persona, "the gateway did not answer the farewell");
+        }
+        outcome
+    }
+
+    /// Looks on while a session lives.
+    async fn watch(&self, session: &mut Session) -> Outcome {
+        let mut turnstile = Turnstile::new(Arc::clone(&session.address));
+        // The dial that is under way: since when, and how long it may take.
+        let mut dial = Some((Instant::now(), self.timing.ready));
+        let mut up_since: Option<Instant> = None;
+        let mut looks = tokio::time::interval(self.timing.look);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let reason = loop {
+            tokio::select! {
+                () = self.stop.cancelled() => return Outcome::Stopped,
+                ending = session.ended() => match ending {
+                    Ending::Refused(error) => return Outcome::Refused(self.refusal(&error)),
+                    Ending::Gone => break "its session ended".to_owned(),
+                },
+                () = self.identity.up.notified() => {}
+                _ = looks.tick() => {}
+            }
+            match self.identity.take_arrival() {
+                Some(Arrival::Ready) => {
+                    (dial, up_since) = (None, up_since.or_else(|| Some(Instant::now())));
+                    self.identity.set_state(IdentityState::Ready, None);
+                    self.record_identify().await;
+                    self.identity.show_again().await;
+                }
+                Some(Arrival::Resumed) => {
+                    dial = None;
+                    self.identity.set_state(IdentityState::Ready, None);
+                }
+                None => {}
+            }
+            let latency = session.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
+            self.identity.pulse.observe(latency);
+            if turnstile.turn() {
+                self.identity.set_state(IdentityState::Reconnecting, None);
+                if dial.is_some() {
+                    break "Discord ends the connection before it is up".to_owned();
+                }
+                if !self.may_identify().await {
+                    break "it had to log in too often".to_owned();
+                }
+                dial = Some((Instant::now(), self.timing.redial));
+            }
+            match dial {
+                Some((since, patience)) if since.elapsed() > patience => break format!("it was not up within {patience:?}"),
+                None if self.identity.pulse.age() > self.timing.silence => {
+                    break format!("nothing came for {:?}", self.timing.silence);
+                }
+                _ => {}
+            }
+        };
+        if dial.is_some() {
+            // Whether a dial that came to nothing got as far as its IDENTIFY is not told; it is counted, to be on the safe side.
+            self.record_identify().await;
+        }
+        let was_up = up_since.is_some_and(|since| since.elapsed() > self.timing.steady);
+        Outcome::Lost { reason, was_up }
+    }
+
+    /// Doubling from the shortest to the longest pause, with jitter, so that identities that fell together do not rise together.
+    fn pause_after(&self, failures: u32) -> Duration {
+        let doubled = self.timing.first_pause.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1)));
+        doubled.min(self.timing.longest_pause).mul_f64(0.5 + fastrand::f64() / 2.0)
+    }
+
+    /// Tells people at the second failure in a row: one reconnect is nothing they could do anything about.
+    fn report_loss(&self, reason: &str, failures: u32, pause: Duration) {
+        metrics::counter!("teamroom_discord_sessions_lost_total", "persona" => self.identity.persona.to_string()).increment(1);
+        tracing::warn!(persona = %self.identity.persona, reason, failures, ?pause, "a gateway session was lost");
+        let name = &self.identity.credential.name;
+        let trouble = format!("{name} cannot reach Discord: {reason}. It keeps trying; look at the network and at Discord's status if this lasts.");
+        self.identity.set_state(IdentityState::Reconnecting, Some(trouble.clone()));
+        if failures == 2 {
+            self.announce(trouble);
+        }
+    }
+
+    /// Whether there is room for another IDENTIFY this hour. A log that cannot be read gives none.
+    async fn may_identify(&self) -> bool {
+        let hour_ago = self.clock.now() - Duration::from_secs(3600);
+        match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
+            Ok(count) if count < IDENTIFIES_PER_HOUR => true,
+            Ok(_) => {
+                let name = &self.identity.credential.name;
+                let trouble = format!("{name} had to log in {IDENTIFIES_PER_HOUR} times within an hour and waits, so that Discord does not reset its token.");
+                if self.identity.status().trouble.as_ref() != Some(&trouble) {
+                    self.announce(trouble.clone());
+                }
+                self.identity.set_state(IdentityState::Reconnecting, Some(trouble));
+                false
+            }
+            Err(error) => {
+                tracing::error!(persona = %self.identity.persona, %error, "the log of logins cannot be read");
+                false
+            }
+        }
+    }
+
+    async fn record_identify(&self) {
+        if let Err(error) = self.identify_log.record(&self.identity.persona, self.clock.now()).await {
+            tracing::error!(persona = %self.identity.persona, %error, "a login could not be recorded");
+        }
+    }
+
+    fn refusal(&self, error: &GatewayError) -> String {
+        let name = &self.identity.credential.name;
+        match error {
+            GatewayError::InvalidAuthentication => token_trouble(name, &self.identity.persona),
+            GatewayError::DisallowedGatewayIntents => format!(
+                "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \
+                 \"Message Content Intent\" under Privileged Gateway Intents, save, and restart."
+            ),
+            other => format!("Discord refuses the connection of {name} for good ({other}). Update Teamroom, or report it."),
+        }
+    }
+
+    fn announce(&self, text: String) {
+        tracing::error!(persona = %self.identity.persona, "{text}");
+        self.parts.hub.announce(PlatformEvent::Trouble { persona: self.identity.persona.clone(), text });
+    }
+
+    /// Waits; true when the team stops meanwhile.
+    async fn stopped_within(&self, pause: Duration) -> bool {
+        tokio::time::timeout(pause, self.stop.cancelled()).await.is_ok()
+    }
+}

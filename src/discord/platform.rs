@@ -1,0 +1,155 @@
+//! The port of [`crate::chat`], for Discord.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serenity::model::id::ChannelId as SnowflakeChannel;
+
+use super::Discord;
+use super::gateway::inbound;
+use super::identity::Identity;
+use super::rest::messages::Voice;
+use super::rest::webhooks::Destination;
+use crate::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
+use crate::domain::message::{Attachment, InboundMessage};
+use crate::domain::outbound::{OutboundMessage, Posted};
+
+/// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
+const FRESH: Duration = Duration::from_secs(50);
+
+#[async_trait]
+impl ChatPlatform for Discord {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        if let Some(identity) = self.identities.get(&message.persona) {
+            return Ok(self.rest.post(&able(identity)?.credential, message).await?);
+        }
+        let owner = self.coordinator()?;
+        let destination = self.destination(&message.channel)?;
+        let name = self.roster.name_of(&message.persona);
+        Ok(self.webhooks.post(&self.rest, &owner.credential, &self.hub.accounts, destination, name, message).await?)
+    }
+
+    async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        let (reader, voice) = match self.identities.get(&message.persona) {
+            Some(identity) => {
+                let account = identity.account().ok_or_else(|| SendError::Offline(message.persona.clone()))?;
+                (able(identity)?, Voice::Account(account.to_string()))
+            }
+            None => {
+                let owner = self.coordinator()?;
+                let channel = self.destination(&message.channel)?.channel;
+                let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
+                (owner, Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() })
+            }
+        };
+        Ok(self.rest.find_posted(&reader.credential, &voice, message, since).await?)
+    }
+
+    async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
+        // A persona without an account cannot be seen typing; the coordinator's would be the wrong face.
+        let Some(identity) = self.identities.get(persona).filter(|identity| identity.can_speak()) else { return };
+        if let Err(failure) = self.rest.type_in(&identity.credential, channel).await {
+            tracing::debug!(%persona, %channel, %failure, "typing could not be shown");
+        }
+    }
+
+    async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
+        if let Some(identity) = self.identities.get(persona) {
+            identity.show(presence, identity.pulse.age() < FRESH).await;
+        }
+    }
+
+    async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
+        let reader = self.readers(None).next().ok_or_else(|| DownloadError::Failed("nobody is online to fetch it".to_owned()))?;
+        self.rest.download(&reader.credential, attachment, limit).await
+    }
+
+    async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
+        let id = snowflake(channel)?;
+        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
+        for identity in self.readers(self.hub.channels.find_direct(id)) {
+            match self.rest.list_after(&identity.credential, channel, after, limit).await {
+                Ok(messages) => {
+                    self.note_channel(identity, id).await;
+                    let described = self.hub.channels.describe(id);
+                    let seen = |message| {
+                        let kind = self.hub.accounts.kind_of(&message);
+                        inbound(message, described.clone(), kind, identity.persona.clone(), true)
+                    };
+                    return Ok(messages.into_iter().map(seen).collect());
+                }
+                // A direct conversation, or a channel that only some of the personas may see.
+                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Err(refusal)
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        let webhook = |persona: &PersonaSlug| {
+            let mute = !self.identities.contains_key(&self.roster.coordinator().slug);
+            IdentityStatus {
+                persona: persona.clone(),
+                state: IdentityState::Webhook,
+                account: None,
+                latency: None,
+                trouble: mute.then(|| "it has no token and speaks through the coordinator, which has none either".to_owned()),
+            }
+        };
+        let status = |slug: &PersonaSlug| self.identities.get(slug).map_or_else(|| webhook(slug), |identity| identity.status());
+        self.roster.personas().iter().map(|persona| status(&persona.slug)).collect()
+    }
+}
+
+impl Discord {
+    fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
+        let slug = &self.roster.coordinator().slug;
+        let refused = || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
+        able(self.identities.get(slug).ok_or_else(refused)?)
+    }
+
+    /// Identities that can read, the one that surely can see the channel first, then the coordinator.
+    fn readers(&self, first: Option<PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
+        let coordinator = &self.roster.coordinator().slug;
+        let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
+        readers.sort_by_key(|identity| (Some(&identity.persona) != first.as_ref(), identity.persona != *coordinator));
+        readers.into_iter()
+    }
+
+    /// A webhook hangs on a channel and reaches the threads below it.
+    fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
+        let id = snowflake(channel)?;
+        if self.hub.channels.find_direct(id).is_some() {
+            return Err(SendError::Refused("a persona without a token cannot speak in a direct conversation".to_owned()));
+        }
+        Ok(match self.hub.channels.find_parent(id) {
+            Some(parent) => Destination { channel: parent, thread: Some(id) },
+            None => Destination { channel: id, thread: None },
+        })
+    }
+
+    /// Learns what a channel is when the gateway has not told: a direct conversation from before the start, say.
+    async fn note_channel(&self, reader: &Identity, channel: SnowflakeChannel) {
+        if self.hub.channels.knows(channel) {
+            return;
+        }
+        match self.rest.get_channel(&reader.credential, &channel.to_string().into()).await {
+            Ok(found) => self.hub.channels.record_found(&found, &reader.persona),
+            Err(failure) => tracing::warn!(%channel, %failure, "a channel could not be looked up"),
+        }
+    }
+}
+
+/// An identity that can post, or that its messages wait for it.
+fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
+    if identity.can_speak() { Ok(identity) } else { Err(SendError::Offline(identity.persona.clone())) }
+}
+
+fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
+    let id = channel.as_str().parse().ok().filter(|id| *id != 0);
+    id.map(SnowflakeChannel::new).ok_or_else(|| SendError::Refused(format!("{channel} is no channel of Discord's")))
+}

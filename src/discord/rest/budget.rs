@@ -1,0 +1,84 @@
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Discord bans an address for an hour after 10,000 answers of 401, 403 or 429 in 10 minutes, and all personas share one address. The
+/// team's own bar is 50; ten are kept for calls that are already under way when it is reached.
+const INVALID_REQUESTS: usize = 40;
+const WINDOW: Duration = Duration::from_secs(600);
+/// How long nothing is sent after a 429 that does not come from the API: Discord's front door has shut, and knocking prolongs it.
+const SHUT_DOOR: Duration = Duration::from_secs(300);
+
+/// What the whole process may still do, whichever token does it.
+#[derive(Debug, Default)]
+pub(crate) struct SharedBudget {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    invalid: VecDeque<Instant>,
+    shut_until: Option<Instant>,
+}
+
+impl SharedBudget {
+    /// How long nobody may call, if so.
+    pub(crate) fn find_wait(&self, now: Instant) -> Option<Duration> {
+        let mut state = self.lock();
+        forget_old(&mut state.invalid, now);
+        let spent = (state.invalid.len() >= INVALID_REQUESTS).then(|| state.invalid.front().map(|first| *first + WINDOW)).flatten();
+        let shut = state.shut_until.filter(|until| *until > now);
+        spent.max(shut).map(|until| until - now)
+    }
+
+    /// Counts an answer of 401, 403 or 429. True when this one used the budget up.
+    pub(crate) fn record_invalid(&self, now: Instant) -> bool {
+        let mut state = self.lock();
+        forget_old(&mut state.invalid, now);
+        state.invalid.push_back(now);
+        state.invalid.len() == INVALID_REQUESTS
+    }
+
+    /// Stops everybody, because of a 429 that bears no mark of the API. Returns for how long.
+    pub(crate) fn shut(&self, retry_after: Option<Duration>, now: Instant) -> Duration {
+        let wait = retry_after.unwrap_or(SHUT_DOOR).max(Duration::from_secs(60));
+        self.lock().shut_until = Some(now + wait);
+        wait
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().expect("no code panics while it holds the budget")
+    }
+}
+
+fn forget_old(invalid: &mut VecDeque<Instant>, now: Instant) {
+    while invalid.front().is_some_and(|at| now.duration_since(*at) >= WINDOW) {
+        invalid.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_stops_all_calls_until_its_oldest_entry_is_ten_minutes_old() {
+        let (budget, start) = (SharedBudget::default(), Instant::now());
+        let used_up: Vec<bool> = (0..INVALID_REQUESTS as u64).map(|n| budget.record_invalid(start + Duration::from_secs(n))).collect();
+        assert_eq!(used_up.iter().filter(|last| **last).count(), 1);
+        let now = start + Duration::from_secs(60);
+        assert_eq!(budget.find_wait(now), Some(Duration::from_secs(540)));
+        assert_eq!(budget.find_wait(start + WINDOW), None);
+    }
+
+    #[test]
+    fn a_shut_door_is_left_alone_for_minutes() {
+        let (budget, now) = (SharedBudget::default(), Instant::now());
+        assert_eq!(budget.shut(Some(Duration::from_millis(10)), now), Duration::from_secs(60));
+        assert_eq!(budget.shut(None, now), SHUT_DOOR);
+        assert_eq!(budget.find_wait(now), Some(SHUT_DOOR));
+        assert_eq!(budget.find_wait(now + SHUT_DOOR), None);
+    }
+}
