@@ -37,14 +37,8 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// Fetches a file of a message, at most `limit` bytes, from the platform's own hosts only.
     async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError>;
 
-    /// What was said in a channel after `after`, as `reader` may read it, oldest first, at most `limit` messages.
-    async fn list_messages_after(
-        &self,
-        reader: &PersonaSlug,
-        channel: &ChannelId,
-        after: &MessageId,
-        limit: usize,
-    ) -> Result<Vec<InboundMessage>, SendError>;
+    /// What was said in a channel after `after`, as whoever of the team may read it, oldest first, at most `limit` messages.
+    async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError>;
 
     /// The id of a channel, by its id or name, once the platform has told of it. Waits a while for that after a start.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;

@@ -1,5 +1,6 @@
 //! From the platform into the store: each message once, whoever saw it.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,16 +11,19 @@ use super::authorize::{Action, authorize};
 use super::{Conversation, router};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
-use crate::domain::message::{AuthorKind, InboundMessage, Place};
+use crate::domain::message::{AuthorKind, InboundMessage};
 use crate::store::{CancelScope, Claim, Decided, HaltScope, StoreError};
 
 /// How many missed messages of a channel are fetched after a gap.
 const BACKFILL: usize = 200;
 
+/// How long to wait for more identities to come back before missed messages are fetched.
+const BACKFILL_DELAY: Duration = Duration::from_millis(250);
+
 /// How long a message waits before the store is asked again.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
-/// The same trouble of an identity is told once in this time.
+/// The same trouble is told once in this time.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
 
 impl Conversation {
@@ -128,48 +132,67 @@ impl Conversation {
         if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
             parts.platform.set_presence(&persona, crate::chat::Presence::Paused).await;
         }
+        self.backfill_soon();
+        Ok(())
+    }
+
+    /// Identities come back in crowds; one look at the channels serves them all.
+    fn backfill_soon(&self) {
+        if self.inner.backfill_due.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let conversation = self.clone();
-        parts.tasks.spawn(async move {
-            if let Err(error) = conversation.backfill(&persona).await {
-                tracing::warn!(%persona, error = format!("{error:#}"), "missed messages could not be fetched");
+        self.parts().tasks.spawn(async move {
+            let parts = conversation.parts();
+            tokio::select! {
+                () = parts.clock.sleep(BACKFILL_DELAY) => {}
+                () = parts.stop.cancelled() => return,
+            }
+            conversation.inner.backfill_due.store(false, Ordering::Release);
+            if let Err(error) = conversation.backfill().await {
+                tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");
             }
         });
-        Ok(())
     }
 
     /// Fetches what was said while nobody of ours listened. Any identity's return may close a gap, since all may have been away; what others
     /// have heard meanwhile is known already and does nothing.
-    async fn backfill(&self, reader: &PersonaSlug) -> anyhow::Result<()> {
+    async fn backfill(&self) -> anyhow::Result<()> {
         let parts = self.parts();
         for seen in parts.store.list_channels().await? {
-            if seen.channel.place == Place::Direct && !self.was_seen_by(&seen.last_message, reader).await? {
-                continue;
-            }
-            match parts.platform.list_messages_after(reader, &seen.channel.id, &seen.last_message, BACKFILL).await {
+            match parts.platform.list_messages_after(&seen.channel.id, &seen.last_message, BACKFILL).await {
                 Ok(missed) => {
                     for message in missed {
                         self.receive(message).await?;
                     }
                 }
-                Err(error) => tracing::info!(channel = %seen.channel.id, %reader, %error, "cannot read what was missed"),
+                Err(error) => tracing::info!(channel = %seen.channel.id, %error, "cannot read what was missed"),
             }
         }
         Ok(())
     }
 
-    /// A direct conversation can only be read by the persona it is with.
-    async fn was_seen_by(&self, message: &MessageId, reader: &PersonaSlug) -> anyhow::Result<bool> {
-        Ok(self.parts().store.find_message(message).await?.is_some_and(|row| row.message.seen_by == *reader))
+    /// Tells the ops channel in plain words, once in a while. In a task of its own, since the channel may not be known yet.
+    pub(super) fn tell_operators_soon(&self, key: String, text: String) {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let stop = conversation.parts().stop.clone();
+            tokio::select! {
+                told = conversation.tell_operators(&key, text) => {
+                    if let Err(error) = told {
+                        tracing::warn!(%error, "operators could not be told");
+                    }
+                }
+                () = stop.cancelled() => {}
+            }
+        });
     }
 
-    /// Tells the ops channel, once, in plain words.
-    pub(super) async fn tell_operators(&self, persona: &PersonaSlug, text: &str) -> anyhow::Result<()> {
+    async fn tell_operators(&self, key: &str, text: String) -> Result<(), StoreError> {
         let parts = self.parts();
-        tracing::error!(%persona, text, "an identity is in trouble");
         let Some(ops) = parts.platform.find_channel(&parts.ops_channel).await else { return Ok(()) };
-        if parts.store.claim_notice(&format!("trouble:{persona}:{text}"), parts.clock.now(), TROUBLE_EVERY).await? {
-            let coordinator = &parts.roster.coordinator().slug;
-            self.post(Self::notice(coordinator, &ops, text)).await?;
+        if parts.store.claim_notice(key, parts.clock.now(), TROUBLE_EVERY).await? {
+            self.post(Self::notice(&parts.roster.coordinator().slug, &ops, text)).await?;
         }
         Ok(())
     }

@@ -39,6 +39,7 @@ mod sample;
 mod status;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use tokio_util::sync::CancellationToken;
@@ -88,6 +89,8 @@ struct Inner {
     accounts: RwLock<Accounts>,
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
+    /// Missed messages are going to be fetched.
+    backfill_due: AtomicBool,
 }
 
 /// A turn in progress, as far as others may stop it.
@@ -106,7 +109,7 @@ impl Conversation {
         for identity in parts.store.list_identities().await? {
             accounts.record(identity.account, identity.persona);
         }
-        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default() };
+        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), backfill_due: AtomicBool::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -117,7 +120,11 @@ impl Conversation {
             PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
             PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
             PlatformEvent::Ready { persona, account } => self.take_ready(persona, account).await,
-            PlatformEvent::Trouble { persona, text } => self.tell_operators(&persona, &text).await,
+            PlatformEvent::Trouble { persona, text } => {
+                tracing::error!(%persona, text, "an identity is in trouble");
+                self.tell_operators_soon(format!("trouble:{persona}:{text}"), text);
+                Ok(())
+            }
         };
         if let Err(error) = taken {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");

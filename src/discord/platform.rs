@@ -20,10 +20,17 @@ use crate::domain::outbound::{OutboundMessage, Posted};
 /// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
 const FRESH: Duration = Duration::from_secs(50);
 
+/// Discord checks nonces "in the past few minutes"; two of them are surely few.
+const NONCE_WINDOW: Duration = Duration::from_mins(2);
+
+/// How often and at what distance the channel directory is looked into before a channel counts as missing: 15 s, enough for a login.
+const DIRECTORY_LOOKS: u32 = 60;
+const DIRECTORY_LOOK: Duration = Duration::from_millis(250);
+
 #[async_trait]
 impl ChatPlatform for Discord {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
-        if let Some(identity) = self.identities.get(&message.persona) {
+        if let Some(identity) = self.find_voice(&message.persona) {
             return Ok(self.rest.post(&able(identity)?.credential, message).await?);
         }
         let owner = self.coordinator()?;
@@ -33,19 +40,26 @@ impl ChatPlatform for Discord {
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        let (reader, voice) = match self.identities.get(&message.persona) {
-            Some(identity) => {
-                let account = identity.account().ok_or_else(|| SendError::Offline(message.persona.clone()))?;
-                (able(identity)?, Voice::Account(account.to_string()))
-            }
-            None => {
-                let owner = self.coordinator()?;
-                let channel = self.destination(&message.channel)?.channel;
-                let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
-                (owner, Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() })
-            }
-        };
-        Ok(self.rest.find_posted(&reader.credential, &voice, message, since).await?)
+        let account = self.identities.get(&message.persona).and_then(|identity| Some((identity, identity.account()?)));
+        if let Some(identity) = self.find_voice(&message.persona) {
+            let (_, account) = account.ok_or_else(|| SendError::Offline(message.persona.clone()))?;
+            return Ok(self.rest.find_posted(&able(identity)?.credential, &Voice::Account(account.to_string()), message, since).await?);
+        }
+        let owner = self.coordinator()?;
+        // The account may have posted it before it was lost.
+        if let Some((_, account)) = account
+            && let Some(posted) = self.rest.find_posted(&owner.credential, &Voice::Account(account.to_string()), message, since).await?
+        {
+            return Ok(Some(posted));
+        }
+        let channel = self.destination(&message.channel)?.channel;
+        let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
+        let voice = Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() };
+        Ok(self.rest.find_posted(&owner.credential, &voice, message, since).await?)
+    }
+
+    fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
+        if self.find_voice(persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
     }
 
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
@@ -89,6 +103,20 @@ impl ChatPlatform for Discord {
         Err(refusal)
     }
 
+    async fn find_channel(&self, name: &str) -> Option<ChannelId> {
+        for _ in 0..DIRECTORY_LOOKS {
+            if let Some(found) = self.hub.channels.find(name) {
+                return Some(found.to_string().into());
+            }
+            tokio::time::sleep(DIRECTORY_LOOK).await;
+        }
+        None
+    }
+
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
     fn identities(&self) -> Vec<IdentityStatus> {
         let webhook = |persona: &PersonaSlug| {
             let mute = !self.identities.contains_key(&self.roster.coordinator().slug);
@@ -106,6 +134,13 @@ impl ChatPlatform for Discord {
 }
 
 impl Discord {
+    /// The identity that speaks for a persona; none for one that speaks through the coordinator's webhooks, because it has no token or its
+    /// account was given up on.
+    fn find_voice(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
+        let is_coordinator = *persona == self.roster.coordinator().slug;
+        self.identities.get(persona).filter(|identity| is_coordinator || identity.status().state != IdentityState::Down)
+    }
+
     fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
         let slug = &self.roster.coordinator().slug;
         let refused = || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));

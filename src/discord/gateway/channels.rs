@@ -99,6 +99,13 @@ impl ChannelDirectory {
         Channel { id: channel.to_string().into(), name, place }
     }
 
+    /// A server's channel by its id, or by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
+        let known = self.read();
+        let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known } if known.eq_ignore_ascii_case(name));
+        known.iter().find(|(id, entry)| id.to_string() == name || by_name(entry)).map(|(id, _)| *id)
+    }
+
     fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<ChannelId, Entry>> {
         self.known.read().expect("no code panics while it holds the channels")
     }
