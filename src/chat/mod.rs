@@ -3,6 +3,8 @@
 //! Nothing here knows which platform it is. [`ChatPlatform::send`] is for `outbox::relay` alone.
 
 pub mod attachments;
+pub mod format;
+pub mod redact;
 pub mod split;
 
 use std::time::Duration;

@@ -9,6 +9,3 @@ pub mod ask_phrase;
 pub mod guard;
 pub mod intent;
 pub mod router;
-
-#[cfg(test)]
-mod sample;
