@@ -4,6 +4,8 @@
 
 pub mod attachments;
 pub mod command;
+pub mod format;
+pub mod redact;
 pub mod split;
 
 use std::time::Duration;

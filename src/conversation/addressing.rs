@@ -226,8 +226,8 @@ fn strip_folded<'t>(text: &'t str, folded: &str) -> Option<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::domain::sample;
 
     #[test]
     fn an_agent_addresses_by_mention_alone() {

@@ -12,3 +12,6 @@ pub mod roster;
 pub mod text;
 pub mod turn;
 pub mod usage;
+
+#[cfg(test)]
+pub(crate) mod sample;

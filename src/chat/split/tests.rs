@@ -99,8 +99,9 @@ fn pieces() -> impl Strategy<Value = String> {
         "[a-z]{1,12}",
         Just("```lang\n".to_owned()),
         Just("\n```\n".to_owned()),
-        Just("```".to_owned()),
-        Just("`".to_owned()),
+        // With a blank, so that what follows is not taken for a language and repeated.
+        Just("``` ".to_owned()),
+        Just("` ".to_owned()),
         Just("\n\n".to_owned()),
         Just("\n".to_owned()),
         Just(" ".to_owned()),

@@ -1,9 +1,9 @@
 use chrono::TimeDelta;
 use proptest::prelude::*;
 
-use super::super::sample;
 use super::*;
 use crate::domain::message::{Attachment, Author, Channel};
+use crate::domain::sample;
 
 /// A message and its circumstances; each test changes what it is about.
 struct Case {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::persona::{Persona, StandupRole, Tier};
-use crate::domain::roster::{Accounts, Roster};
+use super::persona::{Persona, StandupRole, Tier};
+use super::roster::{Accounts, Roster};
 
 /// Kelly (coordinator), Vince (also "V"), Eliza, Solus, and Echo, who has no account.
 pub(crate) fn roster() -> Roster {
