@@ -97,9 +97,9 @@ fn values_in_prose(text: &str) -> Vec<Value> {
         let length = match values.next() {
             Some(Ok(value)) => {
                 if value.is_object() {
-                    objects.push(value)
+                    objects.push(value);
                 } else {
-                    arrays.push(value)
+                    arrays.push(value);
                 }
                 values.byte_offset()
             }

@@ -64,8 +64,8 @@ impl Protocol for Anthropic {
         match draft.parse(data)? {
             Event::MessageStart { message } => count(message.usage, draft),
             Event::ContentBlockStart { index, content_block } => take_in(index, content_block, draft)?,
-            Event::ContentBlockDelta { delta: Delta::TextDelta { text }, .. } => draft.push_text(&text)?,
-            Event::ContentBlockDelta { index, delta: Delta::InputJsonDelta { partial_json } } => {
+            Event::ContentBlockDelta { delta: Delta::Text { text }, .. } => draft.push_text(&text)?,
+            Event::ContentBlockDelta { index, delta: Delta::InputJson { partial_json } } => {
                 draft.push_call(index, None, None, &partial_json)?;
             }
             Event::MessageDelta { delta, usage } => {
@@ -170,14 +170,13 @@ enum Block {
 }
 
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+#[serde(tag = "type")]
 enum Delta {
-    TextDelta {
-        text: String,
-    },
-    InputJsonDelta {
-        partial_json: String,
-    },
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    /// `thinking_delta` and its like.
     #[serde(other)]
     Other,
 }
@@ -197,23 +196,25 @@ enum Whole {
 /// Running totals: what is left out has not changed.
 #[derive(Deserialize)]
 struct Usage {
-    input_tokens: Option<u64>,
-    /// Written to the cache; counted apart from `input_tokens`.
-    cache_creation_input_tokens: Option<u64>,
-    /// Read from the cache; counted apart too.
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    /// Those that no cache had a part in.
+    #[serde(rename = "input_tokens")]
+    input: Option<u64>,
+    #[serde(rename = "cache_creation_input_tokens")]
+    written_to_cache: Option<u64>,
+    #[serde(rename = "cache_read_input_tokens")]
+    read_from_cache: Option<u64>,
+    #[serde(rename = "output_tokens")]
+    output: Option<u64>,
 }
 
 fn count(usage: Option<Usage>, draft: &mut Draft) {
     let Some(usage) = usage else { return };
     let total = draft.usage_mut();
-    if let Some(input) = usage.input_tokens {
-        let cached = usage.cache_read_input_tokens.unwrap_or(total.cached);
-        total.input = input + cached + usage.cache_creation_input_tokens.unwrap_or_default();
-        total.cached = cached;
+    if let Some(input) = usage.input {
+        total.cached = usage.read_from_cache.unwrap_or(total.cached);
+        total.input = input + total.cached + usage.written_to_cache.unwrap_or_default();
     }
-    total.output = usage.output_tokens.unwrap_or(total.output);
+    total.output = usage.output.unwrap_or(total.output);
 }
 
 fn take_in(index: u64, block: Block, draft: &mut Draft) -> Result<(), Trouble> {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::future::Future;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -76,7 +77,11 @@ impl Peer<'_> {
 
     /// The whole body as text.
     pub(super) async fn text(self, response: Response) -> Result<String, ModelError> {
-        let bytes: Vec<u8> = self.body(response).try_fold(Vec::new(), async |all, chunk| Ok([all.as_slice(), &chunk].concat())).await?;
+        let mut bytes = Vec::new();
+        let mut body = pin!(self.body(response));
+        while let Some(chunk) = body.try_next().await? {
+            bytes.extend_from_slice(&chunk);
+        }
         String::from_utf8(bytes)
             .map_err(|_| ModelError::Garbled { provider: self.provider.to_owned(), reason: "it is not text".to_owned() })
     }

@@ -9,6 +9,7 @@ mod failure;
 mod http;
 mod openai;
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -124,7 +125,7 @@ impl HttpModel {
     }
 
     async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), Trouble> {
-        let mut events = std::pin::pin!(self.peer().body(response).eventsource());
+        let mut events = pin!(self.peer().body(response).eventsource());
         while !draft.has_ended()
             && let Some(event) = events.next().await
         {

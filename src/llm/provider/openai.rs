@@ -130,7 +130,7 @@ struct Usage {
     #[serde(default)]
     completion_tokens: u64,
     prompt_tokens_details: Option<PromptDetails>,
-    /// DeepSeek's name for cached tokens.
+    /// What `DeepSeek` calls cached tokens.
     prompt_cache_hit_tokens: Option<u64>,
 }
 

@@ -193,7 +193,7 @@ async fn a_used_up_budget_ends_the_call_before_it_is_made() {
     let (first, second) = (ScriptedModel::start().await, ScriptedModel::start().await);
     let desk = Desk::new(&three_tiers(&first, &second), Arc::new(EagerClock::default()));
     for error in [ModelError::OutOfBudget("$5.00 of $5.00 today".into()), ModelError::Ledger("the disk is full".into())] {
-        *desk.meter.refuses.lock().unwrap() = Some(error.clone());
+        *super::lock(&desk.meter.refuses) = Some(error.clone());
         assert_eq!(desk.ask(Tier::T3).await, Err(error));
     }
     assert_eq!((first.count(), second.count()), (0, 0));

@@ -6,7 +6,7 @@ mod fallback;
 mod structured;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,6 +23,10 @@ use crate::support::model::ScriptedModel;
 const KEY: &str = "TOP-SECRET-KEY";
 const BOTH: [ProviderKind; 2] = [ProviderKind::OpenAi, ProviderKind::Anthropic];
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nobody panics while holding it")
+}
+
 /// Remembers what it is told.
 #[derive(Default)]
 struct RecordingMeter {
@@ -34,11 +38,11 @@ struct RecordingMeter {
 
 impl RecordingMeter {
     fn reserved(&self) -> Vec<Reservation> {
-        self.reserved.lock().unwrap().clone()
+        lock(&self.reserved).clone()
     }
 
     fn settled(&self) -> Vec<Settlement> {
-        self.settled.lock().unwrap().clone()
+        lock(&self.settled).clone()
     }
 
     /// Every reservation was settled, once, in order.
@@ -52,10 +56,10 @@ impl RecordingMeter {
 #[async_trait]
 impl Meter for RecordingMeter {
     async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError> {
-        if let Some(error) = self.refuses.lock().unwrap().clone() {
+        if let Some(error) = lock(&self.refuses).clone() {
             return Err(error);
         }
-        self.reserved.lock().unwrap().push(reservation.clone());
+        lock(&self.reserved).push(reservation.clone());
         Ok(())
     }
 
@@ -63,7 +67,7 @@ impl Meter for RecordingMeter {
         if self.loses_settlements {
             return Err(ModelError::Ledger("the disk is full".into()));
         }
-        self.settled.lock().unwrap().push(settlement.clone());
+        lock(&self.settled).push(settlement.clone());
         Ok(())
     }
 }
@@ -76,7 +80,7 @@ struct EagerClock {
 
 impl EagerClock {
     fn slept(&self) -> Vec<Duration> {
-        self.slept.lock().unwrap().clone()
+        lock(&self.slept).clone()
     }
 }
 
@@ -87,7 +91,7 @@ impl Clock for EagerClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        self.slept.lock().unwrap().push(duration);
+        lock(&self.slept).push(duration);
     }
 }
 

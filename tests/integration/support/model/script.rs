@@ -126,7 +126,7 @@ impl Script {
         let mut answer = Answer::default();
         match self {
             Self::Say(text) | Self::SayWhole(text) | Self::SaySlowly { text, .. } | Self::SayCounted(text, _) => {
-                answer.pieces = words(text)
+                answer.pieces = words(text);
             }
             Self::Truncated(text) => {
                 answer.pieces = words(text);
@@ -137,7 +137,7 @@ impl Script {
             Self::Json(value) => answer.json = Some(value.clone()),
             Self::Flood(bytes) => answer.pieces = vec!["x".repeat(1024); bytes.div_ceil(1024)],
             Self::HangAfter(_) | Self::Drip(_) | Self::CutOff | Self::ErrorAfter200 { .. } => {
-                answer.pieces = words("This will not be finished.")
+                answer.pieces = words("This will not be finished.");
             }
             Self::Empty | Self::Status { .. } | Self::Hang | Self::Garbage | Self::GarbageEvents => {}
         }
