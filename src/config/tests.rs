@@ -78,7 +78,7 @@ fn the_examples_of_the_default_file_load() {
     let examples: Vec<_> = text.lines().map(uncommented).collect();
     let config = loaded(&examples.join("\n").replace("t1 = []", "t1 = [\"local/llama\"]"), &[]);
     assert_eq!(config.models.providers[0].base_url, "http://127.0.0.1:8080/v1");
-    assert_eq!(config.models.prices["llama-3.3-70b"], ModelPrice::default());
+    assert_eq!(config.models.prices["example-model"], ModelPrice::default());
     assert_eq!(config.chat.channels.kinds, ChannelRules::default().kinds);
 }
 
@@ -146,6 +146,18 @@ fn a_key_in_the_place_of_a_section_and_the_reverse_are_told() {
     assert_eq!(
         errors,
         ["teamroom.toml:1: chat: is a section; write [chat] and its keys below", "teamroom.toml:2: team: is one value, no table"]
+    );
+}
+
+#[test]
+fn tables_with_free_names_may_be_empty_and_hold_tables_only() {
+    loaded("[chat]\nchannels = []\n[models.prices]\n[models.providers]\n", &[]);
+    assert_eq!(
+        refused("[models.prices]\nllama = 3\n[chat]\nchannels = [\"general\"]\n", &[]),
+        [
+            "teamroom.toml:2: models.prices.llama: is not allowed; write a heading such as [models.prices.example-model] and its keys below",
+            "teamroom.toml:4: chat.channels: is not allowed; write a heading such as [[chat.channels]] and its keys below",
+        ]
     );
 }
 
