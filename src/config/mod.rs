@@ -13,7 +13,7 @@ mod server;
 
 use std::path::PathBuf;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::domain::ids::PersonaSlug;
 use crate::domain::roster::Roster;
@@ -122,13 +122,13 @@ impl Config {
     /// Every secret there is, for taking them out of what the team writes.
     pub fn list_secrets(&self) -> Vec<&SecretString> {
         let keys = self.models.providers.iter().filter_map(|provider| provider.key.as_ref());
-        self.discord.tokens.values().chain(keys).chain([&self.database_url]).collect()
+        // Without a password it is the path of a file, which people may read.
+        let database = Some(&self.database_url).filter(|url| url.expose_secret().contains('@'));
+        self.discord.tokens.values().chain(keys).chain(database).collect()
     }
 }
 
 fn read_database_url(root: &mut Section<'_>) -> Option<SecretString> {
-    use secrecy::ExposeSecret as _;
-
     let about =
         "The database: postgres://user:password@host/name, or sqlite:path/of/the/file. Not set: a file in the team's data directory.";
     let url = root.secret("DATABASE_URL", about)?;

@@ -1,12 +1,12 @@
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use secrecy::ExposeSecret as _;
 use tempfile::TempDir;
 
 use super::*;
 use crate::domain::ids::UserId;
 use crate::domain::message::ChannelKind;
-use crate::domain::persona::Tier;
+use crate::domain::persona::{Persona, StandupRole, Tier};
 use crate::domain::usage::Money;
 
 /// A directory with this `teamroom.toml`, and these variables.
@@ -78,7 +78,7 @@ fn the_examples_of_the_default_file_load() {
     let examples: Vec<_> = text.lines().map(uncommented).collect();
     let config = loaded(&examples.join("\n").replace("t1 = []", "t1 = [\"local/llama\"]"), &[]);
     assert_eq!(config.models.providers[0].base_url, "http://127.0.0.1:8080/v1");
-    assert_eq!(config.models.prices["llama-3.3-70b"], ModelPrice::default());
+    assert_eq!(config.models.prices["example-model"], ModelPrice::default());
     assert_eq!(config.chat.channels.kinds, ChannelRules::default().kinds);
 }
 
@@ -146,6 +146,18 @@ fn a_key_in_the_place_of_a_section_and_the_reverse_are_told() {
     assert_eq!(
         errors,
         ["teamroom.toml:1: chat: is a section; write [chat] and its keys below", "teamroom.toml:2: team: is one value, no table"]
+    );
+}
+
+#[test]
+fn tables_with_free_names_may_be_empty_and_hold_tables_only() {
+    loaded("[chat]\nchannels = []\n[models.prices]\n[models.providers]\n", &[]);
+    assert_eq!(
+        refused("[models.prices]\nllama = 3\n[chat]\nchannels = [\"general\"]\n", &[]),
+        [
+            "teamroom.toml:2: models.prices.llama: is not allowed; write a heading such as [models.prices.example-model] and its keys below",
+            "teamroom.toml:4: chat.channels: is not allowed; write a heading such as [[chat.channels]] and its keys below",
+        ]
     );
 }
 
@@ -236,7 +248,7 @@ fn a_key_alone_brings_its_provider_models_and_prices() {
         assert!(config.models.prices[&model.model].output > 0.0, "{model:?}");
     }
     assert_eq!(config.models.tiers[&Tier::T3].len(), 1);
-    assert_eq!(config.list_secrets().len(), 3);
+    assert_eq!(config.list_secrets().len(), 2);
 }
 
 #[test]
@@ -284,6 +296,48 @@ fn channel_rules_of_the_file_stand_before_the_defaults() {
 fn a_database_address_is_checked_and_not_repeated() {
     let config = loaded("", &[("DATABASE_URL", "postgres://me:hunter2@localhost/team")]);
     assert!(config.database_url.expose_secret().starts_with("postgres://"));
+    assert_eq!(config.list_secrets().len(), 1);
     let errors = refused("", &[("DATABASE_URL", "mysql://me:hunter2@localhost/team")]);
     assert!(errors[0].contains("postgres:// or sqlite:") && !errors[0].contains("hunter2"), "{errors:?}");
+}
+
+fn persona(slug: &str, coordinator: bool) -> Persona {
+    Persona {
+        slug: slug.into(),
+        name: slug.into(),
+        aliases: Vec::new(),
+        role: String::new(),
+        expertise: Vec::new(),
+        color: 0,
+        tier: Tier::T1,
+        coordinator,
+        tools: Vec::new(),
+        feeds: Vec::new(),
+        channels: BTreeMap::new(),
+        standup: StandupRole { role: String::new(), cap: 1 },
+        voice: BTreeMap::new(),
+        prompt: String::new(),
+    }
+}
+
+#[test]
+fn tokens_and_channels_of_personas_that_are_not_on_the_team_are_warnings() {
+    let roster = Roster::new(vec![persona("kelly", true), persona("sentinel", false), persona("vince", false)]).expect("a roster");
+    let rule = |persona: &str| format!("[[chat.channels]]\nname = \"code\"\npersona = \"{persona}\"\n");
+    let config = loaded(&rule("sentinal"), &[("DISCORD_TOKEN_VINCE", "x"), ("DISCORD_TOKEN_VICNE", "x"), ("DISCORD_TOKEN_ZAPHOD", "x")]);
+    let expected = [
+        "DISCORD_TOKEN_VICNE names a persona vicne, which is not on the team; did you mean vince?",
+        "DISCORD_TOKEN_ZAPHOD names a persona zaphod, which is not on the team; there are kelly, sentinel, vince",
+        "the rule of chat.channels for code names a persona sentinal, which is not on the team; did you mean sentinel?",
+    ];
+    assert_eq!(config.list_unknown_personas(&roster), expected);
+    assert!(loaded(&rule("listen"), &[]).list_unknown_personas(&roster).is_empty());
+}
+
+#[test]
+fn times_have_limits_and_a_limit_itself_is_allowed() {
+    assert_eq!(loaded("[chat]\nask_timeout = \"1h\"\n", &[]).chat.ask_timeout, Duration::from_hours(1));
+    for wrong in ["0ms", "999ms", "61m"] {
+        assert_eq!(refused(&format!("[chat]\nask_timeout = \"{wrong}\"\n"), &[]).len(), 1, "{wrong}");
+    }
 }

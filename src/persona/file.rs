@@ -303,12 +303,9 @@ mod tests {
 
     #[test]
     fn a_bomb_of_aliases_is_refused_and_not_unfolded() {
-        let mut bomb = String::from("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n");
-        for level in 1..12 {
-            let above = format!("*a{}", level - 1);
-            bomb += &format!("a{level}: &a{level} [{}]\n", [above.as_str(); 9].join(","));
-        }
-        bomb.push_str("---\nprompt\n");
+        let level = |level: usize| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(","));
+        let levels: String = (1..12).map(level).collect();
+        let bomb = format!("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n{levels}---\nprompt\n");
         assert!(refusal(&bomb).starts_with("line "));
     }
 }

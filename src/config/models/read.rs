@@ -154,7 +154,7 @@ fn read_provider(section: &mut Section<'_>, name: &str) -> Option<ProviderSettin
 
 fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
     let mut prices: BTreeMap<_, _> = known::PRICES.iter().map(|(model, price)| ((*model).to_owned(), *price)).collect();
-    for model in section.list_entries("prices", "llama-3.3-70b") {
+    for model in section.list_entries("prices", "example-model") {
         let mut entry = section.entry("prices", &model);
         let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars for a million tokens of the prompt.");
         let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Those that came from the provider's cache; by default as input.");

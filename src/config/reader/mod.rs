@@ -43,6 +43,8 @@ pub(super) struct Reader {
     /// True while the default file is written: tables with free names then answer with an example.
     describing: bool,
     keys: Vec<DeclaredKey>,
+    /// Tables in which the operator chooses the names, and the heading that begins one of their entries.
+    free_tables: BTreeMap<KeyPath, String>,
     declared_variables: Vec<DeclaredVariable>,
     errors: Vec<ConfigError>,
 }

@@ -6,20 +6,21 @@ pub(in crate::config) fn find_nearest<'a>(word: &str, candidates: impl IntoItera
     distances.filter(|(edits, candidate)| near(candidate, *edits)).min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions and replacements between two words (Levenshtein).
+/// Insertions, deletions, replacements and swaps of neighbours between two words.
 fn edits(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+    let (left, right): (Vec<_>, Vec<_>) = (left.to_lowercase().chars().collect(), right.to_lowercase().chars().collect());
+    let mut rows: Vec<Vec<usize>> = vec![(0..=right.len()).collect()];
+    for i in 1..=left.len() {
+        let mut row = vec![i];
+        for j in 1..=right.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(left[i - 1] != right[j - 1]);
+            let changed = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(replaced);
+            let swap = i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
+            row.push(if swap { changed.min(rows[i - 2][j - 2] + 1) } else { changed });
         }
+        rows.push(row);
     }
-    row[right.len()]
+    rows[left.len()][right.len()]
 }
 
 #[cfg(test)]
@@ -32,6 +33,6 @@ mod tests {
         assert_eq!(find_nearest("max_responder", known), Some("max_responders"));
         assert_eq!(find_nearest("coalesce", known), Some("coalesce_ms"));
         assert_eq!(find_nearest("colour", known), None);
-        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!((edits("kitten", "sitting"), edits("vicne", "vince"), edits("", "ab")), (3, 1, 2));
     }
 }

@@ -29,11 +29,14 @@ impl<'r> Section<'r> {
     }
 
     /// The names of the tables in the table `name`, in the order of the file.
-    pub(in crate::config) fn list_entries(&self, name: &str, example: &str) -> Vec<String> {
+    pub(in crate::config) fn list_entries(&mut self, name: &str, example: &str) -> Vec<String> {
         if self.reader.describing {
             return vec![example.to_owned()];
         }
         let path = self.path_of(name);
+        let (dotted, numbered) = (path.join("."), example.parse::<usize>().is_ok());
+        let heading = if numbered { format!("[[{dotted}]]") } else { format!("[{dotted}.{example}]") };
+        self.reader.free_tables.insert(path.clone(), heading);
         let tables = self.reader.document.tables.iter();
         let mut found: Vec<_> = tables.filter(|(table, _)| table.len() == path.len() + 1 && table.starts_with(&path)).collect();
         found.sort_by_key(|(_, line)| **line);

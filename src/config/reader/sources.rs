@@ -70,6 +70,15 @@ mod tests {
     }
 
     #[test]
+    fn the_environment_of_the_process_wins_over_the_dotenv_file() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join(".env"), "PATH=mine\nTEAMROOM_TEST_OF_SOURCES=mine\n").expect("written");
+        let sources = Sources::from_process(dir.path().into(), None).expect("readable");
+        assert_eq!(sources.env["TEAMROOM_TEST_OF_SOURCES"], "mine");
+        assert_ne!(sources.env["PATH"], "mine");
+    }
+
+    #[test]
     fn a_broken_dotenv_line_is_told_by_number_and_not_by_text() {
         let dir = tempfile::tempdir().expect("a directory");
         std::fs::write(dir.path().join(".env"), "A=1\nDISCORD_TOKEN_VINCE = hunter2 hunter3\n").expect("written");

@@ -1,6 +1,7 @@
 use super::declared::DeclaredKey;
 use super::error::ConfigError;
 use super::nearest::find_nearest;
+use super::setting::Given;
 use super::{ENVIRONMENT, KeyPath, Reader};
 
 /// Variables with our prefix that tests and scripts read.
@@ -15,7 +16,8 @@ pub(super) fn list_unknown(reader: &Reader) -> Vec<ConfigError> {
         Some((*line, path, problem))
     });
     let keys = reader.document.entries.iter().filter_map(|(path, entry)| {
-        let problem = explain_key(reader, path)?;
+        let problem =
+            if entry.given == Given::List(Vec::new()) && reader.free_tables.contains_key(path) { None } else { explain_key(reader, path) }?;
         Some((entry.line, path, problem))
     });
     let mut in_file: Vec<_> = tables.chain(keys).collect();
@@ -32,10 +34,13 @@ fn explain_key(reader: &Reader, path: &KeyPath) -> Option<String> {
     if let Some(variable) = find_secret(path) {
         return Some(format!("secrets do not belong in this file; put it into .env as {variable}"));
     }
-    if reader.keys.iter().any(|key| key.path.starts_with(path)) {
+    let (name, section) = path.split_last()?;
+    if let Some(heading) = [path, section].into_iter().find_map(|table| reader.free_tables.get(table)) {
+        return Some(format!("is not allowed; write a heading such as {heading} and its keys below"));
+    }
+    if is_section(reader, path) {
         return Some(format!("is a section; write [{}] and its keys below", path.join(".")));
     }
-    let (name, section) = path.split_last()?;
     let siblings: Vec<_> = reader.keys.iter().filter(|key| key.section() == section).map(DeclaredKey::name).collect();
     // The unknown table above was told already.
     (!siblings.is_empty()).then(|| match find_nearest(name, siblings.iter().copied()) {
@@ -48,9 +53,8 @@ fn explain_table(reader: &Reader, path: &KeyPath) -> Option<String> {
     if reader.keys.iter().any(|key| key.path == *path) {
         return Some("is one value, no table".into());
     }
-    let known = |path: &[String]| path.is_empty() || reader.keys.iter().any(|key| key.path.starts_with(path));
     let (_, above) = path.split_last()?;
-    if known(path) || !known(above) || holds_secrets_only(reader, path) {
+    if is_section(reader, path) || !is_section(reader, above) || holds_secrets_only(reader, path) {
         return None;
     }
     let mut sections: Vec<_> = reader.keys.iter().map(|key| key.section().join(".")).filter(|name| !name.is_empty()).collect();
@@ -59,6 +63,10 @@ fn explain_table(reader: &Reader, path: &KeyPath) -> Option<String> {
         Some(meant) => format!("unknown section; did you mean [{meant}]?"),
         None => format!("unknown section; there are {}", sections.join(", ")),
     })
+}
+
+fn is_section(reader: &Reader, path: &[String]) -> bool {
+    path.is_empty() || reader.free_tables.contains_key(path) || reader.keys.iter().any(|key| key.path.starts_with(path))
 }
 
 /// Such a table needs no error of its own: each of its keys has one that says more.
