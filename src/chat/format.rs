@@ -47,7 +47,7 @@ pub fn clean(text: &str, roster: &Roster) -> String {
         }
         before = c;
     }
-    let lines: Vec<&str> = cleaned.trim().split('\n').map(|line| without_forged_speaker(line, roster)).collect();
+    let lines: Vec<&str> = cleaned.lines().map(|line| without_forged_speaker(line, roster)).collect();
     lines.join("\n").trim().to_owned()
 }
 
@@ -88,15 +88,12 @@ pub fn align_tables(text: &str) -> String {
     let (mut at, mut in_fence) = (0, false);
     while at < lines.len() {
         in_fence ^= lines[at].matches("```").count() % 2 == 1;
-        match find_table(&lines[at..]).filter(|_| !in_fence) {
-            Some((table, length)) => {
-                aligned.push(format!("```\n{table}\n```"));
-                at += length;
-            }
-            None => {
-                aligned.push(lines[at].to_owned());
-                at += 1;
-            }
+        if let Some((table, length)) = find_table(&lines[at..]).filter(|_| !in_fence) {
+            aligned.push(format!("```\n{table}\n```"));
+            at += length;
+        } else {
+            aligned.push(lines[at].to_owned());
+            at += 1;
         }
     }
     aligned.join("\n")

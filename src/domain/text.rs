@@ -123,7 +123,7 @@ impl Shingles {
         if total == 0 {
             return 0.0;
         }
-        let (mut left, mut right, mut shared) = (self.0.iter().peekable(), other.0.iter().peekable(), 0);
+        let (mut left, mut right, mut shared) = (self.0.iter().peekable(), other.0.iter().peekable(), 0_usize);
         while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
             match a.cmp(b) {
                 std::cmp::Ordering::Less => drop(left.next()),

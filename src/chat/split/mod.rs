@@ -78,17 +78,15 @@ fn fence_after<'t>(mut open: Option<&'t str>, text: &'t str) -> Option<&'t str> 
     let mut rest = text;
     while let Some(at) = rest.find("```") {
         rest = rest[at..].trim_start_matches('`');
-        open = match open {
-            Some(_) => None,
-            None => {
-                // Without a line break it is no language but code: "```word```".
-                let line = rest.split_once('\n').map_or("", |(line, _)| line.trim_end());
-                let is_language = line.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.' | '#'));
-                Some(if is_language { line } else { "" })
-            }
-        };
+        open = if open.is_some() { None } else { Some(language_of(rest)) };
     }
     open
+}
+
+/// The language named behind the opening of a block. Without a line break it is no language but code: "```word```".
+fn language_of(block: &str) -> &str {
+    let line = block.split_once('\n').map_or("", |(line, _)| line.trim_end());
+    if line.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.' | '#')) { line } else { "" }
 }
 
 /// Where to cut, given that the text must end at `window` at the latest. Never 0.

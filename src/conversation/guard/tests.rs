@@ -20,7 +20,7 @@ fn line(speaker: Speaker, answers: Option<Speaker>, text: &str, seconds: i64) ->
 }
 
 /// A text that is like no other of these.
-fn fresh(number: usize) -> String {
+fn fresh(number: i64) -> String {
     (0..8).map(|word| format!("word{}", number * 8 + word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -127,9 +127,9 @@ fn a_chain_ends_at_its_limit_however_slow() {
 #[test]
 fn four_agent_messages_in_a_row_are_the_end_whoever_wrote_them() {
     let bot = || Speaker::ForeignBot { id: UserId::new("55"), name: "Rss".into() };
-    let run = |others: usize| {
+    let run = |others: i64| {
         let mut earlier = asked();
-        earlier.extend((1..=others).map(|n| line(if n % 2 == 0 { bot() } else { persona("solus") }, None, &fresh(n), n as i64 * 100)));
+        earlier.extend((1..=others).map(|n| line(if n % 2 == 0 { bot() } else { persona("solus") }, None, &fresh(n), n * 100)));
         Case::after(earlier)
     };
     assert_eq!(run(2).check(), Ok(()));
@@ -141,10 +141,7 @@ fn four_agent_messages_in_a_row_are_the_end_whoever_wrote_them() {
 /// Solus has answered Vince `times` times, a person speaking after each, `every` seconds apart.
 fn answered(times: i64, every: i64) -> Vec<Spoken> {
     (0..times)
-        .flat_map(|n| {
-            let text = fresh(usize::try_from(n).expect("not negative"));
-            [line(persona("solus"), Some(persona("vince")), &text, n * every), line(person(), None, "go on", n * every + 1)]
-        })
+        .flat_map(|n| [line(persona("solus"), Some(persona("vince")), &fresh(n), n * every), line(person(), None, "go on", n * every + 1)])
         .collect()
 }
 
@@ -162,8 +159,8 @@ fn two_replies_to_one_sender_in_the_window_are_enough_and_one_in_a_standup() {
 fn a_foreign_bot_is_the_same_sender_under_another_name() {
     let bot = |name: &str| Speaker::ForeignBot { id: "55".into(), name: name.into() };
     let mut earlier = Vec::new();
-    for n in 0..2_i64 {
-        earlier.push(line(persona("solus"), Some(bot("Old")), &fresh(usize::try_from(n).expect("small")), n * 100));
+    for n in 0..2 {
+        earlier.push(line(persona("solus"), Some(bot("Old")), &fresh(n), n * 100));
         earlier.push(line(person(), None, "go on", n * 100 + 1));
     }
     let case = Case::after(earlier).with(|case| {
@@ -203,7 +200,7 @@ fn nearly_the_same_text_is_not_answered() {
     let said = |text: &str, times: i64| {
         let mut lines = vec![line(persona("eliza"), None, text, 0), line(person(), None, "go on", 1)];
         for n in 0..times {
-            lines.push(line(persona("kelly"), None, &fresh(usize::try_from(n).expect("small")), 2 + n));
+            lines.push(line(persona("kelly"), None, &fresh(n), 2 + n));
             lines.push(line(person(), None, "go on", 2 + n));
         }
         Case::after(lines).with(|case| case.text = "Thank you, that was very helpful indeed!".into())
@@ -223,12 +220,12 @@ fn a_persons_words_may_be_repeated() {
 
 /// Agents in a ring, each of which always answers whoever spoke to it and passes the word on to the next. Gives how many messages they
 /// wrote before the guard ended it, and why it did. `person_every` has a person chat along that often, speaking to nobody.
-fn ring(agents: usize, seconds: i64, person_every: Option<usize>) -> (usize, Block) {
-    let speaker = |n: usize| persona(&format!("agent{}", n % agents));
+fn ring(agents: i64, seconds: i64, person_every: Option<i64>) -> (i64, Block) {
+    let speaker = |n: i64| persona(&format!("agent{}", n % agents));
     let limits = GuardLimits::default();
     let mut recent = vec![line(person(), None, "agent0, talk", 0), line(speaker(0), Some(person()), &fresh(0), 1)];
     for turn in 1..1000 {
-        let now = at(1 + i64::try_from(turn).expect("small") * seconds);
+        let now = at(1 + turn * seconds);
         if person_every.is_some_and(|every| turn % every == 0) {
             let last = recent.len() - 1;
             recent.insert(last, line(person(), None, "nice weather", now.timestamp() - 1));
@@ -270,7 +267,7 @@ fn a_person_who_chats_along_does_not_keep_a_loop_alive() {
 
 proptest! {
     #[test]
-    fn no_ring_writes_more_than_a_chain_allows(agents in 2..9_usize, seconds in 0..100_000_i64, person_every in prop::option::of(1..5_usize)) {
+    fn no_ring_writes_more_than_a_chain_allows(agents in 2..9_i64, seconds in 0..100_000_i64, person_every in prop::option::of(1..5_i64)) {
         prop_assert!(ring(agents, seconds, person_every).0 <= 8);
     }
 }
