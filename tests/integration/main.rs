@@ -1,2 +1,4 @@
-#[test]
-fn empty() {}
+//! All integration tests, in one binary: one link, one PostgreSQL server.
+
+mod store;
+mod support;
