@@ -1,5 +1,8 @@
 //! Builds the team out of its parts, starts it, waits, and stops it. The only place that names concrete adapters.
 
+mod ports;
+mod sources;
+
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,20 +12,24 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
+use crate::chat::redact::Redactor;
 use crate::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::Config;
 use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
-use crate::domain::ids::PersonaSlug;
-use crate::domain::roster::Roster;
-use crate::feeds::{self, Feed};
+use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::domain::roster::{Accounts, Roster};
+use crate::feeds::{self, Feed, FeedSources};
 use crate::llm::Models;
 use crate::outbox::Relay;
+use crate::persona::LedgerMeter;
 use crate::persona::turn::Performer;
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
 use crate::{http, telemetry};
+use ports::{Memory, Reception};
+use sources::OwnDoings;
 
 /// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
 const EVENTS: usize = 1024;
@@ -39,6 +46,7 @@ pub struct App {
     store: Store,
     platform: Arc<Discord>,
     relay: Relay,
+    conversation: Conversation,
     tasks: TaskTracker,
     shutdown: Shutdown,
     /// Where health and metrics are served.
@@ -58,31 +66,47 @@ impl App {
         let tasks = TaskTracker::new();
         let metrics = telemetry::start_metrics();
 
-        let performer = Arc::new(performer(&config, &roster, &store, &clock)?);
+        let (performer, budget_low) = performer(&config, &roster, &store, &clock)?;
         let (events, inbox) = mpsc::channel(EVENTS);
-        let desk = Arc::new(discord::LateDesk::default());
-        let platform = discord::connect(discord::Options::new(&config, &roster, &clock, events, desk.clone(), store_ports(&store)))
-            .await
-            .context("cannot connect to Discord")?;
+        let reception = Arc::new(Reception::default());
+        let memory = Arc::new(Memory { store: store.clone(), clock: clock.clone() });
+        let mut known_accounts = Accounts::default();
+        for identity in store.list_identities().await? {
+            known_accounts.record(identity.account, identity.persona);
+        }
+        let platform = Discord::connect(discord::Options {
+            settings: config.discord.clone(),
+            roster: roster.clone(),
+            known_accounts: known_accounts.clone(),
+            clock: clock.clone(),
+            events,
+            commands: reception.clone(),
+            registrations: memory.clone(),
+            identify_log: memory,
+            timing: discord::Timing::default(),
+        })
+        .await
+        .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let conversation = Conversation::new(Parts {
             roster,
             chat: config.chat.clone(),
             guard: config.guard.clone(),
+            ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
             store: store.clone(),
             platform: port.clone(),
             relay: relay.clone(),
-            performer,
+            performer: Arc::new(performer),
             clock: clock.clone(),
             tasks: tasks.clone(),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
-        })
+        }, known_accounts)
         .await?;
-        desk.open(Arc::new(conversation.clone()));
+        reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
-        tasks.spawn(take_events(conversation, inbox, shutdown.clone()));
+        tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let http = match config.server.listen {
             Some(listen) => {
@@ -91,7 +115,7 @@ impl App {
             }
             None => None,
         };
-        Ok(Self { store, platform, relay, tasks, shutdown, http })
+        Ok(Self { store, platform, relay, conversation, tasks, shutdown, http })
     }
 
     /// Waits until every identity is online or given up on.
@@ -117,6 +141,11 @@ impl App {
     /// True when no turn is open, no message undecided, no ask awaited and nothing left to send.
     pub async fn is_idle(&self) -> anyhow::Result<bool> {
         Ok(self.store.count_open_work().await? == 0)
+    }
+
+    /// Whether agents are to be silent in a channel.
+    pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
+        self.conversation.is_halted_in(channel)
     }
 
     /// Ends the team: no new turns, running ones get their time, the outbox is drained, identities are closed.
@@ -153,10 +182,16 @@ impl App {
     }
 }
 
-async fn take_events(conversation: Conversation, mut inbox: mpsc::Receiver<PlatformEvent>, shutdown: Shutdown) {
+async fn take_events(
+    conversation: Conversation,
+    mut inbox: mpsc::Receiver<PlatformEvent>,
+    mut budget_low: mpsc::Receiver<String>,
+    shutdown: Shutdown,
+) {
     loop {
         tokio::select! {
             () = shutdown.stop.cancelled() => return,
+            Some(warning) = budget_low.recv() => conversation.tell_operators_soon(warning.clone(), warning),
             event = inbox.recv() => match event {
                 Some(event) => conversation.on_event(event).await,
                 None => return,
@@ -165,12 +200,38 @@ async fn take_events(conversation: Conversation, mut inbox: mpsc::Receiver<Platf
     }
 }
 
-fn performer(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<Performer> {
-    let mut all: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();
+/// Everything a turn works with. Also returns where it is told that the day's budget runs low.
+///
+/// # Errors
+/// A feed or a model that is declared in a way that cannot work.
+pub fn performer(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
+    let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
+    let sources = FeedSources { work: config.work.clone(), clock: clock.clone(), activity: doings.clone(), ledger: doings };
+    let mut feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();
     for persona in roster.personas() {
         for spec in &persona.feeds {
-            all.entry(persona.slug.clone()).or_default().push(feeds::build(spec)?);
+            let feed = feeds::build(spec, &sources).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
+            feeds.entry(persona.slug.clone()).or_default().push(feed);
         }
     }
-    todo!()
+    let (meter, low) = LedgerMeter::new(store.clone(), config.budgets.clone(), clock.clone());
+    let http = reqwest::Client::builder()
+        .connect_timeout(config.models.connect_timeout)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .context("cannot make an HTTP client")?;
+    let models = Models::new(&config.models, &http, meter, clock.clone())?;
+    let secrets: Vec<_> = config.list_secrets().into_iter().cloned().collect();
+    let performer = Performer {
+        roster: roster.clone(),
+        team: config.team.clone(),
+        store: store.clone(),
+        models,
+        max_output_tokens: config.models.max_output_tokens,
+        feeds,
+        redactor: Redactor::new(&secrets),
+        clock: clock.clone(),
+        readings: std::sync::Mutex::default(),
+    };
+    Ok((performer, low))
 }

@@ -19,6 +19,9 @@ use crate::store::{Finished, FollowUp};
 /// A turn that was begun this often and never ended has taken the process down with it; it is not begun again.
 const MOST_ATTEMPTS: u32 = 3;
 
+/// The name of a file that holds an answer too long for a message.
+const ANSWER_FILE: &str = "answer.md";
+
 /// Typing fades after 10 s on Discord; it is shown anew before that.
 const TYPING_EVERY: Duration = Duration::from_secs(8);
 
@@ -74,8 +77,9 @@ impl Conversation {
                 files.extend(store.list_message_files(&message.id).await?);
             }
         }
-        let channel = first.channel.clone();
-        self.parts().performer.perform(&TurnInput::chat(turn, &channel, &asker, &question, &files), self, cancel).await
+        let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
+        let input = TurnInput { answered: &answered, files: &files, ..TurnInput::chat(turn, &first.channel, &asker, &question) };
+        self.parts().performer.perform(&input, self, cancel).await
     }
 
     async fn answer_agent(
@@ -90,7 +94,7 @@ impl Conversation {
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
         let asker = Speaker::Persona(from.clone());
-        self.parts().performer.perform(&TurnInput::chat(turn, &first.channel, &asker, &said, &[]), self, cancel).await
+        self.parts().performer.perform(&TurnInput::chat(turn, &first.channel, &asker, &said), self, cancel).await
     }
 
     /// The messages that a turn answers; none when the first was deleted.
@@ -175,7 +179,7 @@ impl Conversation {
             files,
             pings: Vec::new(),
         };
-        match format::render(text, self.parts().chat.attach_over) {
+        match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over) {
             Rendered::Messages(texts) => texts.into_iter().map(|text| message(text, Vec::new())).collect(),
             Rendered::File { summary, name, text } => vec![message(summary, vec![OutboundFile { name, text }])],
         }

@@ -191,6 +191,6 @@ impl Colleagues for Conversation {
     }
 }
 
-fn attribute(name: &str, answer: &str) -> String {
+pub(super) fn attribute(name: &str, answer: &str) -> String {
     format!("**{name}** answers:\n{answer}")
 }

@@ -173,7 +173,7 @@ impl Conversation {
     }
 
     /// Tells the ops channel in plain words, once in a while. In a task of its own, since the channel may not be known yet.
-    pub(super) fn tell_operators_soon(&self, key: String, text: String) {
+    pub fn tell_operators_soon(&self, key: String, text: String) {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
             let stop = conversation.parts().stop.clone();

@@ -102,13 +102,9 @@ struct Running {
 }
 
 impl Conversation {
-    /// Reads halts and known accounts. Nothing runs before [`Conversation::recover`].
-    pub async fn new(parts: Parts) -> Result<Self, StoreError> {
+    /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
+    pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
         let halts = Halts::load(parts.store.clone()).await?;
-        let mut accounts = Accounts::default();
-        for identity in parts.store.list_identities().await? {
-            accounts.record(identity.account, identity.persona);
-        }
         let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), backfill_due: AtomicBool::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -130,6 +126,11 @@ impl Conversation {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
             metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }
+    }
+
+    /// Whether agents are to be silent in a channel.
+    pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
+        self.inner.halts.is_halted_in(channel)
     }
 
     fn parts(&self) -> &Parts {

@@ -72,6 +72,13 @@ impl TokenUsage {
     }
 }
 
+impl Add for TokenUsage {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { input: self.input + other.input, cached: self.cached + other.cached, output: self.output + other.output }
+    }
+}
+
 /// What a model call was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

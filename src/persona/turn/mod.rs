@@ -1,35 +1,22 @@
 //! The turn: one persona asked once. Context in, reply out; by a model where one is configured, else by the offline composer.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+mod ask_tool;
+mod performer;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
-use tokio_util::sync::CancellationToken;
 
-use super::context::{self, ContextInput};
-use super::offline;
-use crate::chat::redact::Redactor;
-use crate::clock::SharedClock;
+pub use performer::Performer;
+
 use crate::domain::ask::Ask;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};
-use crate::domain::message::{Channel, Speaker, Spoken};
-use crate::domain::persona::{Persona, Tier};
-use crate::domain::roster::Roster;
+use crate::domain::message::{Channel, Speaker};
 use crate::domain::turn::Turn;
 use crate::domain::usage::{Purpose, TokenUsage};
-use crate::feeds::Feed;
-use crate::llm::{Call, ModelError, ModelMessage, ModelReply, ModelRequest, Models, ToolCall, ToolSpec};
-use crate::store::{FileText, Store, StoreError};
+use crate::llm::ModelError;
+use crate::store::{FileText, StoreError};
 
-/// The most tool calls of one turn.
+/// The most times that a turn may call tools before it has to answer.
 const MOST_CALLS: usize = 8;
-
-/// How many lines of a channel a turn is told.
-const TRANSCRIPT: usize = 24;
-
-/// How many of a channel's earlier files a turn may look into.
-const CHANNEL_FILES: usize = 12;
 
 /// What a turn is about.
 pub struct TurnInput<'a> {
@@ -41,6 +28,10 @@ pub struct TurnInput<'a> {
     pub chain: &'a ChainId,
     pub channel: &'a Channel,
     pub asker: &'a Speaker,
+    /// The persona that puts a person's question to this one.
+    pub through: Option<&'a PersonaSlug>,
+    /// The messages that `question` stands in; the transcript leaves them out.
+    pub answered: &'a [MessageId],
     pub question: &'a str,
     /// Files that came with the question.
     pub files: &'a [FileText],
@@ -50,7 +41,7 @@ pub struct TurnInput<'a> {
 
 impl<'a> TurnInput<'a> {
     /// A turn in a channel.
-    pub fn chat(turn: &'a Turn, channel: &'a Channel, asker: &'a Speaker, question: &'a str, files: &'a [FileText]) -> Self {
+    pub fn chat(turn: &'a Turn, channel: &'a Channel, asker: &'a Speaker, question: &'a str) -> Self {
         Self {
             persona: &turn.persona,
             purpose: Purpose::Chat,
@@ -59,8 +50,10 @@ impl<'a> TurnInput<'a> {
             chain: &turn.chain,
             channel,
             asker,
+            through: None,
+            answered: &[],
             question,
-            files,
+            files: &[],
             path: vec![turn.persona.clone()],
         }
     }
@@ -77,6 +70,8 @@ impl<'a> TurnInput<'a> {
             chain: &ask.chain,
             channel,
             asker,
+            through: Some(&ask.asker),
+            answered: std::slice::from_ref(&ask.message),
             question: &ask.question,
             files: &[],
             path,
@@ -177,42 +172,4 @@ pub struct AgentAsk<'a> {
 pub trait Colleagues: Send + Sync {
     /// The answer, or in words why there is none.
     async fn ask(&self, asked: &AgentAsk<'_>) -> String;
-}
-
-/// Performs turns.
-pub struct Performer {
-    pub roster: Arc<Roster>,
-    pub team: String,
-    pub store: Store,
-    pub models: Models,
-    pub feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>>,
-    pub redactor: Redactor,
-    pub clock: SharedClock,
-}
-
-impl Performer {
-    /// Asks a persona once. Store and feeds are read before, nothing is held over the model call.
-    pub async fn perform(
-        &self,
-        input: &TurnInput<'_>,
-        colleagues: &dyn Colleagues,
-        cancel: &CancellationToken,
-    ) -> Result<Reply, TurnError> {
-        let persona = self.roster.find(input.persona).ok_or_else(|| TurnError::NoPersona(input.persona.clone()))?;
-        let now = self.clock.now();
-        let transcript = self.store.list_spoken(&input.channel.id, TRANSCRIPT).await?;
-        let files = self.store.list_channel_files(&input.channel.id, CHANNEL_FILES).await?;
-        let mut reply = if self.models.is_offline() {
-            self.compose(persona, input, &transcript, &files, now, cancel).await?
-        } else {
-            self.think(persona, input, &transcript, &files, now, colleagues, cancel).await?
-        };
-        let (text, redacted) = self.redactor.redact(&reply.text);
-        if redacted > 0 {
-            metrics::counter!("teamroom_redactions_total").increment(redacted as u64);
-            tracing::warn!(persona = %input.persona, subject = input.subject, redacted, "secrets were taken out of an answer");
-            reply.text = text.into_owned();
-        }
-        Ok(reply)
-    }
 }

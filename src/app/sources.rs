@@ -1,0 +1,56 @@
+//! The team's own doings, as the feeds `activity` and `ledger` want them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::domain::ids::PersonaSlug;
+use crate::domain::roster::Roster;
+use crate::feeds::{self, ActivityLine, ActivitySource, CostLine, LedgerSource};
+use crate::store::{ActivityKind, CostGroup, Store};
+
+/// The store, with the names that people know.
+pub(super) struct OwnDoings {
+    pub(super) store: Store,
+    pub(super) roster: Arc<Roster>,
+}
+
+#[async_trait]
+impl ActivitySource for OwnDoings {
+    async fn list_activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
+        let channels = self.store.list_channels().await?;
+        let channels: HashMap<&str, &str> = channels.iter().map(|seen| (seen.channel.id.as_str(), seen.channel.name.as_str())).collect();
+        let name = |subject: &str| self.roster.name_of(&PersonaSlug::new(subject)).to_owned();
+        let lines = self.store.activity(since, until).await?;
+        Ok(lines
+            .into_iter()
+            .map(|line| {
+                let (what, whose) = match line.kind {
+                    ActivityKind::Turns => (format!("turns {}", line.detail), name(&line.subject)),
+                    ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
+                    ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail), name(&line.subject)),
+                    ActivityKind::Messages => {
+                        let channel = channels.get(line.subject.as_str()).filter(|name| !name.is_empty());
+                        ("messages".to_owned(), channel.map_or_else(|| "direct messages".to_owned(), |name| format!("#{name}")))
+                    }
+                };
+                ActivityLine { what, whose, count: line.count, last_at: Some(line.last_at) }
+            })
+            .collect())
+    }
+}
+
+#[async_trait]
+impl LedgerSource for OwnDoings {
+    async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: feeds::CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        let group = match group {
+            feeds::CostGroup::Day => CostGroup::Day,
+            feeds::CostGroup::Persona => CostGroup::Persona,
+            feeds::CostGroup::Model => CostGroup::Model,
+        };
+        let lines = self.store.costs(since, until, group).await?;
+        Ok(lines.into_iter().map(|line| CostLine { key: line.key, calls: line.calls, usage: line.usage, cost: line.cost }).collect())
+    }
+}

@@ -1,0 +1,61 @@
+use teamroom::domain::ask::{Ask, AskState};
+use teamroom::domain::ids::AskId;
+use teamroom::store::{AskUpdate, Store};
+
+use super::sample::{ask, at, general, line};
+use super::{Home, on_both};
+
+on_both!(an_ask_is_known_before_it_is_put, an_answer_after_the_deadline_is_late, an_ask_is_settled_once);
+
+async fn settle(store: &Store, ask: &Ask, state: AskState, answer: Option<&str>) -> bool {
+    store.settle_ask(&AskUpdate { ask: &ask.id, state, answer }, &[line(state.as_str())], at(9)).await.unwrap()
+}
+
+async fn state(store: &Store, ask: &Ask) -> AskState {
+    store.find_ask(&ask.id).await.unwrap().unwrap().state
+}
+
+async fn an_ask_is_known_before_it_is_put(home: &Home) {
+    let store = home.open().await;
+    let asked = ask("m1");
+    store.record_ask(&asked).await.unwrap();
+    store.close().await;
+
+    let store = home.open().await;
+    assert_eq!(store.find_ask(&asked.id).await.unwrap().as_ref(), Some(&asked));
+    assert_eq!(store.list_open_asks().await.unwrap(), [asked]);
+    assert_eq!(store.find_ask(&AskId::new("unknown")).await.unwrap(), None);
+}
+
+async fn an_answer_after_the_deadline_is_late(home: &Home) {
+    let store = home.open().await;
+    let (slow, slower) = (ask("m1"), ask("m2"));
+    store.record_ask(&slow).await.unwrap();
+    store.record_ask(&slower).await.unwrap();
+    assert!(!settle(&store, &slow, AskState::Late, Some("not yet late")).await);
+    assert!(settle(&store, &slow, AskState::Expired, None).await);
+    assert!(!settle(&store, &slow, AskState::Expired, None).await, "the channel is told once");
+    assert_eq!(store.list_open_asks().await.unwrap().len(), 2, "an answer may still come");
+
+    // Whoever answers need not know that the deadline has passed.
+    assert!(settle(&store, &slow, AskState::Answered, Some("better late")).await);
+    assert_eq!(state(&store, &slow).await, AskState::Late);
+    assert!(settle(&store, &slower, AskState::Expired, None).await);
+    assert!(settle(&store, &slower, AskState::Late, Some("than never")).await);
+    assert_eq!(store.find_ask(&slower.id).await.unwrap().unwrap().answer.as_deref(), Some("than never"));
+    assert!(store.list_open_asks().await.unwrap().is_empty());
+}
+
+async fn an_ask_is_settled_once(home: &Home) {
+    let store = home.open().await;
+    let asked = ask("m1");
+    store.record_ask(&asked).await.unwrap();
+    assert!(settle(&store, &asked, AskState::Answered, Some("yes")).await);
+    for other in [AskState::Answered, AskState::Expired, AskState::Late, AskState::Failed, AskState::Asked] {
+        assert!(!settle(&store, &asked, other, Some("no")).await);
+    }
+    assert_eq!(store.find_ask(&asked.id).await.unwrap().unwrap().answer.as_deref(), Some("yes"));
+    assert_eq!(store.outbox_depth(at(9)).await.unwrap().0, 1, "what was refused posts nothing");
+    assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message.text, "answered");
+    assert!(!settle(&store, &ask("m2"), AskState::Failed, None).await, "it was never stored");
+}

@@ -1,0 +1,201 @@
+use teamroom::domain::decision::{Decision, Reason};
+use teamroom::domain::ids::MessageId;
+use teamroom::domain::outbound::OutboundKind;
+use teamroom::store::{Claim, Decided, FileText};
+
+use super::sample::{answer, ask, at, attachment, decided, general, line, message, turn};
+use super::{Home, on_both};
+
+on_both!(
+    two_identities_seeing_one_message_claim_it_once,
+    content_that_comes_later_completes_a_claim,
+    a_message_is_decided_once_with_all_that_follows,
+    an_undecided_message_is_found_after_a_restart,
+    an_edit_counts_while_the_message_waits,
+    a_deleted_message_is_forgotten,
+    what_people_write_is_kept_as_they_wrote_it,
+    files_are_found_by_channel_and_by_message,
+);
+
+async fn two_identities_seeing_one_message_claim_it_once(home: &Home) {
+    let store = home.open().await;
+    let claims = (0..8).map(|_| {
+        let store = store.clone();
+        tokio::spawn(async move { store.claim(&message("m1", "hello", 0), at(0)).await.unwrap() })
+    });
+    let mut new = 0;
+    for claim in claims.collect::<Vec<_>>() {
+        new += usize::from(claim.await.unwrap() == Claim::New);
+    }
+    assert_eq!(new, 1);
+    store.close().await;
+
+    let store = home.open().await;
+    assert_eq!(store.claim(&message("m1", "hello", 0), at(9)).await.unwrap(), Claim::Known);
+    assert_eq!(store.find_message(&"m1".into()).await.unwrap().unwrap().claimed_at, at(0));
+}
+
+async fn content_that_comes_later_completes_a_claim(home: &Home) {
+    let store = home.open().await;
+    let mut withheld = message("m1", "", 0);
+    withheld.complete = false;
+    assert_eq!(store.claim(&withheld, at(0)).await.unwrap(), Claim::New);
+    assert_eq!(store.claim(&withheld, at(0)).await.unwrap(), Claim::Known);
+    assert_eq!(store.claim(&message("m1", "hello", 0), at(1)).await.unwrap(), Claim::Completed);
+    assert_eq!(store.claim(&message("m1", "hello", 0), at(1)).await.unwrap(), Claim::Known);
+    assert_eq!(store.claim(&withheld, at(2)).await.unwrap(), Claim::Known);
+    assert_eq!(store.find_message(&"m1".into()).await.unwrap().unwrap().message.text, "hello");
+
+    // Once decided on it is not decided on again, but the transcript has the text.
+    withheld.id = "m2".into();
+    store.claim(&withheld, at(3)).await.unwrap();
+    let nobody = Decision::nobody(Reason::Empty);
+    store.decide(&Decided { messages: &["m2".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], at: at(4) }).await.unwrap();
+    assert_eq!(store.claim(&message("m2", "late", 3), at(5)).await.unwrap(), Claim::Known);
+    assert_eq!(store.find_message(&"m2".into()).await.unwrap().unwrap().message.text, "late");
+}
+
+async fn a_message_is_decided_once_with_all_that_follows(home: &Home) {
+    let store = home.open().await;
+    let burst: [MessageId; 2] = ["m1".into(), "m2".into()];
+    for (seconds, id) in burst.iter().enumerate() {
+        store.claim(&message(id.as_str(), "a burst", i64::try_from(seconds).unwrap()), at(0)).await.unwrap();
+    }
+    let turns = [turn("m1", "vince"), turn("m1", "solus")];
+    let asks = [ask("m1")];
+    let mut notice = line("two at once");
+    notice.kind = OutboundKind::Notice;
+    let decision = Decision { responders: vec!["vince".into(), "solus".into()], reason: Reason::Mentioned, ask: None };
+    let decided =
+        Decided { messages: &burst, decision: &decision, turns: &turns, asks: &asks, outbox: std::slice::from_ref(&notice), at: at(3) };
+    assert!(store.decide(&decided).await.unwrap());
+
+    let again = [turn("m2", "kelly")];
+    assert!(!store.decide(&Decided { messages: &burst[1..], turns: &again, outbox: &[], asks: &[], ..decided }).await.unwrap());
+    let unclaimed: [MessageId; 1] = ["m9".into()];
+    assert!(!store.decide(&Decided { messages: &unclaimed, turns: &again, outbox: &[], asks: &[], ..decided }).await.unwrap());
+    assert!(!store.decide(&Decided { messages: &[], turns: &again, outbox: &[], asks: &[], ..decided }).await.unwrap());
+
+    assert_eq!(store.list_open_turns().await.unwrap(), turns);
+    assert_eq!(store.list_open_asks().await.unwrap(), asks);
+    assert_eq!(store.next_pending(&general().id, at(3)).await.unwrap().unwrap().message, notice);
+    let rows = store.list_burst(&"m1".into()).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.message.id.as_str()).collect::<Vec<_>>(), ["m1", "m2"]);
+    assert_eq!((rows[1].decision.as_ref(), rows[1].decided_at, rows[1].burst.as_ref()), (Some(&decision), Some(at(3)), Some(&burst[0])));
+}
+
+async fn an_undecided_message_is_found_after_a_restart(home: &Home) {
+    let store = home.open().await;
+    store.claim(&message("m2", "second", 2), at(2)).await.unwrap();
+    store.claim(&message("m1", "first", 1), at(3)).await.unwrap();
+    let mut elsewhere = message("m3", "third", 3);
+    elsewhere.channel.id = "20".into();
+    store.claim(&elsewhere, at(3)).await.unwrap();
+    decided(&store, "m4", &[turn("m4", "kelly")]).await;
+    store.close().await;
+
+    let store = home.open().await;
+    let ids = |rows: Vec<teamroom::store::InboxRow>| rows.into_iter().map(|row| row.message.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(ids(store.list_undecided(None).await.unwrap()), ["m1", "m2", "m3"]);
+    assert_eq!(ids(store.list_undecided(Some(&"20".into())).await.unwrap()), ["m3"]);
+    assert!(store.list_undecided(Some(&"30".into())).await.unwrap().is_empty());
+}
+
+async fn an_edit_counts_while_the_message_waits(home: &Home) {
+    let store = home.open().await;
+    assert!(!store.record_edit(&"m1".into(), "unheard", at(1)).await.unwrap());
+    store.claim(&message("m1", "helo", 0), at(0)).await.unwrap();
+    assert!(store.record_edit(&"m1".into(), "hello", at(2)).await.unwrap());
+    assert!(!store.record_edit(&"m1".into(), "an older edit", at(1)).await.unwrap());
+
+    let turns = [turn("m2", "kelly")];
+    decided(&store, "m2", &turns).await;
+    assert!(store.record_edit(&"m2".into(), "queued still", at(3)).await.unwrap());
+    store.begin_turn(&turns[0].id, at(4)).await.unwrap().unwrap();
+    assert!(!store.record_edit(&"m2".into(), "too late", at(5)).await.unwrap());
+
+    let text = async |id: &str| store.find_message(&id.into()).await.unwrap().unwrap().message.text;
+    assert_eq!(text("m1").await, "hello");
+    assert_eq!(text("m2").await, "too late");
+
+    let nobody = Decision::nobody(Reason::Silence);
+    store.decide(&Decided { messages: &["m1".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], at: at(6) }).await.unwrap();
+    assert!(!store.record_edit(&"m1".into(), "nobody waits for this", at(7)).await.unwrap());
+}
+
+async fn a_deleted_message_is_forgotten(home: &Home) {
+    let store = home.open().await;
+    let mut secret = message("m1", "my password is hunter2", 0);
+    secret.attachments.push(attachment());
+    store.claim(&secret, at(0)).await.unwrap();
+    let file = FileText {
+        id: "f1".into(),
+        message: "m1".into(),
+        channel: general().id,
+        name: "roadmap.md".into(),
+        size: 12,
+        text: Some("hunter2".into()),
+        note: None,
+        at: at(0),
+    };
+    store.record_files(std::slice::from_ref(&file)).await.unwrap();
+    let post = line("your password is hunter2");
+    store.enqueue(std::slice::from_ref(&post), at(1)).await.unwrap();
+    store.record_sent(&post.id, &teamroom::domain::outbound::Posted { message: "p1".into(), at: at(2) }).await.unwrap();
+
+    store.record_deletion(&["m1".into(), "p1".into(), "never heard of".into()], at(3)).await.unwrap();
+    // The download of its file ends only now, and an edit arrives late.
+    store.record_files(&[file]).await.unwrap();
+    assert!(!store.record_edit(&"m1".into(), "hunter3", at(4)).await.unwrap());
+
+    let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
+    assert_eq!((row.message.text.as_str(), row.message.attachments.len(), row.deleted_at), ("", 0, Some(at(3))));
+    assert!(store.list_channel_files(&general().id, 10).await.unwrap().is_empty());
+    assert!(store.list_spoken(&general().id, 10, None).await.unwrap().is_empty());
+    // It still has to be decided on, and it is known to be deleted.
+    assert_eq!(store.list_undecided(None).await.unwrap(), [row]);
+}
+
+async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {
+    let store = home.open().await;
+    let mut odd = message("m1", "a\0b \u{200B}\u{202E}@everyone 'x'; DROP TABLE inbox; -- \\u0000 🦀", 0);
+    odd.author.name = "Robert\0".into();
+    odd.attachments.push(attachment());
+    odd.text.push_str(&"x".repeat(100_000));
+    assert_eq!(store.claim(&odd, at(0)).await.unwrap(), Claim::New);
+    assert_eq!(store.find_message(&"m1".into()).await.unwrap().unwrap().message, odd);
+
+    let turns = [turn("m2", "kelly")];
+    decided(&store, "m2", &turns).await;
+    let begun = store.begin_turn(&turns[0].id, at(2)).await.unwrap().unwrap();
+    let post = answer(&begun, "nul \0 here");
+    let end = super::sample::finished(&begun);
+    let end = teamroom::store::Finished { reply: Some("nul \0 here"), outbox: std::slice::from_ref(&post), ..end };
+    assert!(store.finish_turn(&end).await.unwrap());
+    assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message, post);
+    assert_eq!(store.find_turn(&begun.id).await.unwrap().unwrap().reply.as_deref(), Some("nul  here"));
+}
+
+async fn files_are_found_by_channel_and_by_message(home: &Home) {
+    let store = home.open().await;
+    let file = |id: &str, message: &str, seconds: i64| FileText {
+        id: id.into(),
+        message: message.into(),
+        channel: general().id,
+        name: "../../x\0".into(),
+        size: 50_000_000,
+        text: None,
+        note: Some("too large".into()),
+        at: at(seconds),
+    };
+    store.record_files(&[file("f1", "m1", 1), file("f2", "m2", 2), file("f3", "m2", 2)]).await.unwrap();
+    let fetched = FileText { text: Some("now\0 it is here".into()), note: None, ..file("f1", "m1", 1) };
+    store.record_files(&[fetched]).await.unwrap();
+
+    let names = |files: Vec<FileText>| files.into_iter().map(|file| file.id).collect::<Vec<_>>();
+    assert_eq!(names(store.list_channel_files(&general().id, 2).await.unwrap()), ["f3", "f2"]);
+    assert_eq!(names(store.list_message_files(&"m2".into()).await.unwrap()), ["f2", "f3"]);
+    let files = store.list_message_files(&"m1".into()).await.unwrap();
+    assert_eq!((files[0].text.as_deref(), files[0].note.as_deref(), files[0].name.as_str()), (Some("now it is here"), None, "../../x"));
+    assert_eq!(files[0].size, 50_000_000);
+}

@@ -1,0 +1,263 @@
+//! Opening, sharing, losing and refusing a database.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use teamroom::store::{Claim, Store, StoreError};
+
+use super::sample::{at, message, noon};
+use super::{Home, on_both};
+
+on_both!(
+    a_second_process_is_refused_and_told_who_has_it,
+    a_visitor_reads_beside_the_team,
+    a_visitor_may_be_the_first,
+    a_newer_schema_is_refused,
+    an_older_schema_in_use_is_left_alone,
+    a_closed_store_says_so,
+);
+
+/// Runs SQL that the store itself never would.
+async fn tamper(home: &Home, sql: &str) {
+    let url = home.url.expose_secret();
+    let sql = AssertSqlSafe(sql.to_owned());
+    if url.starts_with("sqlite:") {
+        SqliteConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
+    } else {
+        PgConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
+    }
+}
+
+async fn refusal(url: &SecretString) -> StoreError {
+    match Store::open(url, noon()).await {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => error,
+    }
+}
+
+async fn a_second_process_is_refused_and_told_who_has_it(home: &Home) {
+    let store = home.open().await;
+    let error = refusal(&home.url).await;
+    let StoreError::Locked { who, .. } = &error else { panic!("{error}") };
+    assert!(who.starts_with(&format!("process {} since 2026-11-21T12:00:00Z", std::process::id())), "{who}");
+    assert!(!error.is_retryable());
+    store.close().await;
+    home.open().await.close().await;
+}
+
+async fn a_visitor_reads_beside_the_team(home: &Home) {
+    let store = home.open().await;
+    let visitor = Store::open_shared(&home.url, noon()).await.unwrap();
+    store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
+    assert!(visitor.find_message(&"m1".into()).await.unwrap().is_some());
+    visitor.close().await;
+    assert_eq!(store.claim(&message("m2", "hello", 0), at(0)).await.unwrap(), Claim::New);
+    let error = refusal(&home.url).await;
+    assert!(matches!(error, StoreError::Locked { .. }), "the team still has it: {error}");
+}
+
+async fn a_visitor_may_be_the_first(home: &Home) {
+    let visitor = Store::open_shared(&home.url, noon()).await.unwrap();
+    assert!(visitor.list_channels().await.unwrap().is_empty());
+    home.open().await;
+}
+
+async fn a_newer_schema_is_refused(home: &Home) {
+    home.open().await.close().await;
+    let insert = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (99, 'later', TRUE, '', 0)";
+    tamper(home, insert).await;
+    let error = refusal(&home.url).await;
+    assert!(matches!(error, StoreError::NewerSchema { found: 99, known: 2, .. }), "{error}");
+    assert!(error.to_string().contains("use the newer program"), "{error}");
+}
+
+async fn an_older_schema_in_use_is_left_alone(home: &Home) {
+    let _team = home.open().await;
+    tamper(home, "DELETE FROM _sqlx_migrations WHERE version > 1").await;
+    let Err(error) = Store::open_shared(&home.url, noon()).await else { panic!("it was opened") };
+    assert!(matches!(error, StoreError::OlderSchema { .. }), "{error}");
+}
+
+async fn a_closed_store_says_so(home: &Home) {
+    let store = home.open().await;
+    store.close().await;
+    let error = store.list_channels().await.unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+}
+
+#[tokio::test]
+async fn a_killed_process_leaves_no_lock() {
+    let home = Home::sqlite();
+    let lock = home.directory.path().join("teamroom.db.lock");
+    let mut holder = Command::new("sh")
+        .args(["-c", r#"exec 9>>"$0"; flock 9; echo "process 1 since long ago" >&9; echo locked; exec cat"#])
+        .arg(&lock)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said.trim(), "locked");
+
+    let error = refusal(&home.url).await;
+    assert!(error.to_string().contains("in use by process 1 since long ago"), "{error}");
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    home.open().await;
+}
+
+#[tokio::test]
+async fn a_database_file_that_vanishes_is_not_made_anew() {
+    let home = Home::sqlite();
+    let file = home.directory.path().join("teamroom.db");
+    let store = home.open().await;
+    store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
+
+    std::fs::rename(&file, home.directory.path().join("aside.db")).unwrap();
+    let error = store.claim(&message("m2", "hello", 0), at(0)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Replaced(_)), "{error}");
+    assert!(!file.exists());
+    std::fs::write(&file, "another").unwrap();
+    assert!(matches!(store.enqueue(&[], at(0)).await.unwrap_err(), StoreError::Replaced(_)));
+
+    std::fs::rename(home.directory.path().join("aside.db"), &file).unwrap();
+    assert_eq!(store.claim(&message("m2", "hello", 0), at(0)).await.unwrap(), Claim::New, "it is back");
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_refused_and_kept() {
+    let home = Home::sqlite();
+    let file = home.directory.path().join("teamroom.db");
+    let garbage = b"this was never a database".repeat(100);
+    std::fs::write(&file, &garbage).unwrap();
+    let error = refusal(&home.url).await;
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    assert!(error.to_string().contains("teamroom.db"), "{error}");
+    assert_eq!(std::fs::read(&file).unwrap(), garbage);
+}
+
+#[tokio::test]
+async fn damage_inside_is_found_by_the_summary() {
+    let home = Home::sqlite();
+    let file = home.directory.path().join("teamroom.db");
+    let store = home.open().await;
+    for number in 0..200 {
+        store.claim(&message(&format!("m{number}"), &"x".repeat(2000), number), at(0)).await.unwrap();
+    }
+    store.close().await;
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 8192].fill(0xAA);
+    std::fs::File::options().write(true).open(&file).unwrap().write_all(&bytes).unwrap();
+
+    let store = home.open().await;
+    match store.summary().await {
+        Ok(summary) => assert!(!summary.damage.is_empty()),
+        Err(error) => assert!(matches!(error, StoreError::Corrupt(_)), "{error}"),
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_may_not_be_written_is_refused() {
+    let home = Home::sqlite();
+    home.open().await.close().await;
+    // Permissions do not bind root, as whom these tests may run; the address can ask for the same.
+    let read_only = format!("{}?mode=ro", home.url.expose_secret()).into();
+    let error = refusal(&read_only).await;
+    let StoreError::NotWritable { place, .. } = &error else { panic!("{error}") };
+    assert!(place.ends_with("teamroom.db"), "{place}");
+
+    let error = refusal(&"sqlite:/proc/teamroom/teamroom.db".into()).await;
+    assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
+    let directory = format!("sqlite:{}", home.directory.path().display()).into();
+    let error = refusal(&directory).await;
+    assert!(matches!(error, StoreError::NotWritable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_bad_address_is_refused_without_telling_its_password() {
+    for (url, remedy) in [
+        ("mysql://u:hunter2@h/db", "must begin with sqlite: or postgres://"),
+        ("sqlite::memory:", "name a file"),
+        ("sqlite:x.db?mode=memory", "name a file"),
+        ("sqlite:", "write sqlite:path/to/teamroom.db"),
+        ("sqlite:x.db?mode=hunter2", "cannot be read"),
+        ("postgres://u:hunter2@h:port/db", "postgres://user:password@host:port/database"),
+    ] {
+        let error = refusal(&url.into()).await;
+        assert!(matches!(error, StoreError::Address(_)), "{url}: {error}");
+        assert!(error.to_string().contains(remedy), "{url}: {error}");
+        assert!(!url.contains(":hunter2") || !error.to_string().contains("hunter2"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_is_worth_another_try() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let error = refusal(&format!("postgres://u:hunter2@127.0.0.1:{nobody}/db").into()).await;
+    assert!(error.is_retryable(), "{error}");
+    assert!(!error.to_string().contains("hunter2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_told_apart_from_a_server_that_is_away() {
+    let Some(home) = Home::postgres().await else { return };
+    let error = refusal(&format!("{}_missing", home.url.expose_secret()).into()).await;
+    assert!(matches!(error, StoreError::Address(_)), "{error}");
+    assert!(error.to_string().contains("does not exist"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stranger_that_holds_the_file_is_waited_for() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let mut stranger = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
+    stranger.execute("BEGIN IMMEDIATE").await.unwrap();
+    let waiting = store.clone();
+    let mut waiting = tokio::spawn(async move { waiting.claim(&message("m1", "hello", 0), at(0)).await });
+    assert!(tokio::time::timeout(Duration::from_millis(200), &mut waiting).await.is_err(), "it waits");
+    stranger.execute("COMMIT").await.unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap(), Claim::New);
+}
+
+#[tokio::test]
+async fn connections_that_break_are_a_pause() {
+    let Some(home) = Home::postgres().await else { return };
+    let store = home.open().await;
+    store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
+    let mut admin = PgConnection::connect(home.url.expose_secret()).await.unwrap();
+    end_sessions(&mut admin, "TRUE").await;
+    // Each broken connection is noticed at its next use, at the latest; there are at most six.
+    let mut attempts = 0;
+    while let Err(error) = store.claim(&message("m2", "hello", 0), at(0)).await {
+        assert!(error.is_retryable(), "{error}");
+        attempts += 1;
+        assert!(attempts <= 6, "{error}");
+    }
+    assert_eq!(store.claim(&message("m2", "hello", 0), at(0)).await.unwrap(), Claim::Known);
+}
+
+#[tokio::test]
+async fn a_team_that_lost_the_database_to_another_hears_of_it() {
+    let Some(home) = Home::postgres().await else { return };
+    let store = home.open().await;
+    let lost = store.lost_leadership();
+    let mut other = PgConnection::connect(home.url.expose_secret()).await.unwrap();
+    end_sessions(&mut other, "application_name LIKE 'teamroom process %'").await;
+    let key = i64::from_be_bytes(*b"teamroom");
+    sqlx::query("SELECT pg_advisory_lock($1)").bind(key).execute(&mut other).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), lost).await.expect("the loss is noticed");
+}
+
+async fn end_sessions(admin: &mut PgConnection, which: &str) {
+    let sql = format!(
+        "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND {which}"
+    );
+    let ended: i64 = sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(admin).await.unwrap();
+    assert!(ended > 0);
+}

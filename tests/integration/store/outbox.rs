@@ -1,0 +1,116 @@
+use std::time::Duration;
+
+use teamroom::domain::ids::ChannelId;
+use teamroom::domain::outbound::{OutboundMessage, Posted};
+use teamroom::store::Store;
+
+use super::sample::{at, general, line, line_in};
+use super::{Home, on_both};
+
+on_both!(
+    a_channel_is_sent_in_order_and_nothing_overtakes,
+    an_attempt_is_known_after_a_crash,
+    a_sent_message_is_found_by_its_platform_id,
+    what_was_given_up_on_stays_given_up,
+    the_depth_tells_how_much_waits_and_how_long,
+    many_writers_keep_each_channel_in_order,
+);
+
+async fn enqueue(store: &Store, messages: &[&OutboundMessage], seconds: i64) {
+    let messages: Vec<_> = messages.iter().map(|message| (*message).clone()).collect();
+    store.enqueue(&messages, at(seconds)).await.unwrap();
+}
+
+async fn next(store: &Store, channel: &ChannelId, seconds: i64) -> Option<String> {
+    store.next_pending(channel, at(seconds)).await.unwrap().map(|row| row.message.text)
+}
+
+async fn a_channel_is_sent_in_order_and_nothing_overtakes(home: &Home) {
+    let store = home.open().await;
+    let (general, other) = (general().id, ChannelId::new("20"));
+    let (first, second, third) = (line("first"), line("second"), line_in(&other, "third"));
+    enqueue(&store, &[&first, &second, &third], 0).await;
+
+    assert_eq!(store.list_due_channels(at(0)).await.unwrap(), [general.clone(), other.clone()]);
+    store.record_retry(&first.id, at(60), "the platform is away").await.unwrap();
+    assert_eq!(store.list_due_channels(at(30)).await.unwrap(), std::slice::from_ref(&other));
+    assert_eq!(next(&store, &general, 30).await, None, "the second waits for the first");
+    assert_eq!(next(&store, &general, 60).await.as_deref(), Some("first"));
+    store.record_sent(&first.id, &Posted { message: "p1".into(), at: at(61) }).await.unwrap();
+    assert_eq!(next(&store, &general, 61).await.as_deref(), Some("second"));
+    assert_eq!(next(&store, &other, 61).await.as_deref(), Some("third"));
+    assert_eq!(next(&store, &"30".into(), 61).await, None);
+}
+
+async fn an_attempt_is_known_after_a_crash(home: &Home) {
+    let store = home.open().await;
+    let post = line("hello");
+    enqueue(&store, &[&post], 0).await;
+    store.record_attempt(&post.id, at(1)).await.unwrap();
+    store.record_attempt(&post.id, at(2)).await.unwrap();
+    store.close().await;
+
+    let row = home.open().await.next_pending(&post.channel, at(3)).await.unwrap().unwrap();
+    assert_eq!((row.attempts, row.first_attempt_at, row.created_at), (2, Some(at(1)), at(0)));
+    assert_eq!(row.message, post);
+}
+
+async fn a_sent_message_is_found_by_its_platform_id(home: &Home) {
+    let store = home.open().await;
+    let post = line("hello");
+    enqueue(&store, &[&post], 0).await;
+    store.record_sent(&post.id, &Posted { message: "p1".into(), at: at(1) }).await.unwrap();
+    assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap(), Some(post));
+    assert_eq!(store.find_by_platform_id(&"p2".into()).await.unwrap(), None);
+}
+
+async fn what_was_given_up_on_stays_given_up(home: &Home) {
+    let store = home.open().await;
+    let (first, second) = (line("first"), line("second"));
+    enqueue(&store, &[&first, &second], 0).await;
+    store.record_failed(&first.id, "the channel is gone").await.unwrap();
+    store.record_sent(&first.id, &Posted { message: "p1".into(), at: at(1) }).await.unwrap();
+    store.record_attempt(&first.id, at(1)).await.unwrap();
+    assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap(), None);
+    assert_eq!(next(&store, &first.channel, 1).await.as_deref(), Some("second"));
+}
+
+async fn the_depth_tells_how_much_waits_and_how_long(home: &Home) {
+    let store = home.open().await;
+    assert_eq!(store.outbox_depth(at(0)).await.unwrap(), (0, Duration::ZERO));
+    let (first, second) = (line("first"), line("second"));
+    enqueue(&store, &[&first], 0).await;
+    enqueue(&store, &[&second], 10).await;
+    assert_eq!(store.outbox_depth(at(30)).await.unwrap(), (2, Duration::from_secs(30)));
+    assert_eq!(store.outbox_depth(at(-5)).await.unwrap(), (2, Duration::ZERO), "a clock that was set back gives no negative age");
+    store.record_failed(&first.id, "gone").await.unwrap();
+    assert_eq!(store.outbox_depth(at(30)).await.unwrap(), (1, Duration::from_secs(20)));
+}
+
+async fn many_writers_keep_each_channel_in_order(home: &Home) {
+    let store = home.open().await;
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let channel = ChannelId::new(format!("c{writer}"));
+                for number in 0..10 {
+                    let lines = [line_in(&channel, &format!("{number}a")), line_in(&channel, &format!("{number}b"))];
+                    store.enqueue(&lines, at(0)).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    for writer in 0..4 {
+        let channel = ChannelId::new(format!("c{writer}"));
+        for expected in (0..10).flat_map(|number| [format!("{number}a"), format!("{number}b")]) {
+            let row = store.next_pending(&channel, at(1)).await.unwrap().unwrap();
+            assert_eq!(row.message.text, expected);
+            store.record_sent(&row.message.id, &Posted { message: row.message.id.as_str().into(), at: at(1) }).await.unwrap();
+        }
+        assert_eq!(store.next_pending(&channel, at(1)).await.unwrap(), None);
+    }
+}

@@ -1,0 +1,125 @@
+//! Things for the stories to be about.
+
+use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+
+use teamroom::domain::ask::{Ask, AskState};
+use teamroom::domain::decision::{Decision, Reason};
+use teamroom::domain::ids::{AskId, ChannelId, MessageId, OutboxId, TurnId};
+use teamroom::domain::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
+use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
+use teamroom::domain::turn::{Trigger, Turn, TurnState};
+use teamroom::domain::usage::TokenUsage;
+use teamroom::store::{Decided, Finished, Store};
+
+pub(crate) fn noon() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
+}
+
+/// So many seconds after noon.
+pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
+    noon() + TimeDelta::seconds(seconds)
+}
+
+pub(crate) fn general() -> Channel {
+    Channel { id: "10".into(), name: "general".into(), place: Place::Server }
+}
+
+/// What Ada wrote in `#general`, so many seconds after noon.
+pub(crate) fn message(id: &str, text: &str, seconds: i64) -> InboundMessage {
+    InboundMessage {
+        id: id.into(),
+        channel: general(),
+        author: Author { id: "1".into(), name: "Ada".into(), kind: AuthorKind::Person, roles: vec!["r1".into()] },
+        text: text.into(),
+        mentions: vec!["2".into()],
+        reply_to: None,
+        attachments: Vec::new(),
+        sent_at: at(seconds),
+        seen_by: "kelly".into(),
+        complete: true,
+    }
+}
+
+pub(crate) fn attachment() -> Attachment {
+    Attachment { id: "f1".into(), name: "roadmap.md".into(), size: 12, content_type: None, url: "http://127.0.0.1/f1".into() }
+}
+
+pub(crate) fn turn(message: &str, persona: &str) -> Turn {
+    Turn {
+        id: TurnId::generate(),
+        message: message.into(),
+        chain: message.into(),
+        channel: general().id,
+        persona: persona.into(),
+        trigger: Trigger::Message,
+        state: TurnState::Queued,
+        attempts: 0,
+        queued_at: at(1),
+    }
+}
+
+pub(crate) fn ask(message: &str) -> Ask {
+    Ask {
+        id: AskId::generate(),
+        message: message.into(),
+        chain: message.into(),
+        channel: general().id,
+        asker: "kelly".into(),
+        askee: "vince".into(),
+        question: "what about SOL?".into(),
+        path: vec!["kelly".into()],
+        state: AskState::Asked,
+        answer: None,
+        asked_at: at(1),
+        deadline: at(91),
+    }
+}
+
+/// A line of Kelly's in `#general`.
+pub(crate) fn line(text: &str) -> OutboundMessage {
+    line_in(&general().id, text)
+}
+
+pub(crate) fn line_in(channel: &ChannelId, text: &str) -> OutboundMessage {
+    OutboundMessage {
+        id: OutboxId::generate(),
+        persona: "kelly".into(),
+        channel: channel.clone(),
+        turn: None,
+        kind: OutboundKind::Answer,
+        text: text.into(),
+        reply_to: None,
+        files: Vec::new(),
+        pings: Vec::new(),
+    }
+}
+
+pub(crate) fn answer(turn: &Turn, text: &str) -> OutboundMessage {
+    OutboundMessage { persona: turn.persona.clone(), turn: Some(turn.id.clone()), reply_to: Some(turn.message.clone()), ..line(text) }
+}
+
+/// Claims Ada's message and decides that `turns` answer it.
+pub(crate) async fn decided(store: &Store, id: &str, turns: &[Turn]) {
+    store.claim(&message(id, "which of you is right?", 0), at(0)).await.unwrap();
+    let decision = Decision { responders: turns.iter().map(|turn| turn.persona.clone()).collect(), reason: Reason::Mentioned, ask: None };
+    let messages: [MessageId; 1] = [id.into()];
+    let done = store.decide(&Decided { messages: &messages, decision: &decision, turns, asks: &[], outbox: &[], at: at(1) }).await.unwrap();
+    assert!(done);
+}
+
+/// The plain end of a turn: answered, nothing to post.
+pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
+    Finished {
+        turn,
+        state: TurnState::Answered,
+        reply: Some("Solus is."),
+        model: Some("scripted"),
+        error: None,
+        usage: TokenUsage { input: 100, cached: 40, output: 7 },
+        prompt_chars: 400,
+        outbox: &[],
+        next: None,
+        ask: None,
+        at: at(5),
+    }
+}

@@ -1,0 +1,89 @@
+//! Every statement of the store, found in its source, against both databases.
+
+use std::path::Path;
+
+use secrecy::ExposeSecret;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
+
+use super::Home;
+
+/// The texts of all `sql!` statements. The macro takes only literals, so none can hide.
+fn list_statements() -> Vec<String> {
+    let mut statements = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store"), &mut statements);
+    assert!(statements.len() > 60, "only {} statements were found", statements.len());
+    statements
+}
+
+fn collect(folder: &Path, statements: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // The engine defines the macro and knows no tables.
+        if path.is_dir() && !path.ends_with("engine") {
+            collect(&path, statements);
+        } else if path.is_file() {
+            let source = std::fs::read_to_string(&path).unwrap();
+            for call in source.split("sql!(").skip(1) {
+                let text = call.split('"').nth(1).unwrap_or_else(|| panic!("{}: a statement without text", path.display()));
+                statements.push(text.to_owned());
+            }
+        }
+    }
+}
+
+/// Tables that grow with every message; only the summary may read one from end to end.
+const GROWING: [&str; 6] = ["inbox", "outbox", "turns", "asks", "ledger", "files"];
+
+fn may_scan(statement: &str) -> bool {
+    statement.starts_with("SELECT 'identities', COUNT(*)")
+}
+
+#[tokio::test]
+async fn every_statement_runs_on_sqlite_without_reading_whole_tables() {
+    let home = Home::sqlite();
+    home.open().await.close().await;
+    let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
+    for statement in list_statements() {
+        let plan = sqlx::query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}")));
+        let steps = plan.fetch_all(&mut connection).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
+        for step in steps {
+            let step: String = step.get("detail");
+            let scans = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING")).is_some_and(|table| GROWING.contains(&table));
+            assert!(!scans || may_scan(&statement), "{step}: {statement}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
+    let Some(home) = Home::postgres().await else { return };
+    home.open().await.close().await;
+    let mut connection = PgConnection::connect(home.url.expose_secret()).await.unwrap();
+    // The tables are empty, and an empty table is read whole unless that is forbidden; a plan in general, not for these values.
+    connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan").await.unwrap();
+    for statement in list_statements() {
+        let prepare = AssertSqlSafe(format!("PREPARE statement AS {statement}"));
+        connection.execute(prepare).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
+        let values = vec!["NULL"; (1..=20).take_while(|number| statement.contains(&format!("${number}"))).count()];
+        let values = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+        let plan = sqlx::raw_sql(AssertSqlSafe(format!("EXPLAIN EXECUTE statement{values}")));
+        for step in plan.fetch_all(&mut connection).await.unwrap() {
+            let step: String = step.get(0);
+            let scans = GROWING.iter().any(|table| step.contains(&format!("Seq Scan on {table} ")));
+            assert!(!scans || may_scan(&statement), "{step}: {statement}");
+        }
+        connection.execute("DEALLOCATE statement").await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_summary_counts_every_table() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let counted: Vec<String> = store.summary().await.unwrap().tables.into_iter().map(|(table, _)| table).collect();
+    let mut connection = SqliteConnection::connect(home.url.expose_secret()).await.unwrap();
+    let tables =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '_sqlx_%' ORDER BY rowid";
+    let tables: Vec<String> = sqlx::query_scalar(tables).fetch_all(&mut connection).await.unwrap();
+    assert_eq!(counted, tables);
+}
