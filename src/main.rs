@@ -1,14 +1,1 @@
-use std::process::ExitCode;
-
-use clap::Parser;
-
-#[tokio::main]
-async fn main() -> ExitCode {
-    match teamroom::cli::Cli::parse().run().await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("teamroom: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
+fn main() {}

@@ -58,7 +58,7 @@ impl Conversation {
 
     async fn perform(&self, turn: &Turn, cancel: &CancellationToken) -> Ending {
         let result = match &turn.trigger {
-            Trigger::Ask { ask } => return self.ask_and_relay(turn, ask, cancel).await,
+            Trigger::Ask { ask } => return self.ask_and_relay(ask, cancel).await,
             Trigger::Message => self.answer_message(turn, cancel).await,
             Trigger::Agent { from, turn: said_in } => self.answer_agent(turn, from, said_in, cancel).await,
         };
@@ -225,8 +225,7 @@ impl Conversation {
     }
 
     fn register(&self, turn: &Turn, cancel: &CancellationToken) -> Registered<'_> {
-        let running =
-            Running { channel: turn.channel.clone(), chain: turn.chain.clone(), message: turn.message.clone(), cancel: cancel.clone() };
+        let running = Running { channel: turn.channel.clone(), message: turn.message.clone(), cancel: cancel.clone() };
         self.running().insert(turn.id.clone(), running);
         Registered { conversation: self, turn: turn.id.clone() }
     }

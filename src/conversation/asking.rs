@@ -13,7 +13,6 @@ use crate::domain::decision::Block;
 use crate::domain::ids::{AskId, TurnId};
 use crate::domain::message::Speaker;
 use crate::domain::outbound::OutboundMessage;
-use crate::domain::turn::Turn;
 use crate::persona::turn::{AgentAsk, Colleagues, Reply, TurnError, TurnInput};
 use crate::store::{AskUpdate, Blocked};
 
@@ -27,7 +26,7 @@ pub(super) enum Outcome {
 
 impl Conversation {
     /// The turn of a persona that was told to ask another: puts the ask and relays the answer, or says honestly that none came.
-    pub(super) async fn ask_and_relay(&self, turn: &Turn, ask: &AskId, cancel: &CancellationToken) -> Ending {
+    pub(super) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
         let ask = match self.parts().store.find_ask(ask).await {
             Ok(Some(ask)) => ask,
             Ok(None) => return Ending::failed("the ask is gone", "I have lost track of whom to ask. Please say it again."),
@@ -79,8 +78,7 @@ impl Conversation {
             let parts = conversation.parts();
             let cancel = parts.kill.child_token();
             let key = TurnId::new(ask.id.as_str());
-            let running =
-                Running { channel: ask.channel.clone(), chain: ask.chain.clone(), message: ask.message.clone(), cancel: cancel.clone() };
+            let running = Running { channel: ask.channel.clone(), message: ask.message.clone(), cancel: cancel.clone() };
             conversation.running().insert(key.clone(), running);
             let result = conversation.answer_ask(&ask, &cancel).await;
             conversation.running().remove(&key);

@@ -6,7 +6,7 @@ use crate::domain::message::{Author, Channel, Place};
 
 /// What somebody wants to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Be heard and read what the team shows.
     Speak,
     /// Change how the team works: halt, resume, pause.
@@ -14,11 +14,11 @@ pub enum Action {
 }
 
 /// Whom `operators` means by everybody; the sandbox sets it, since whoever is there runs it.
-pub const EVERYBODY: &str = "*";
+pub(crate) const EVERYBODY: &str = "*";
 
 /// Why somebody may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Denied {
+pub(crate) enum Denied {
     /// Not heard at all, for this reason.
     #[error("{}", .0.explain())]
     Unheard(Reason),
@@ -27,7 +27,7 @@ pub enum Denied {
 }
 
 /// Whether `author` may do this in `channel`, by account and role ids alone.
-pub fn authorize(action: Action, author: &Author, channel: &Channel, settings: &ChatSettings) -> Result<(), Denied> {
+pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, settings: &ChatSettings) -> Result<(), Denied> {
     let direct = channel.place == Place::Direct;
     if !direct && !is_allowed(channel, &settings.allowed_channels) {
         return Err(Denied::Unheard(Reason::ChannelNotAllowed));

@@ -81,18 +81,24 @@ impl Conversation {
             if self.parts().stop.is_cancelled() {
                 return Ok(());
             }
-            let mut running = std::pin::pin!(self.run_turn(&turn, &turns, queue));
-            let follow_ups = tokio::select! {
-                follow_ups = &mut running => follow_ups?,
-                () = person_spoke(queue), if among_agents => {
-                    self.cancel_turn(&turn.id);
-                    running.await?;
-                    return self.yield_to_person(&turn).await;
-                }
-            };
-            turns.extend(follow_ups);
+            match self.run_unless_person_speaks(&turn, &turns, queue).await? {
+                Some(follow_ups) => turns.extend(follow_ups),
+                None => return self.yield_to_person(&turn).await,
+            }
         }
         Ok(())
+    }
+
+    /// The turns that follow, or none when a person cut the talk of agents short. A turn is cancelled, never dropped: its call is settled.
+    async fn run_unless_person_speaks(&self, turn: &Turn, queued: &VecDeque<Turn>, queue: &ChannelQueue) -> anyhow::Result<Option<Vec<Turn>>> {
+        let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
+        let mut running = std::pin::pin!(self.run_turn(turn, queued, queue));
+        tokio::select! {
+            follow_ups = &mut running => return follow_ups.map(Some),
+            () = person_spoke(queue), if among_agents => self.cancel_turn(&turn.id),
+        }
+        running.await?;
+        Ok(None)
     }
 
     async fn yield_to_person(&self, turn: &Turn) -> anyhow::Result<()> {

@@ -48,7 +48,7 @@ use tokio_util::task::TaskTracker;
 use crate::chat::{ChatPlatform, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::{ChatSettings, GuardLimits};
-use crate::domain::ids::{ChainId, ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::roster::{Accounts, Roster};
 use crate::outbox::Relay;
@@ -96,7 +96,6 @@ struct Inner {
 /// A turn in progress, as far as others may stop it.
 struct Running {
     channel: ChannelId,
-    chain: ChainId,
     message: MessageId,
     cancel: CancellationToken,
 }

@@ -176,7 +176,7 @@ impl Relay {
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
         tracing::error!(outbox = %message.id, persona = %message.persona, channel = %message.channel, why, "a message was given up on");
         metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
-        self.inner.store.record_failed(&message.id, why, self.inner.clock.now()).await
+        self.inner.store.record_failed(&message.id, why).await
     }
 }
 

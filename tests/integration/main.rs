@@ -1,4 +1,8 @@
-//! All integration tests, as one binary: one link instead of twenty.
+//! All integration tests in one binary: one link, one PostgreSQL server.
 
+mod llm;
 mod offline;
+mod sandbox;
+mod store;
 mod support;
+mod team;

@@ -123,12 +123,8 @@ mod tests {
     fn passages_know_their_headings_and_lines() {
         let passages = split("# Log\n\nIntro.\n\n---\n\n## First\nOne\ntwo\n\n### Deep\nthree\n## Second\nfour\n");
         let found: Vec<_> = passages.iter().map(|p| (p.headings.join("/"), p.lines[0].0, p.lines[p.lines.len() - 1].0, p.text())).collect();
-        let expected = [
-            ("Log", 3, 3, "Intro."),
-            ("Log/First", 8, 9, "One\ntwo"),
-            ("Log/First/Deep", 12, 12, "three"),
-            ("Log/Second", 14, 14, "four"),
-        ];
+        let expected =
+            [("Log", 3, 3, "Intro."), ("Log/First", 8, 9, "One\ntwo"), ("Log/First/Deep", 12, 12, "three"), ("Log/Second", 14, 14, "four")];
         assert_eq!(found, expected.map(|(heading, first, last, text)| (heading.to_owned(), first, last, text.to_owned())));
     }
 
@@ -137,6 +133,19 @@ mod tests {
         let passages = split("**Decision:** Two changes:\n\n1. One\n2. Two\n\nAfter.");
         assert_eq!(passages[0].text(), "**Decision:** Two changes:\n1. One\n2. Two");
         assert_eq!(passages[1].text(), "After.");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_line_of_a_passage_stands_in_the_document_under_its_number(text in "([a-c #`*:\\-\n]|ä|\r){0,200}") {
+            let lines: Vec<&str> = text.lines().collect();
+            let passages = split(&text);
+            for (number, line) in passages.iter().flat_map(|passage| &passage.lines) {
+                proptest::prop_assert!(lines[number - 1].contains(line.as_str()));
+            }
+            let numbers: Vec<_> = passages.iter().flat_map(|passage| &passage.lines).map(|(number, _)| *number).collect();
+            proptest::prop_assert!(numbers.is_sorted());
+        }
     }
 
     #[test]

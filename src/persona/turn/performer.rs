@@ -9,7 +9,7 @@ use super::{Colleagues, MOST_CALLS, Reply, TurnError, TurnInput, ask_tool};
 use crate::chat::redact::Redactor;
 use crate::clock::SharedClock;
 use crate::domain::ids::PersonaSlug;
-use crate::domain::message::{Speaker, Spoken};
+use crate::domain::message::Spoken;
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
 use crate::domain::usage::TokenUsage;

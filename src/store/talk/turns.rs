@@ -200,7 +200,7 @@ impl Store {
             "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4
              WHERE finished_at IS NULL
                AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
-                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE '{"agent"%' ELSE TRUE END
+                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE '{\"agent\"%' ELSE TRUE END
              RETURNING position, id",
             what,
             id,
