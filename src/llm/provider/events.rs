@@ -93,7 +93,7 @@ mod tests {
             events in proptest::collection::vec("[^\r\n \u{FEFF}][^\r\n]{0,40}", 0..20),
             size in 1_usize..50,
         ) {
-            let text: String = events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect();
+            let text = events.iter().map(|event| format!("event: x\ndata: {event}\n\n")).collect::<Vec<_>>().concat();
             prop_assert_eq!(read(text.as_bytes(), size), events);
         }
     }

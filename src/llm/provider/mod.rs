@@ -29,6 +29,9 @@ use self::http::Peer;
 use super::{FailedAttempt, LanguageModel, ModelError, ModelReply, ModelRequest};
 use crate::config::{ProviderKind, ProviderSettings};
 
+/// How long the end of a stream is waited for once the answer is complete. Most servers send it at once; the answer is not to wait for the rest.
+const FAREWELL: Duration = Duration::from_millis(50);
+
 /// How one family of providers words requests and answers.
 trait Protocol: Send + Sync {
     /// Below the base URL.
@@ -142,6 +145,9 @@ impl HttpModel {
                 self.protocol.read_event(&data, draft)?;
             }
         }
+        // A connection serves the next call only if this answer was read to its very end.
+        let rest = async { while let Ok(Some(_)) = body.try_next().await {} };
+        let _ = tokio::time::timeout(FAREWELL, rest).await;
         Ok(())
     }
 }

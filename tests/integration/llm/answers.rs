@@ -99,3 +99,15 @@ async fn an_answer_whose_settlement_is_lost_is_kept() {
     let desk = Desk::with_meter(&settings, Arc::new(EagerClock::default()), meter);
     assert!(desk.ask(Tier::T1).await.is_ok());
 }
+
+#[tokio::test]
+async fn one_connection_serves_call_after_call() {
+    for kind in BOTH {
+        let server = ScriptedModel::start().await;
+        let desk = Desk::of(&server, kind);
+        for _ in 0..20 {
+            desk.ask(Tier::T1).await.expect("an answer");
+        }
+        assert_eq!((server.count(), server.connections()), (20, 1));
+    }
+}
