@@ -292,6 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_in_one_piece_may_call_tools() {
+        let tools = vec![ToolSpec { name: "look".into(), description: String::new(), parameters: json!({}) }];
+        let request = ModelRequest { tools, ..ModelRequest::default() };
+        let mut draft = Draft::new("p", &request);
+        let content = json!([{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "c1", "name": "look", "input": {"at": 1}}]);
+        let body =
+            json!({"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 3, "output_tokens": 4}});
+        assert!(Anthropic.read_whole(&body.to_string(), &mut draft).is_ok());
+        let reply = draft.into_reply("m").expect("an answer");
+        assert_eq!((reply.text.as_str(), reply.usage.total()), ("I look.", 7));
+        assert_eq!(reply.calls, [ToolCall { id: "c1".into(), name: "look".into(), arguments: json!({"at": 1}) }]);
+    }
+
+    #[test]
     fn thinking_and_unknown_events_are_passed_over_and_tokens_add_up() {
         let request = ModelRequest::default();
         let mut draft = Draft::new("p", &request);

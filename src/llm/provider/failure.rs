@@ -91,7 +91,8 @@ impl Complaint {
 /// A provider's words, fit for a log and a chat: on one line, short, without the key.
 pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     let without_key = key.filter(|key| !key.is_empty()).map_or_else(|| text.to_owned(), |key| text.replace(key, "[redacted]"));
-    let words = without_key.split_whitespace().map(|word| if word.contains("sk-") { "[redacted]" } else { word });
+    let is_key = |word: &str| word.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with("sk-");
+    let words = without_key.split_whitespace().map(|word| if is_key(word) { "[redacted]" } else { word });
     words.collect::<Vec<_>>().join(" ").chars().take(QUOTE_CHARS).collect()
 }
 
@@ -158,9 +159,9 @@ mod tests {
 
     #[test]
     fn quotes_are_short_on_one_line_and_without_keys() {
-        let text = format!("bad key KEY-1\nnor sk-ant-abc {}", "x".repeat(999));
+        let text = format!("bad key KEY-1\nnor 'sk-ant-abc' at risk-level {}", "x".repeat(999));
         let quoted = quote(&text, Some("KEY-1"));
-        assert!(quoted.starts_with("bad key [redacted] nor [redacted] xxx"), "{quoted}");
+        assert!(quoted.starts_with("bad key [redacted] nor [redacted] at risk-level xxx"), "{quoted}");
         assert_eq!(quoted.chars().count(), QUOTE_CHARS);
     }
 

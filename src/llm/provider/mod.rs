@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod draft;
+mod events;
 mod failure;
 mod http;
 mod openai;
@@ -14,8 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use eventsource_stream::{EventStreamError, Eventsource};
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{RequestBuilder, Response};
 use secrecy::ExposeSecret;
@@ -23,10 +23,14 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::draft::Draft;
+use self::events::Events;
 use self::failure::Complaint;
 use self::http::Peer;
 use super::{FailedAttempt, LanguageModel, ModelError, ModelReply, ModelRequest};
 use crate::config::{ProviderKind, ProviderSettings};
+
+/// How long the end of a stream is waited for once the answer is complete. Most servers send it at once; the answer is not to wait for the rest.
+const FAREWELL: Duration = Duration::from_millis(50);
 
 /// How one family of providers words requests and answers.
 trait Protocol: Send + Sync {
@@ -125,18 +129,25 @@ impl HttpModel {
     }
 
     async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), Trouble> {
-        let mut events = pin!(self.peer().body(response).eventsource());
-        while !draft.has_ended()
-            && let Some(event) = events.next().await
-        {
-            match event {
-                Ok(event) => self.protocol.read_event(&event.data, draft)?,
+        let mut events = Events::default();
+        let mut body = pin!(self.peer().body(response));
+        while !draft.has_ended() {
+            let chunk = match body.try_next().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
                 // The answer is complete; what is missing is at most the count of its tokens.
                 Err(_) if draft.has_stopped() => break,
-                Err(EventStreamError::Transport(error)) => return Err(error.into()),
-                Err(_) => return Err(draft.garbled("the stream is not text").into()),
+                Err(error) => return Err(error.into()),
+            };
+            events.push(&chunk);
+            while let Some(data) = events.next_event() {
+                let data = data.map_err(|_| draft.garbled("it is not text"))?;
+                self.protocol.read_event(&data, draft)?;
             }
         }
+        // A connection serves the next call only if this answer was read to its very end.
+        let rest = async { while let Ok(Some(_)) = body.try_next().await {} };
+        let _ = tokio::time::timeout(FAREWELL, rest).await;
         Ok(())
     }
 }

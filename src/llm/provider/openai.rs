@@ -237,6 +237,24 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_in_one_piece_may_call_tools_and_needs_a_choice() {
+        let whole = |body: &str| {
+            let request = request();
+            let mut draft = Draft::new("p", &request);
+            OpenAi.read_whole(body, &mut draft).ok()?;
+            draft.into_reply("m").ok()
+        };
+        let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        let message = json!({"role": "assistant", "content": null, "tool_calls": [call("a"), call("b")]});
+        let body = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]});
+        let reply = whole(&body.to_string()).expect("calls");
+        assert_eq!(reply.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        for bad in ["{}", r#"{"choices":[]}"#, "[]", "null", r#"{"choices":[{}]}"#] {
+            assert_eq!(whole(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
     fn two_calls_of_one_index_are_two_calls() {
         let reply = read(&[
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"{\"n\":1}"}}]}}]}"#,

@@ -69,9 +69,9 @@ async fn tools_are_called_and_their_results_go_back() {
 #[tokio::test]
 async fn tokens_and_money_are_what_the_provider_counted() {
     let server = ScriptedModel::start().await;
-    for (kind, input) in BOTH.into_iter().zip([1000, 1000]) {
+    for kind in BOTH {
         let desk = Desk::of(&server, kind);
-        server.next([Script::SayCounted("Yes.".into(), Counted { input, cached: 600, cache_written: 100, output: 50 })]);
+        server.next([Script::SayCounted("Yes.".into(), Counted { input: 1000, cached: 600, cache_written: 100, output: 50 })]);
         let reply = desk.ask(Tier::T1).await.expect("an answer");
         assert_eq!(reply.usage, TokenUsage { input: 1000, cached: 600, output: 50 });
         let settled = desk.meter.settled();
@@ -98,4 +98,16 @@ async fn an_answer_whose_settlement_is_lost_is_kept() {
     let meter = RecordingMeter { loses_settlements: true, ..RecordingMeter::default() };
     let desk = Desk::with_meter(&settings, Arc::new(EagerClock::default()), meter);
     assert!(desk.ask(Tier::T1).await.is_ok());
+}
+
+#[tokio::test]
+async fn one_connection_serves_call_after_call() {
+    for kind in BOTH {
+        let server = ScriptedModel::start().await;
+        let desk = Desk::of(&server, kind);
+        for _ in 0..20 {
+            desk.ask(Tier::T1).await.expect("an answer");
+        }
+        assert_eq!((server.count(), server.connections()), (20, 1));
+    }
 }

@@ -8,6 +8,7 @@ mod openai;
 mod script;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::extract::{Request, State};
@@ -68,6 +69,7 @@ struct Shared {
     queue: Mutex<VecDeque<Script>>,
     requests: Mutex<Vec<Asked>>,
     count: watch::Sender<usize>,
+    connections: AtomicUsize,
 }
 
 impl ScriptedModel {
@@ -80,13 +82,18 @@ impl ScriptedModel {
             queue: Mutex::default(),
             requests: Mutex::default(),
             count: watch::Sender::new(0),
+            connections: AtomicUsize::new(0),
         });
         let app = Router::new()
             .route("/v1/chat/completions", post(|state, request| answer(ProviderKind::OpenAi, state, request)))
             .route("/v1/messages", post(|state, request| answer(ProviderKind::Anthropic, state, request)))
             .with_state(Arc::clone(&shared));
-        // Small events would wait for acknowledgements otherwise.
-        let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let connections = Arc::clone(&shared);
+        let listener = listener.tap_io(move |stream| {
+            connections.connections.fetch_add(1, Ordering::Relaxed);
+            // Small events would wait for acknowledgements otherwise.
+            stream.set_nodelay(true).expect("loopback takes the option");
+        });
         let server = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
         Self { address, shared, server }
     }
@@ -121,7 +128,12 @@ impl ScriptedModel {
         *self.shared.count.borrow()
     }
 
-    /// Waits until there were so many.
+    /// How many connections they came over.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there were so many requests.
     pub(crate) async fn wait_for(&self, count: usize) {
         self.shared.count.subscribe().wait_for(|seen| *seen >= count).await.expect("the server holds the sender");
     }

@@ -135,7 +135,7 @@ impl Script {
             Self::Filtered => answer.stop = Stop::Filtered,
             Self::Call { tool, arguments } => answer.call = Some((tool.clone(), arguments.clone())),
             Self::Json(value) => answer.json = Some(value.clone()),
-            Self::Flood(bytes) => answer.pieces = vec!["x".repeat(1024); bytes.div_ceil(1024)],
+            Self::Flood(bytes) => answer.pieces = vec!["x".repeat(16 << 10); bytes.div_ceil(16 << 10)],
             Self::HangAfter(_) | Self::Drip(_) | Self::CutOff | Self::ErrorAfter200 { .. } => {
                 answer.pieces = words("This will not be finished.");
             }
