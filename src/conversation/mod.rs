@@ -55,6 +55,7 @@ use crate::outbox::Relay;
 use crate::persona::turn::Performer;
 use crate::store::{Store, StoreError};
 
+pub(crate) use authorize::EVERYBODY;
 use halts::Halts;
 use queue::ChannelQueue;
 

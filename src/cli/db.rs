@@ -1,0 +1,45 @@
+//! `teamroom db`: what the database holds.
+
+use std::path::PathBuf;
+
+use comfy_table::{Table, presets};
+
+use super::setting;
+use crate::clock::{Clock, SystemClock};
+use crate::store::Store;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(config)?;
+    let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
+    let summary = store.summary().await;
+    store.close().await;
+    let summary = summary?;
+    if args.json {
+        let tables: serde_json::Map<String, serde_json::Value> = summary.tables.iter().map(|(table, rows)| (table.clone(), (*rows).into())).collect();
+        println!(
+            "{}",
+            serde_json::json!({
+                "engine": summary.engine, "place": summary.place, "schema": summary.schema, "bytes": summary.size,
+                "tables": tables, "damage": summary.damage,
+            })
+        );
+    } else {
+        println!("{} at {}, schema {}, {} KiB", summary.engine, summary.place, summary.schema, summary.size.div_ceil(1024));
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING).set_header(["table", "rows"]);
+        for (name, rows) in &summary.tables {
+            table.add_row([name.clone(), rows.to_string()]);
+        }
+        println!("{table}");
+        println!("{}", if summary.damage.is_empty() { "No damage found.".to_owned() } else { summary.damage.join("\n") });
+    }
+    anyhow::ensure!(summary.damage.is_empty(), "the database is damaged; keep the file and restore a backup");
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! `teamroom run`: the team on Discord.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::setting;
+use crate::app::{App, Setting};
+use crate::clock::SystemClock;
+use crate::telemetry;
+
+/// How long to wait for identities before it is said which are missing; they go on connecting.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
+    let config = setting::read_config(file)?;
+    let roster = setting::read_roster(&config)?;
+    telemetry::start_logs(&config.server)?;
+    let app = App::start(Setting { config, roster, clock: Arc::new(SystemClock) }).await?;
+    if let Some(http) = app.http {
+        tracing::info!("health and metrics on http://{http}");
+    }
+    match app.ready(PATIENCE).await {
+        Ok(()) => tracing::info!("every identity is online"),
+        Err(missing) => tracing::warn!(%missing, "the others work"),
+    }
+    app.run().await
+}

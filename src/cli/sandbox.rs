@@ -1,0 +1,167 @@
+//! `teamroom sandbox`: the whole product on one machine, with nothing else.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use secrecy::SecretString;
+
+use super::setting;
+use crate::app::{App, Setting};
+use crate::clock::SystemClock;
+use crate::config::{Config, ServerSettings};
+use crate::conversation::EVERYBODY;
+use crate::domain::roster::Roster;
+use crate::sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
+use crate::{shutdown, telemetry};
+
+/// Where the page is unless somebody says otherwise or has taken it.
+const PORT: u16 = 4800;
+
+/// How long the identities may take to come online.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Where the chat server and the team keep their state.
+    #[arg(long, default_value = ".teamroom/sandbox")]
+    dir: PathBuf,
+    /// The port on 127.0.0.1; 0 takes any. By default 4800, or any if that is taken.
+    #[arg(long)]
+    port: Option<u16>,
+    /// Forget everything that was said and done there.
+    #[arg(long)]
+    reset: bool,
+    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas.
+    #[arg(long)]
+    json: bool,
+    /// Take part in the terminal instead of the browser.
+    #[arg(long, conflicts_with = "json")]
+    terminal: bool,
+    /// People in the server; each gets a token of its own.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "You")]
+    people: Vec<String>,
+    /// Channels to begin with, in place of general, daily-standup, knowledge and ops.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    channels: Vec<String>,
+    /// Serve the chat server alone; `teamroom run` with `DISCORD_API_URL`, `DISCORD_GATEWAY_URL` and the tokens of its `/sandbox/info` joins it.
+    #[arg(long)]
+    no_team: bool,
+    /// Answer requests at any rate, for measurements.
+    #[arg(long)]
+    no_rate_limits: bool,
+}
+
+pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
+    let mut config = setting::read_config_with(file, [("data", args.dir.display().to_string())])?;
+    let roster = setting::read_roster(&config)?;
+    quieten(&mut config.server);
+    telemetry::start_logs(&config.server)?;
+    let sandbox = start_server(&args, &roster).await?;
+    if args.no_team {
+        announce(&args, &sandbox, None)?;
+        shutdown::signalled().await;
+        sandbox.stop().await;
+        return Ok(());
+    }
+    join(&mut config, &sandbox);
+    if args.reset {
+        forget(&args.dir)?;
+    }
+    let app = App::start(Setting { config, roster, clock: Arc::new(SystemClock) }).await?;
+    app.ready(PATIENCE).await?;
+    announce(&args, &sandbox, Some(&app))?;
+    if args.terminal {
+        let person = sandbox.people().into_iter().next().expect("a sandbox has at least one person");
+        crate::sandbox::terminal::run(sandbox.api_url(), person.token).await?;
+        app.stop_within(Duration::from_secs(2)).await;
+    } else {
+        app.run().await?;
+    }
+    sandbox.stop().await;
+    Ok(())
+}
+
+async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
+    let options = |port| {
+        let mut options = Options::new(args.dir.join("server"));
+        options.addr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        options.reset = args.reset;
+        options.people.clone_from(&args.people);
+        if !args.channels.is_empty() {
+            options.channels.clone_from(&args.channels);
+        }
+        if args.no_rate_limits {
+            options.rate_limits = RateLimits::Off;
+        }
+        options.bots = roster
+            .personas()
+            .iter()
+            .map(|persona| BotAccount { slug: persona.slug.to_string(), name: persona.name.clone(), color: Some(persona.color), intents_content: true })
+            .collect();
+        options
+    };
+    match Sandbox::start(options(args.port.unwrap_or(PORT))).await {
+        Err(SandboxError::Listen { .. }) if args.port.is_none() => Ok(Sandbox::start(options(0)).await?),
+        started => Ok(started?),
+    }
+}
+
+/// Points the team at the sandbox and nowhere else.
+fn join(config: &mut Config, sandbox: &Sandbox) {
+    config.discord.api_url = Some(sandbox.api_url());
+    config.discord.gateway_url = Some(sandbox.gateway_url());
+    config.discord.guild = Some(sandbox.guild_id());
+    config.discord.allowed_guilds.clear();
+    config.discord.tokens = sandbox.bots().into_iter().map(|bot| (bot.slug.into(), SecretString::from(bot.token))).collect();
+    // Whoever reaches this server runs it.
+    config.chat.operators = vec![EVERYBODY.into()];
+    config.chat.direct_messages = true;
+}
+
+/// Changes what nobody has set: people came to chat, so the log keeps to warnings, and a second sandbox needs a port of its own.
+fn quieten(server: &mut ServerSettings) {
+    let default = ServerSettings::default();
+    if server.log == default.log {
+        server.log = "warn".into();
+    }
+    if server.listen == default.listen {
+        server.listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    }
+}
+
+/// Removes the team's own memory of the sandbox. A database elsewhere is somebody's and stays.
+fn forget(dir: &Path) -> anyhow::Result<()> {
+    for name in ["teamroom.db", "teamroom.db-wal", "teamroom.db-shm"] {
+        let path = dir.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).with_context(|| format!("cannot remove {}", path.display())),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let mut info = sandbox.info();
+        if let Some(fields) = info.as_object_mut() {
+            // Tokens of bots are for whoever asks the server itself; a script's log is no place for them.
+            if !args.no_team {
+                fields.remove("bots");
+            }
+            if let Some(http) = app.and_then(|app| app.http) {
+                fields.insert("metrics".into(), format!("http://{http}/metrics").into());
+            }
+        }
+        writeln!(out, "{info}")?;
+    } else if !args.terminal {
+        writeln!(out, "The team is in. Open {} in a browser; Ctrl-C ends it.", sandbox.page_url())?;
+    }
+    out.flush()?;
+    Ok(())
+}
