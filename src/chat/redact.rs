@@ -3,6 +3,8 @@
 //! Two nets. Values that this process knows are found however they are written down: plain, URL-encoded, as hex or base64, with invisible
 //! characters between. Anything that has the shape of a well-known token is found without being known. What a model reverses or spells
 //! out is not found; no filter of text can promise that.
+//!
+//! Redact a whole text before it is split: half a secret has no shape.
 
 use std::borrow::Cow;
 use std::fmt;

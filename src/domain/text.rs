@@ -1,7 +1,6 @@
 //! Rules of text that decisions rest on.
 
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Characters that show nothing and could hide or reverse text: zero-width, direction marks, tags, control characters.
 pub fn is_invisible(c: char) -> bool {
@@ -17,7 +16,8 @@ pub fn is_invisible(c: char) -> bool {
 
 /// The text without what does not show.
 pub fn without_invisible(text: &str) -> String {
-    text.chars().filter(|c| !is_invisible(*c)).collect()
+    // Nearly every text has nothing to remove, and every message comes through here.
+    if text.contains(is_invisible) { text.chars().filter(|c| !is_invisible(*c)).collect() } else { text.to_owned() }
 }
 
 /// A name as names are compared: no invisible characters, no case, no `@`, no surrounding space.
@@ -103,14 +103,19 @@ pub struct Shingles(Vec<u64>);
 impl Shingles {
     pub fn of(text: &str) -> Self {
         let mut shingles = Vec::with_capacity(text.len() / 2);
-        let mut before = 0_u64;
-        for word in text.split(|c: char| !c.is_alphanumeric() && !is_invisible(c)).filter(|word| word.contains(char::is_alphanumeric)) {
-            let word = hash_of_word(word);
-            shingles.push(word);
-            if before != 0 {
-                shingles.push(before.rotate_left(17) ^ word.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let (mut before, mut word) = (None, None);
+        for c in text.chars().chain([' ']) {
+            if c.is_ascii_alphanumeric() {
+                word = Some(hash_on(word, c.to_ascii_lowercase()));
+            } else if c.is_alphanumeric() {
+                word = c.to_lowercase().fold(word, |word, c| Some(hash_on(word, c)));
+            } else if let Some(whole) = word
+                && !is_invisible(c)
+            {
+                shingles.push(whole);
+                shingles.extend(before.map(|before: u64| before.rotate_left(17) ^ whole));
+                (before, word) = (word, None);
             }
-            before = word;
         }
         shingles.sort_unstable();
         Self(shingles)
@@ -139,12 +144,9 @@ impl Shingles {
     }
 }
 
-fn hash_of_word(word: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for c in word.chars().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase) {
-        c.hash(&mut hasher);
-    }
-    hasher.finish()
+/// One step of FNV-1a. Nobody gains by a collision here, and the hash of the standard library takes ten times as long a character.
+fn hash_on(hash: Option<u64>, c: char) -> u64 {
+    (hash.unwrap_or(0xCBF2_9CE4_8422_2325) ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01B3)
 }
 
 #[cfg(test)]

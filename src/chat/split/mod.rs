@@ -24,7 +24,9 @@ pub fn split(text: &str, limit: usize) -> Vec<String> {
         let opening = fence.map(|language| reopening(language, limit)).unwrap_or_default();
         let room = limit - opening.chars().count();
         let Some(window) = find_overflow(rest, room) else {
-            push(&mut messages, opening + rest);
+            let never_closed = fence.is_some() && fence_after(fence, rest).is_some();
+            let closing = if never_closed && find_overflow(rest, room.saturating_sub(CLOSING.len())).is_none() { CLOSING } else { "" };
+            push(&mut messages, opening + rest + closing);
             return messages;
         };
         let repairs = limit >= SMALLEST_FOR_FENCES && (fence.is_some() || rest[..window].contains("```"));

@@ -44,6 +44,12 @@ fn a_cut_code_block_is_closed_and_opened_again_with_its_language() {
 }
 
 #[test]
+fn a_block_that_its_author_never_closed_is_closed_once_it_was_cut() {
+    let messages = split(&format!("```rust\n{}", "let line = 1;\n".repeat(8)), 80);
+    assert!(messages.len() > 1 && messages.iter().all(|message| message.ends_with("\n```")), "{messages:?}");
+}
+
+#[test]
 fn indentation_in_a_code_block_survives_the_cut() {
     let text = format!("```py\n{}```", "if a:\n    b()\n".repeat(12));
     let lines: Vec<String> =

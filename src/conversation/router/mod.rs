@@ -8,7 +8,7 @@ use crate::domain::decision::{AskRequest, Decision, Reason};
 use crate::domain::ids::PersonaSlug;
 use crate::domain::message::{AuthorKind, ChannelKind, InboundMessage, Place};
 use crate::domain::roster::{Accounts, Roster};
-use crate::domain::text::without_invisible;
+use crate::domain::text::{without_invisible, without_quotes_and_code};
 
 use super::authorize::{Action, Denied, authorize};
 use super::addressing::{Opening, People, find_opening, list_mentions, spoken};
@@ -21,6 +21,9 @@ pub const LISTEN_ONLY: &str = "listen";
 /// Words around a stop phrase that leave it one: "please stop, everybody".
 const STOP_COMPANY: &[&str] =
     &["please", "now", "all", "everyone", "everybody", "team", "agents", "bots", "ok", "okay", "hey", "and", "of", "you", "guys", "folks"];
+
+/// A longer text is never just a stop phrase.
+const MOST_STOP_WORDS: usize = 12;
 
 /// A message and all that a decision on it rests on.
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +61,11 @@ const RULES: [Rule; 9] = [stopped, unheard, in_standup, written_directly, addres
 pub fn route(arrival: &Arrival<'_>) -> Decision {
     let people = People::new(arrival.roster, arrival.accounts);
     let visible = without_invisible(&arrival.message.text);
-    let spoken = spoken(&arrival.message.text);
+    let spoken = without_quotes_and_code(&visible);
     let reading = Reading::of(arrival, &visible, &spoken, &people);
     let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).unwrap_or_else(|| Decision::nobody(Reason::Silence));
-    if arrival.halted && !decision.responders.is_empty() && !reading.speaks_to_an_agent(decision.reason) {
+    let by_person = arrival.message.author.kind == AuthorKind::Person;
+    if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
         return Decision::nobody(Reason::Halted);
     }
     with_ask(decision, reading.ask, arrival)
@@ -69,20 +73,22 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
 
 /// Whether a message is just a stop phrase, whatever its case and punctuation, perhaps with a name or a "please": "Stop!", "stop, vince".
 pub fn is_stop(text: &str, phrases: &[String], roster: &Roster) -> bool {
-    let spoken = spoken(text);
-    // "don't stop" must stay three words that do not fit, so apostrophes do not part words.
-    let words: Vec<String> = words_of(&spoken);
-    // A long text is never just a phrase; this keeps the check cheap.
-    if words.len() > 12 {
+    says_stop(&spoken(text), phrases, |word| roster.find_named(word).is_some())
+}
+
+fn says_stop(spoken: &str, phrases: &[String], is_name: impl Fn(&str) -> bool) -> bool {
+    let words: Vec<String> = words_of(spoken).take(MOST_STOP_WORDS + 1).collect();
+    if words.len() > MOST_STOP_WORDS {
         return false;
     }
-    let phrases: Vec<Vec<String>> = phrases.iter().map(|phrase| words_of(phrase)).filter(|words| !words.is_empty()).collect();
+    let phrases: Vec<Vec<String>> =
+        phrases.iter().map(|phrase| words_of(phrase).collect()).filter(|words: &Vec<_>| !words.is_empty()).collect();
     let (mut rest, mut found) = (words.as_slice(), false);
     while let [word, after @ ..] = rest {
         if let Some(phrase) = phrases.iter().find(|phrase| rest.starts_with(phrase)) {
             found = true;
             rest = &rest[phrase.len()..];
-        } else if STOP_COMPANY.contains(&word.as_str()) || word.starts_with("<@") || roster.find_named(word).is_some() {
+        } else if STOP_COMPANY.contains(&word.as_str()) || word.starts_with("<@") || is_name(word) {
             rest = after;
         } else {
             return false;
@@ -91,13 +97,9 @@ pub fn is_stop(text: &str, phrases: &[String], roster: &Roster) -> bool {
     found
 }
 
-fn words_of(text: &str) -> Vec<String> {
-    text.split(|c: char| {
-        c.is_whitespace() || matches!(c, ',' | '.' | '!' | '?' | ':' | ';' | '…' | '-' | '–' | '—' | '*' | '_' | '~' | '"' | '(' | ')')
-    })
-    .filter(|word| !word.is_empty())
-    .map(str::to_lowercase)
-    .collect()
+/// In lower case. Apostrophes do not part words, so that "don't stop" is nothing but itself.
+fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| c.is_whitespace() || ",.!?:;…-–—*_~\"()".contains(c)).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
 /// What a message says, read once for all rules.
@@ -107,6 +109,7 @@ struct Reading<'t> {
     mentioned: Vec<PersonaSlug>,
     opening: Option<Opening<'t>>,
     ask: Option<AskRequest>,
+    stop: bool,
 }
 
 impl<'t> Reading<'t> {
@@ -117,7 +120,9 @@ impl<'t> Reading<'t> {
             let whole = find_opening(visible, people).map_or(visible, |opening| opening.rest);
             find_ask(whole).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
-        let mut reading = Self { spoken, mentioned: list_mentions(spoken, people), opening, ask };
+        let is_name = |word: &str| people.find_name(word).is_some_and(|(_, rest)| rest.is_empty());
+        let stop = says_stop(spoken, &arrival.settings.stop_phrases, is_name);
+        let mut reading = Self { spoken, mentioned: list_mentions(spoken, people), opening, ask, stop };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -145,8 +150,8 @@ impl<'t> Reading<'t> {
     }
 
     fn speaks_to_the_team(&self) -> bool {
-        self.opening.as_ref().is_some_and(|opening| opening.team)
-            || ["@everyone", "@here", "all of you"].iter().any(|name| self.spoken.to_lowercase().contains(name))
+        let named = || ["@everyone", "@here"].iter().any(|name| self.spoken.contains(name));
+        self.opening.as_ref().is_some_and(|opening| opening.team) || named() || self.spoken.to_lowercase().contains("all of you")
     }
 
     /// Whether this ends a halt: somebody is spoken to, not merely present in a thread or a bound channel.
@@ -156,9 +161,9 @@ impl<'t> Reading<'t> {
     }
 }
 
-fn stopped(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let by_person = arrival.message.author.kind == AuthorKind::Person;
-    (by_person && is_stop(&arrival.message.text, &arrival.settings.stop_phrases, arrival.roster)).then(|| Decision::nobody(Reason::Stop))
+    (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
 }
 
 /// Everything that keeps a message from being heard at all.

@@ -325,6 +325,11 @@ fn in_a_halted_channel_only_speaking_to_an_agent_is_answered() {
     let halted = |case: &mut Case| case.halted = true;
     each(&[("what happened?", "nobody / Halted"), ("summarise the week", "nobody / Halted"), ("nice weather", "nobody / Silence")], halted);
     each(&[("vince, go on", "vince / Named"), ("<@102>", "vince / Mentioned"), ("team, go on", "kelly / Team")], halted);
+    each(&[("<@102> hello", "nobody / Halted")], |case| {
+        halted(case);
+        case.message.author.kind = AuthorKind::ForeignBot;
+        case.settings.allowed_bots = vec!["9".into()];
+    });
     each(&[("go on", "solus / Reply")], |case| {
         halted(case);
         case.replied_to = Some("solus".into());
