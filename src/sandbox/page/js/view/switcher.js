@@ -10,7 +10,7 @@ const MOST = 12;
 
 export function showSwitcher(page) {
   return openDialog("Go to", "switcher", (close) => {
-    const input = h("input", { type: "search", placeholder: "Channel or persona", "aria-label": "Channel or persona", autofocus: true, autocomplete: "off" });
+    const input = h("input", { type: "text", placeholder: "Channel or persona", "aria-label": "Channel or persona", autofocus: true, autocomplete: "off" });
     const completion = new Completion(input);
     const places = listPlaces(page);
     const take = (entry) => {

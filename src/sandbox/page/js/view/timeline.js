@@ -127,6 +127,7 @@ export class Timeline {
   }
 
   #scrolled() {
+    if (!this.#history.loaded) return;
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const below = scrollHeight - scrollTop - clientHeight;
     this.#pinned = this.#reachesEnd() && below < AT_END_PX;
@@ -288,9 +289,9 @@ export class Timeline {
       return;
     }
     const from = this.scroller.getBoundingClientRect().top;
-    const visible = [...this.#nodes.values()].find(({ node }) => node.dataset.id && node.getBoundingClientRect().bottom > from);
-    const id = visible?.node.dataset.id;
-    const before = visible?.node.getBoundingClientRect().top;
+    const visible = [...this.#list.children].find((node) => node.dataset.id && node.getBoundingClientRect().bottom > from);
+    const id = visible?.dataset.id;
+    const before = visible?.getBoundingClientRect().top;
     change();
     const now = id && this.#nodes.get(id)?.node;
     if (now) this.scroller.scrollTop += now.getBoundingClientRect().top - before;
