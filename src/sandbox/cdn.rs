@@ -1,0 +1,107 @@
+//! Attachments: addresses that expire, as Discord's do, and the download itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State, rejection::QueryRejection};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+
+use super::server::Server;
+use super::snowflake::{Snowflake, now_ms};
+use super::state::Attachment;
+
+/// Signs download addresses. The secret is new in each run, so addresses of an earlier run have expired too.
+pub(crate) struct Links {
+    base_url: String,
+    secret: String,
+    window: Duration,
+}
+
+/// The query of a signed address.
+#[derive(Debug, serde::Deserialize)]
+pub(crate) struct Signature {
+    /// End of validity, hexadecimal Unix seconds.
+    ex: String,
+    /// Time of issue, in the same form.
+    is: String,
+    hm: String,
+}
+
+impl Links {
+    pub(crate) fn new(base_url: String, window: Duration) -> Self {
+        Self { base_url, secret: uuid::Uuid::now_v7().to_string(), window }
+    }
+
+    pub(crate) fn sign(&self, channel: Snowflake, attachment: &Attachment) -> String {
+        let now = now_ms() / 1000;
+        let (ex, is) = (format!("{:x}", now + self.window.as_secs()), format!("{now:x}"));
+        let hm = self.digest(channel, attachment.id, &ex, &is);
+        let name = encode(&attachment.filename);
+        format!("{}/attachments/{channel}/{}/{name}?ex={ex}&is={is}&hm={hm}", self.base_url, attachment.id)
+    }
+
+    /// The address that posts as a webhook.
+    pub(crate) fn webhook(&self, id: Snowflake, token: &str) -> String {
+        format!("{}/api/webhooks/{id}/{token}", self.base_url)
+    }
+
+    fn is_valid(&self, channel: Snowflake, attachment: Snowflake, signature: &Signature) -> bool {
+        let Ok(expires) = u64::from_str_radix(&signature.ex, 16) else { return false };
+        let genuine = self.digest(channel, attachment, &signature.ex, &signature.is) == signature.hm;
+        genuine && now_ms() / 1000 < expires
+    }
+
+    fn digest(&self, channel: Snowflake, attachment: Snowflake, ex: &str, is: &str) -> String {
+        let digest = Sha256::digest(format!("{}|{channel}|{attachment}|{ex}|{is}", self.secret));
+        digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+    }
+}
+
+/// Percent-encodes a file name for a path.
+fn encode(name: &str) -> String {
+    name.bytes().fold(String::new(), |mut out, byte| {
+        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+        out
+    })
+}
+
+/// `GET /attachments/{channel}/{attachment}/{filename}`
+pub(crate) async fn download(
+    State(server): State<Arc<Server>>,
+    Path((channel, id, _filename)): Path<(String, String, String)>,
+    signature: Result<Query<Signature>, QueryRejection>,
+) -> Response {
+    let gone = || (StatusCode::NOT_FOUND, "This content is no longer available.").into_response();
+    let (Ok(channel), Ok(id)) = (channel.parse(), id.parse()) else { return gone() };
+    let Ok(Query(signature)) = signature else { return gone() };
+    let (path, content_type) = {
+        let core = server.core();
+        if !core.world.links.is_valid(channel, id, &signature) {
+            return gone();
+        }
+        let Some(attachment) = core.world.find_attachment(channel, id) else { return gone() };
+        (core.world.file_path(id), attachment.content_type.clone())
+    };
+    match tokio::fs::read(&path).await {
+        // A file that a stranger sent must not run in the page's origin.
+        Ok(bytes) => (
+            [
+                (header::CONTENT_TYPE, content_type.as_str()),
+                (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+                (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+            ],
+            bytes,
+        )
+            .into_response(),
+        Err(error) => {
+            tracing::warn!(%error, path = %path.display(), "an attachment's file could not be read");
+            gone()
+        }
+    }
+}

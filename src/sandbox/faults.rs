@@ -1,0 +1,184 @@
+//! The faults that are switched on, and what they do to the next request, connection or frame.
+//!
+//! `misbehave` says what can be asked for; this keeps it and is asked on the way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::misbehave::RestFault;
+
+/// A fault for one bot, or for all when `bot` is empty, for the next `times` occasions.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted<T> {
+    pub(crate) bot: Option<String>,
+    pub(crate) times: u32,
+    pub(crate) fault: T,
+}
+
+impl<T> Counted<T> {
+    fn concerns(&self, bot: Option<&str>) -> bool {
+        self.times > 0 && (self.bot.is_none() || self.bot.as_deref() == bot)
+    }
+}
+
+/// What is done to the event frames of one bot, or of all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FrameFault {
+    pub(crate) bot: Option<String>,
+    pub(crate) delay: Duration,
+    pub(crate) duplicate: f64,
+    pub(crate) reorder: f64,
+    pub(crate) reorder_by: Duration,
+}
+
+/// What happens to one frame.
+pub(crate) struct FrameFate {
+    /// Everything behind it waits too.
+    pub(crate) delay: Duration,
+    pub(crate) copies: u32,
+    /// It is overtaken by whatever is sent meanwhile.
+    pub(crate) hold: Option<Duration>,
+}
+
+impl FrameFate {
+    const NORMAL: Self = Self { delay: Duration::ZERO, copies: 1, hold: None };
+}
+
+/// Which requests a REST fault meets.
+#[derive(Clone, Debug)]
+pub(crate) struct RestRule {
+    pub(crate) method: Option<String>,
+    /// Beginning of the path behind `/api/v10`.
+    pub(crate) path: String,
+    pub(crate) fault: RestFault,
+}
+
+#[derive(Default)]
+pub(crate) struct Switches {
+    pub(crate) refuse_resume: Vec<Counted<()>>,
+    pub(crate) close_after_identify: Vec<Counted<u16>>,
+    pub(crate) withhold_acks: Vec<Counted<()>>,
+    pub(crate) ignore_upgrades: u32,
+    pub(crate) withhold_hellos: u32,
+    pub(crate) frames: Vec<FrameFault>,
+    pub(crate) rest: Vec<Counted<RestRule>>,
+    pub(crate) nonce_window: Option<Duration>,
+    pub(crate) random: fastrand::Rng,
+}
+
+#[derive(Default)]
+pub(crate) struct Faults {
+    /// Spares the lock on each frame while nothing is switched on.
+    frames_disturbed: AtomicBool,
+    switches: Mutex<Switches>,
+}
+
+impl Faults {
+    /// Changes the switches.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Switches)) {
+        let mut switches = self.switches();
+        change(&mut switches);
+        self.frames_disturbed.store(!switches.frames.is_empty(), Ordering::SeqCst);
+    }
+
+    fn switches(&self) -> MutexGuard<'_, Switches> {
+        self.switches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn ignores_upgrade(&self) -> bool {
+        count_down(&mut self.switches().ignore_upgrades)
+    }
+
+    pub(crate) fn withholds_hello(&self) -> bool {
+        count_down(&mut self.switches().withhold_hellos)
+    }
+
+    pub(crate) fn withholds_acks(&self, bot: Option<&str>) -> bool {
+        self.switches().withhold_acks.iter().any(|fault| fault.concerns(bot))
+    }
+
+    pub(crate) fn refuses_resume(&self, bot: Option<&str>) -> bool {
+        take(&mut self.switches().refuse_resume, bot, |()| true).is_some()
+    }
+
+    pub(crate) fn closes_after_identify(&self, bot: Option<&str>) -> Option<u16> {
+        take(&mut self.switches().close_after_identify, bot, |_| true)
+    }
+
+    pub(crate) fn fault_of_request(&self, bot: Option<&str>, method: &str, path: &str) -> Option<RestFault> {
+        let meets = |rule: &RestRule| {
+            rule.method.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method)) && path.starts_with(&rule.path)
+        };
+        take(&mut self.switches().rest, bot, meets).map(|rule| rule.fault)
+    }
+
+    pub(crate) fn nonce_window(&self, usual: Duration) -> Duration {
+        self.switches().nonce_window.unwrap_or(usual)
+    }
+
+    pub(crate) fn fate_of_frame(&self, bot: Option<&str>, event: &str) -> FrameFate {
+        // A client that has not been greeted cannot do anything with what overtakes the greeting.
+        if !self.frames_disturbed.load(Ordering::SeqCst) || ["READY", "RESUMED"].contains(&event) {
+            return FrameFate::NORMAL;
+        }
+        let mut switches = self.switches();
+        let Switches { frames, random, .. } = &mut *switches;
+        let mut fate = FrameFate::NORMAL;
+        for fault in frames.iter().filter(|fault| fault.bot.is_none() || fault.bot.as_deref() == bot) {
+            fate.delay = fate.delay.max(fault.delay);
+            if random.f64() < fault.duplicate {
+                fate.copies = 2;
+            }
+            if random.f64() < fault.reorder {
+                fate.hold = Some(fault.reorder_by.mul_f64(random.f64()));
+            }
+        }
+        fate
+    }
+}
+
+fn count_down(times: &mut u32) -> bool {
+    let is_due = *times > 0;
+    *times = times.saturating_sub(1);
+    is_due
+}
+
+/// Uses up one occasion of the first fault that concerns the bot.
+fn take<T: Clone>(faults: &mut Vec<Counted<T>>, bot: Option<&str>, meets: impl Fn(&T) -> bool) -> Option<T> {
+    let found = faults.iter_mut().find(|counted| counted.concerns(bot) && meets(&counted.fault))?;
+    found.times -= 1;
+    let fault = found.fault.clone();
+    faults.retain(|counted| counted.times > 0);
+    Some(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counted_fault_meets_its_bot_and_ends() {
+        let faults = Faults::default();
+        faults.change(|switches| {
+            switches.refuse_resume.push(Counted { bot: Some("kelly".to_owned()), times: 2, fault: () });
+        });
+        assert!(!faults.refuses_resume(Some("vince")));
+        assert!(faults.refuses_resume(Some("kelly")) && faults.refuses_resume(Some("kelly")));
+        assert!(!faults.refuses_resume(Some("kelly")));
+    }
+
+    #[test]
+    fn one_seed_gives_one_sequence_of_fates() {
+        let copies = |seed| {
+            let faults = Faults::default();
+            faults.change(|switches| {
+                switches.random = fastrand::Rng::with_seed(seed);
+                switches.frames.push(FrameFault { duplicate: 0.5, ..FrameFault::default() });
+            });
+            (0..64).map(|_| faults.fate_of_frame(None, "MESSAGE_CREATE").copies).collect::<Vec<_>>()
+        };
+        assert_eq!(copies(7), copies(7));
+        assert!(copies(7).contains(&1) && copies(7).contains(&2));
+    }
+}

@@ -1,0 +1,101 @@
+//! What a sandbox is started with.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// One bot user of the sandbox, which a persona logs in to.
+#[derive(Clone, Debug)]
+pub struct BotAccount {
+    /// Stable name; ids and tokens stay the same for it across restarts.
+    pub slug: String,
+    /// The name people see.
+    pub name: String,
+    /// Colour of the name, `0xRRGGBB`.
+    pub color: Option<u32>,
+    /// The message-content switch of the developer portal.
+    pub intents_content: bool,
+}
+
+/// How the REST side limits bots. People are never limited: they stand for many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateLimits {
+    /// No limits and no rate-limit headers.
+    Off,
+    /// Five messages in five seconds per channel and bot, 50 requests a second per bot, and so on.
+    #[default]
+    Discord,
+    /// Like `Discord` with other figures for messages and for everything together.
+    Custom {
+        /// Messages that one bot may post to one channel in five seconds.
+        messages_per_5s: u32,
+        /// Requests that one bot may make in a second.
+        global_per_second: u32,
+    },
+}
+
+/// The time limits of the protocol. Tests make them short.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// How long `enforce_nonce` remembers a nonce; Discord says "the past few minutes".
+    pub nonce: Duration,
+    /// How soon an interaction must be answered.
+    pub interaction_ack: Duration,
+    /// How long an interaction token is good for follow-ups.
+    pub interaction_token: Duration,
+    /// The heartbeat interval told in HELLO.
+    pub heartbeat: Duration,
+    /// How long a session can be resumed after its connection ended.
+    pub resume: Duration,
+    /// How long the address of an attachment is good for.
+    pub attachment_url: Duration,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self {
+            nonce: Duration::from_secs(3 * 60),
+            interaction_ack: Duration::from_secs(3),
+            interaction_token: Duration::from_secs(15 * 60),
+            heartbeat: Duration::from_millis(41_250),
+            resume: Duration::from_secs(5 * 60),
+            attachment_url: Duration::from_secs(24 * 60 * 60),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where state and files are kept; made when missing.
+    pub dir: PathBuf,
+    /// Loopback address to listen on; port 0 takes any free one.
+    pub addr: SocketAddr,
+    pub bots: Vec<BotAccount>,
+    /// Names of the people who have an account; the first owns the server.
+    pub people: Vec<String>,
+    /// Text channels that exist from the start.
+    pub channels: Vec<String>,
+    pub rate_limits: RateLimits,
+    pub windows: Windows,
+    /// Forget what an earlier run left in `dir`.
+    pub reset: bool,
+    /// Keep requests, answers and frames in memory for [`super::Sandbox::journal`].
+    pub journal: bool,
+}
+
+impl Options {
+    /// A server with the usual channels and one person, on any free port, without bots.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self {
+            dir: dir.into(),
+            addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            bots: Vec::new(),
+            people: vec!["You".to_owned()],
+            channels: ["general", "daily-standup", "knowledge", "ops"].map(str::to_owned).to_vec(),
+            rate_limits: RateLimits::default(),
+            windows: Windows::default(),
+            reset: false,
+            journal: false,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The table of routes. The names behind `=>` are Discord's operations.
+
+use axum::http::Method;
+
+use super::errors::ApiError;
+use super::{Answered, Call, channels, guilds, messages, pins, reactions, threads, users};
+use crate::sandbox::limits::Route;
+use crate::sandbox::snowflake::Snowflake;
+
+/// An id in a path.
+fn id(text: &str) -> Result<Snowflake, ApiError> {
+    text.parse().map_err(|_| {
+        ApiError::invalid("id", "NUMBER_TYPE_COERCE", &format!("Value \"{text}\" is not snowflake."))
+    })
+}
+
+/// Answers a request whose path, behind the version, has these parts.
+pub(crate) fn route(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
+    match path {
+        ["gateway", ..] | ["users", ..] | ["applications", "@me"] | ["oauth2", ..] => account(call, method, path),
+        ["guilds", rest @ ..] => guild(call, method, rest),
+        ["channels", channel, "messages", "pins", rest @ ..] => pin(call, method, id(channel)?, rest),
+        ["channels", channel, "pins", rest @ ..] => old_pin(call, method, id(channel)?, rest),
+        ["channels", channel, "messages", rest @ ..] => message(call, method, id(channel)?, rest),
+        ["channels", channel, rest @ ("threads" | "thread-members"), tail @ ..] => thread(call, method, id(channel)?, rest, tail),
+        ["channels", rest @ ..] => channel(call, method, rest),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn account(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", ["gateway"]) => users::gateway(call),
+        ("GET", ["gateway", "bot"]) => users::gateway_bot(call),
+        ("GET", ["users", "@me"]) => users::me(call),
+        ("PATCH", ["users", "@me"]) => users::update_me(call),
+        ("GET", ["users", "@me", "guilds"]) => guilds::mine(call),
+        ("GET", ["users", "@me", "channels"]) => users::direct_channels(call),
+        ("POST", ["users", "@me", "channels"]) => users::open_direct(call),
+        ("GET", ["users", user]) => users::get(call, id(user)?),
+        ("GET", ["applications", "@me"] | ["oauth2", "applications", "@me"]) => users::application(call),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn guild(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
+    let [guild, rest @ ..] = path else { return Err(ApiError::no_route()) };
+    call.guild(id(guild)?)?;
+    match (method.as_str(), rest) {
+        ("GET", []) => guilds::get(call),
+        ("GET", ["channels"]) => guilds::channels(call),
+        ("POST", ["channels"]) => channels::create(call),
+        ("GET", ["members"]) => guilds::members(call),
+        ("PATCH", ["members", "@me"]) => guilds::rename_me(call),
+        ("GET", ["members", user]) => guilds::member(call, id(user)?),
+        ("GET", ["roles"]) => guilds::roles(call),
+        ("GET", ["threads", "active"]) => threads::active(call),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn channel(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", [channel]) => channels::get(call, id(channel)?),
+        ("PATCH", [channel]) => channels::update(call, id(channel)?),
+        ("DELETE", [channel]) => channels::delete(call, id(channel)?),
+        ("POST", [channel, "typing"]) => channels::typing(call, id(channel)?),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn message(call: &mut Call, method: &Method, channel: Snowflake, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", []) => messages::list(call, channel),
+        ("POST", []) => messages::create(call, channel),
+        ("POST", ["bulk-delete"]) => messages::bulk_delete(call, channel),
+        ("GET", [message]) => messages::get(call, channel, id(message)?),
+        ("PATCH", [message]) => messages::update(call, channel, id(message)?),
+        ("DELETE", [message]) => messages::delete(call, channel, id(message)?),
+        ("POST", [message, "threads"]) => threads::create_from_message(call, channel, id(message)?),
+        ("DELETE", [message, "reactions"]) => reactions::clear(call, channel, id(message)?, None),
+        ("GET", [message, "reactions", emoji]) => reactions::list(call, channel, id(message)?, emoji),
+        ("DELETE", [message, "reactions", emoji]) => reactions::clear(call, channel, id(message)?, Some(emoji)),
+        ("PUT", [message, "reactions", emoji, "@me"]) => reactions::add(call, channel, id(message)?, emoji),
+        ("DELETE", [message, "reactions", emoji, "@me"]) => reactions::remove(call, channel, id(message)?, emoji, None),
+        ("DELETE", [message, "reactions", emoji, user]) => {
+            reactions::remove(call, channel, id(message)?, emoji, Some(id(user)?))
+        }
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn pin(call: &mut Call, method: &Method, channel: Snowflake, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", []) => pins::list(call, channel),
+        ("PUT", [message]) => pins::set(call, channel, id(message)?, true),
+        ("DELETE", [message]) => pins::set(call, channel, id(message)?, false),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+/// The routes for pins that Discord calls deprecated and clients still use.
+fn old_pin(call: &mut Call, method: &Method, channel: Snowflake, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", []) => pins::list_plain(call, channel),
+        _ => pin(call, method, channel, path),
+    }
+}
+
+fn thread(call: &mut Call, method: &Method, channel: Snowflake, kind: &str, path: &[&str]) -> Answered {
+    match (method.as_str(), kind, path) {
+        ("POST", "threads", []) => threads::create(call, channel),
+        ("GET", "threads", ["archived", "public"]) => threads::archived(call, channel),
+        ("GET", "thread-members", []) => threads::members(call, channel),
+        ("GET", "thread-members", [user]) => threads::member(call, channel, member_id(call, user)?),
+        ("PUT", "thread-members", [user]) => threads::add_member(call, channel, member_id(call, user)?),
+        ("DELETE", "thread-members", [user]) => threads::remove_member(call, channel, member_id(call, user)?),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn member_id(call: &Call, text: &str) -> Result<Snowflake, ApiError> {
+    if text == "@me" { call.caller_id() } else { id(text) }
+}
+
+/// What a request is counted by: the route without its ids, and the first of them.
+pub(crate) fn rate_route(method: &Method, path: &[&str]) -> Route {
+    let mut template = method.to_string();
+    template.push(' ');
+    for (index, part) in path.iter().enumerate() {
+        let after = index.checked_sub(1).and_then(|before| path.get(before)).copied();
+        let is_token = index == 2 && ["webhooks", "interactions"].contains(&path[0]);
+        let piece = match after {
+            Some("reactions") => ":emoji",
+            _ if is_token => ":token",
+            _ if part.parse::<Snowflake>().is_ok() => ":id",
+            _ => part,
+        };
+        template.push('/');
+        template.push_str(piece);
+        if piece == ":emoji" {
+            break;
+        }
+    }
+    let major = match path {
+        ["webhooks" | "interactions", id, token, ..] => format!("{id}/{token}"),
+        [_, id, ..] => (*id).to_owned(),
+        _ => String::new(),
+    };
+    Route { template, major }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_route_and_first_id() {
+        let of = |method: Method, path: &str| {
+            let route = rate_route(&method, &path.split('/').collect::<Vec<_>>());
+            (route.template, route.major)
+        };
+        let messages = ("POST /channels/:id/messages".to_owned(), "12".to_owned());
+        assert_eq!(of(Method::POST, "channels/12/messages"), messages);
+        let (template, _) = of(Method::PUT, "channels/1/messages/2/reactions/x/@me");
+        assert_eq!(template, "PUT /channels/:id/messages/:id/reactions/:emoji");
+        assert_eq!(of(Method::POST, "webhooks/1/abc"), ("POST /webhooks/:id/:token".to_owned(), "1/abc".to_owned()));
+    }
+}

@@ -1,0 +1,240 @@
+//! From the wire to a handler and back.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body as HttpBody, to_bytes};
+use axum::extract::{ConnectInfo, Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use super::body::{Body, REQUEST_LIMIT};
+use super::errors::ApiError;
+use super::{Answered, Call, Reply, routes};
+use crate::sandbox::journal::RestExchange;
+use crate::sandbox::limits::{Quota, Verdict};
+use crate::sandbox::misbehave::RestFault;
+use crate::sandbox::server::Server;
+use crate::sandbox::snowflake::Snowflake;
+use crate::sandbox::state::Account;
+use crate::sandbox::wire::ResetSwitch;
+
+/// An answer before it is written.
+struct Outcome {
+    status: u16,
+    json: Option<Value>,
+    headers: Vec<(&'static str, String)>,
+}
+
+pub(crate) async fn serve(
+    State(server): State<Arc<Server>>,
+    ConnectInfo(wire): ConnectInfo<ResetSwitch>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let path = api_path(parts.uri.path());
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    let caller = authenticate(&server, &parts);
+    let slug = caller.as_ref().and_then(|account| account.slug.clone());
+    let fault = server.faults.fault_of_request(slug.as_deref(), parts.method.as_str(), &format!("/{}", path.join("/")));
+    match fault {
+        None | Some(RestFault::ResetAfter | RestFault::GarbageHeaders) => {}
+        Some(RestFault::ResetBefore) => {
+            wire.reset();
+            return StatusCode::OK.into_response();
+        }
+        Some(RestFault::Hang) => {
+            server.stop.cancelled().await;
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
+        Some(RestFault::BadGateway) => return html(502, "<html><body><h1>502 Bad Gateway</h1></body></html>"),
+        Some(fault) => return write(faulty(fault)),
+    }
+    if server.limits().is_banned() {
+        return html(429, "<html><body><h1>Access denied</h1><p>Too many invalid requests.</p></body></html>");
+    }
+    let Ok(bytes) = to_bytes(body, REQUEST_LIMIT).await else {
+        return write(Outcome::error(&ApiError::too_large()));
+    };
+    let body = Body::read(&parts, bytes).await;
+    let asked = if server.journal.is_on() { body.as_ref().map(|body| body.json.clone()).unwrap_or_default() } else { Value::Null };
+    let mut outcome = limited(&server, caller.as_ref(), &parts.method, &path, || answer(&server, caller.clone(), &parts, &path, body));
+    if let Some(RestFault::GarbageHeaders) = fault {
+        outcome.headers.retain(|(name, _)| !name.starts_with("x-ratelimit"));
+        outcome.headers.extend(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after"].map(|name| (name, "NaN?".to_owned())));
+    }
+    if matches!(outcome.status, 401 | 403 | 429) {
+        server.limits().count_invalid();
+    }
+    if server.journal.is_on() {
+        server.journal.rest(record(&parts, asked, &outcome));
+    }
+    if let Some(RestFault::ResetAfter) = fault {
+        wire.reset();
+    }
+    write(outcome)
+}
+
+/// The parts of the path behind `/api` and the version, decoded.
+fn api_path(path: &str) -> Vec<String> {
+    let path = path.strip_prefix("/api").unwrap_or(path);
+    let path = ["/v10", "/v9"].iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path);
+    path.split('/').filter(|part| !part.is_empty()).map(percent_decode).collect()
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let decoded = match (first, tail) {
+            (b'%', [high, low, ..]) => std::str::from_utf8(&[*high, *low]).ok().and_then(|hex| u8::from_str_radix(hex, 16).ok()),
+            _ => None,
+        };
+        bytes.push(decoded.unwrap_or(*first));
+        rest = if decoded.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whose token the request carries: `Bot …` for bots, bare for people, as user clients send it.
+fn authenticate(server: &Server, parts: &Parts) -> Option<Account> {
+    let header = parts.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (token, says_bot) = match header.strip_prefix("Bot ") {
+        Some(token) => (token, true),
+        None => (header, false),
+    };
+    let core = server.core();
+    core.world.accounts.find_by_token(token).filter(|account| account.is_bot() == says_bot).cloned()
+}
+
+fn answer(server: &Arc<Server>, caller: Option<Account>, parts: &Parts, path: &[&str], body: Result<Body, ApiError>) -> Answered {
+    let query = Query::<HashMap<String, String>>::try_from_uri(&parts.uri).map(|query| query.0).unwrap_or_default();
+    let mut call = Call { server, core: server.core(), caller, query, body: body? };
+    let answered = routes::route(&mut call, &parts.method, path);
+    call.core.flush();
+    answered
+}
+
+/// Carries the request out unless the caller has used up its quota; either way the headers tell.
+fn limited(server: &Server, caller: Option<&Account>, method: &Method, path: &[&str], answer: impl FnOnce() -> Answered) -> Outcome {
+    let by_token = matches!(path, ["interactions", ..] | ["webhooks", _, _, ..]);
+    // Webhooks and interactions have no caller; their id is counted instead.
+    let counted = match caller {
+        Some(account) => account.is_bot().then_some(account.id),
+        None => path.get(1).filter(|_| by_token).and_then(|id| id.parse::<Snowflake>().ok()),
+    };
+    let verdict = match counted {
+        Some(id) => server.limits().count(id, routes::rate_route(method, path), !by_token),
+        None => Verdict::Unlimited,
+    };
+    match verdict {
+        Verdict::Unlimited => Outcome::of(answer()),
+        Verdict::Pass(quota) => {
+            let mut outcome = Outcome::of(answer());
+            outcome.headers.extend(quota.headers());
+            outcome
+        }
+        Verdict::Limited { quota, global } => too_many(Some(&quota), quota.reset_after, global),
+    }
+}
+
+fn too_many(quota: Option<&Quota>, retry_after: Duration, global: bool) -> Outcome {
+    let seconds = retry_after.as_secs_f64();
+    let json = json!({
+        "message": "You are being rate limited.", "retry_after": (seconds * 1000.0).ceil() / 1000.0, "global": global,
+        "code": 0,
+    });
+    let mut headers = vec![("retry-after", format!("{}", seconds.ceil()))];
+    headers.push(("x-ratelimit-scope", if global { "global" } else { "user" }.to_owned()));
+    if global {
+        headers.push(("x-ratelimit-global", "true".to_owned()));
+    } else if let Some(quota) = quota {
+        headers.extend(quota.headers());
+    }
+    Outcome { status: 429, json: Some(json), headers }
+}
+
+/// The answer of a fault that replaces the true one.
+fn faulty(fault: RestFault) -> Outcome {
+    match fault {
+        RestFault::RateLimited { retry_after, headers, global } => {
+            let wait = Duration::try_from_secs_f64(retry_after).unwrap_or_default();
+            let mut outcome = too_many(None, wait, global);
+            if !headers {
+                outcome.headers.clear();
+            }
+            outcome
+        }
+        RestFault::Status(status) => {
+            let message = StatusCode::from_u16(status).ok().and_then(|code| code.canonical_reason()).unwrap_or("Error");
+            Outcome::error(&ApiError::new(status, 0, &format!("{status}: {message}")))
+        }
+        _ => Outcome::error(&ApiError::new(500, 0, "500: Internal Server Error")),
+    }
+}
+
+impl Outcome {
+    fn of(answered: Answered) -> Self {
+        match answered {
+            Ok(Reply::Json(status, json)) => Self { status, json: Some(json), headers: Vec::new() },
+            Ok(Reply::Empty) => Self { status: 204, json: None, headers: Vec::new() },
+            Err(error) => Self::error(&error),
+        }
+    }
+
+    fn error(error: &ApiError) -> Self {
+        Self { status: error.status, json: Some(error.body()), headers: Vec::new() }
+    }
+}
+
+fn write(outcome: Outcome) -> Response {
+    let body = outcome.json.map(|json| json.to_string());
+    let has_body = body.is_some();
+    let mut response = Response::new(body.map_or_else(HttpBody::empty, HttpBody::from));
+    *response.status_mut() = StatusCode::from_u16(outcome.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if has_body {
+        // Exactly this: discord.py reads anything longer as text.
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    for (name, value) in outcome.headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}
+
+fn html(status: u16, page: &'static str) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    (status, [(header::CONTENT_TYPE, "text/html; charset=UTF-8")], page).into_response()
+}
+
+fn record(parts: &Parts, request: Value, outcome: &Outcome) -> RestExchange {
+    RestExchange {
+        method: parts.method.to_string(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        request,
+        status: outcome.status,
+        headers: outcome.headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+        response: outcome.json.clone().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lose_their_version_and_their_encoding() {
+        assert_eq!(api_path("/api/v10/channels/1"), ["channels", "1"]);
+        assert_eq!(api_path("/api/v9/gateway"), ["gateway"]);
+        assert_eq!(api_path("/api/webhooks/1/t"), ["webhooks", "1", "t"]);
+        assert_eq!(api_path("/api/v10/x/%F0%9F%91%8D/%40me"), ["x", "👍", "@me"]);
+        assert_eq!(api_path("/api/v10/100%/%zz"), ["100%", "%zz"]);
+    }
+}

@@ -1,0 +1,299 @@
+//! What the sandbox knows: one guild with its accounts, channels, messages, webhooks and commands.
+//!
+//! Everything that must survive a restart changes in one way: [`World::commit`] appends a [`Record`] to the event
+//! file and applies it. Reading the file back applies the same records. Interactions and ephemeral messages live in
+//! memory only, as nobody can use them after a restart.
+//!
+//! Nothing here speaks HTTP or WebSocket. Changes that clients hear of are queued as [`Dispatch`]es, which the
+//! gateway sends; the JSON in them comes from `render`.
+
+mod accounts;
+mod channels;
+mod commands;
+mod interactions;
+mod log;
+mod messages;
+mod permissions;
+mod render;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use accounts::{Account, Accounts};
+pub(crate) use channels::{Channel, ChannelKind, Overwrite, ThreadState};
+pub(crate) use commands::{Commands, Scope};
+pub(crate) use interactions::{Answer, Interaction, InteractionKind, Interactions};
+pub use log::StateError;
+use log::Log;
+pub(crate) use messages::{
+    Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags,
+};
+pub(crate) use permissions::{Permissions, find_permission};
+pub(crate) use render::{View, application_flags, emoji, without_content};
+
+use super::cdn::Links;
+use super::gateway::Dispatch;
+use super::options::Options;
+use super::snowflake::{Snowflake, Snowflakes};
+
+/// The one server of the sandbox. Its id is also that of the role `@everyone`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Guild {
+    pub(crate) id: Snowflake,
+    pub(crate) name: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Webhook {
+    pub(crate) id: Snowflake,
+    pub(crate) channel: Snowflake,
+    pub(crate) creator: Snowflake,
+    pub(crate) name: String,
+    pub(crate) token: String,
+    /// The bot that made it, if a bot did.
+    pub(crate) application: Option<Snowflake>,
+}
+
+/// One change of what is kept, as a line of the event file. A thing that is put again replaces its former self.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "is", content = "data", rename_all = "snake_case")]
+pub(crate) enum Record {
+    Guild(Guild),
+    Account(Account),
+    Channel(Channel),
+    ChannelGone(Snowflake),
+    Message(Message),
+    MessageGone { channel: Snowflake, id: Snowflake },
+    Webhook(Webhook),
+    WebhookGone(Snowflake),
+    Commands { scope: Scope, commands: Vec<serde_json::Value> },
+}
+
+pub(crate) struct World {
+    pub(crate) guild: Guild,
+    pub(crate) accounts: Accounts,
+    pub(crate) channels: BTreeMap<Snowflake, Channel>,
+    pub(crate) messages: Messages,
+    pub(crate) webhooks: BTreeMap<Snowflake, Webhook>,
+    pub(crate) commands: Commands,
+    pub(crate) interactions: Interactions,
+    /// What clients are to be told, in order; the gateway takes it after each call.
+    pub(crate) dispatches: Vec<Dispatch>,
+    /// Makes the addresses that attachments are downloaded from.
+    pub(crate) links: Links,
+    ids: Snowflakes,
+    log: Log,
+    files: PathBuf,
+}
+
+impl World {
+    /// Reads what an earlier run left in `options.dir`, adds what the options ask for and is missing, and writes a
+    /// fresh event file.
+    ///
+    /// # Errors
+    /// When another sandbox holds the folder, or the folder cannot be read and written.
+    pub(crate) fn open(options: &Options, links: Links) -> Result<Self, StateError> {
+        let (log, records) = Log::open(&options.dir, options.reset)?;
+        let files = options.dir.join("files");
+        if options.reset && files.exists() {
+            std::fs::remove_dir_all(&files).map_err(|source| StateError::io("clear", &files, source))?;
+        }
+        std::fs::create_dir_all(&files).map_err(|source| StateError::io("make", &files, source))?;
+        let mut ids = Snowflakes::default();
+        let guild = Guild { id: ids.next(), name: "Teamroom".to_owned() };
+        let mut world = Self {
+            guild,
+            accounts: Accounts::default(),
+            channels: BTreeMap::new(),
+            messages: Messages::default(),
+            webhooks: BTreeMap::new(),
+            commands: Commands::default(),
+            interactions: Interactions::default(),
+            dispatches: Vec::new(),
+            links,
+            ids,
+            log,
+            files,
+        };
+        for record in records {
+            world.apply(record);
+        }
+        world.furnish(options);
+        world.compact()?;
+        Ok(world)
+    }
+
+    /// Adds accounts and channels that the options name and the state lacks.
+    fn furnish(&mut self, options: &Options) {
+        for name in &options.people {
+            let id = self.accounts.find_person(name).map_or_else(|| self.ids.next(), |account| account.id);
+            let known = self.accounts.get(id).cloned();
+            self.accounts.put(Account::person(id, name, known));
+        }
+        for bot in &options.bots {
+            let id = self.accounts.find_bot(&bot.slug).map_or_else(|| self.ids.next(), |account| account.id);
+            let known = self.accounts.get(id).cloned();
+            let role = known.as_ref().and_then(|account| account.role).unwrap_or_else(|| self.ids.next());
+            self.accounts.put(Account::bot(id, role, bot, known));
+        }
+        for name in &options.channels {
+            let exists = self.channels.values().any(|channel| channel.kind == ChannelKind::Text && channel.name == *name);
+            if !exists {
+                let position = self.channels.len();
+                let channel = Channel::text(self.ids.next(), name, position);
+                self.channels.insert(channel.id, channel);
+            }
+        }
+    }
+
+    fn compact(&mut self) -> Result<(), StateError> {
+        // Messages stand before channels: a channel's counters already include them.
+        let records = std::iter::once(Record::Guild(self.guild.clone()))
+            .chain(self.accounts.iter().cloned().map(Record::Account))
+            .chain(self.messages.iter().filter(|message| message.ephemeral_to.is_none()).cloned().map(Record::Message))
+            .chain(self.channels.values().cloned().map(Record::Channel))
+            .chain(self.webhooks.values().cloned().map(Record::Webhook))
+            .chain(self.commands.iter().map(|(scope, commands)| Record::Commands { scope, commands: commands.to_vec() }));
+        self.log.rewrite(records)
+    }
+
+    /// The ids of the members, in a lasting order.
+    pub(crate) fn members_sorted(&self) -> Vec<Snowflake> {
+        self.accounts.members().map(|account| account.id).collect()
+    }
+
+    pub(crate) fn next_id(&mut self) -> Snowflake {
+        self.ids.next()
+    }
+
+    /// Writes the record to the event file and applies it.
+    ///
+    /// A full disk does not stop the chat: the record is applied, the failure is logged, and the state of the next
+    /// run lacks it.
+    pub(crate) fn commit(&mut self, record: Record) {
+        if let Err(error) = self.log.append(&record) {
+            tracing::error!(%error, "the sandbox could not write its event file");
+        }
+        self.apply(record);
+    }
+
+    fn apply(&mut self, record: Record) {
+        match record {
+            Record::Guild(guild) => {
+                self.ids.skip(guild.id);
+                self.guild = guild;
+            }
+            Record::Account(account) => {
+                self.ids.skip(account.id.max(account.role.unwrap_or_default()));
+                self.accounts.put(account);
+            }
+            Record::Channel(channel) => {
+                self.ids.skip(channel.id);
+                self.channels.insert(channel.id, channel);
+            }
+            Record::ChannelGone(id) => self.forget_channel(id),
+            Record::Message(message) => {
+                self.ids.skip(message.id);
+                self.put_message(message);
+            }
+            Record::MessageGone { channel, id } => {
+                if let Some(gone) = self.messages.remove(channel, id) {
+                    self.forget_files(&gone);
+                }
+            }
+            Record::Webhook(webhook) => {
+                self.ids.skip(webhook.id);
+                self.webhooks.insert(webhook.id, webhook);
+            }
+            Record::WebhookGone(id) => {
+                self.webhooks.remove(&id);
+            }
+            Record::Commands { scope, commands } => self.commands.replace(scope, commands),
+        }
+    }
+
+    /// Forgets everything but accounts and channels.
+    pub(crate) fn clear(&mut self) {
+        let places: Vec<Channel> = self.channels.values().cloned().collect();
+        for channel in places {
+            if channel.thread.is_some() {
+                self.delete_thread(&channel);
+                continue;
+            }
+            let messages: Vec<Message> = self.messages.in_channel(channel.id).cloned().collect();
+            for message in messages {
+                self.delete_message(&message);
+            }
+        }
+        let webhooks: Vec<Snowflake> = self.webhooks.keys().copied().collect();
+        for id in webhooks {
+            self.commit(Record::WebhookGone(id));
+        }
+        let scopes: Vec<Scope> = self.commands.iter().map(|(scope, _)| scope).collect();
+        for scope in scopes {
+            self.commit(Record::Commands { scope, commands: Vec::new() });
+        }
+    }
+
+    /// Keeps a message that must not outlive the process.
+    pub(crate) fn put_ephemeral(&mut self, message: Message) {
+        self.put_message(message);
+    }
+
+    fn put_message(&mut self, message: Message) {
+        for attachment in &message.attachments {
+            self.ids.skip(attachment.id);
+        }
+        let (channel, id, hidden) = (message.channel, message.id, message.ephemeral_to.is_some());
+        let is_new = self.messages.put(message);
+        if let Some(channel) = self.channels.get_mut(&channel)
+            && is_new
+            && !hidden
+        {
+            channel.count_message(id);
+        }
+    }
+
+    fn forget_channel(&mut self, id: Snowflake) {
+        let threads: Vec<Snowflake> =
+            self.channels.values().filter(|channel| channel.parent == Some(id)).map(|thread| thread.id).collect();
+        for gone in threads.into_iter().chain([id]) {
+            self.channels.remove(&gone);
+            for message in self.messages.remove_channel(gone) {
+                self.forget_files(&message);
+            }
+            self.webhooks.retain(|_, webhook| webhook.channel != gone);
+        }
+    }
+
+    /// Where an attachment's bytes are. The name is the id alone: what a person called the file is never a path.
+    pub(crate) fn file_path(&self, attachment: Snowflake) -> PathBuf {
+        self.files.join(attachment.to_string())
+    }
+
+    /// Finds an attachment of any message in the channel.
+    pub(crate) fn find_attachment(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
+        // An attachment gets its id just before its message does; edits may add later ones, so older messages follow.
+        let newer = self.messages.range(channel, id, Snowflake::MAX).take(8);
+        let older = self.messages.range(channel, Snowflake::MIN, id).rev();
+        newer.chain(older).flat_map(|message| &message.attachments).find(|attachment| attachment.id == id)
+    }
+
+    fn forget_files(&self, message: &Message) {
+        for attachment in &message.attachments {
+            let path = self.file_path(attachment.id);
+            if let Err(error) = remove_if_present(&path) {
+                tracing::warn!(%error, path = %path.display(), "a deleted message's file could not be removed");
+            }
+        }
+    }
+}
+
+fn remove_if_present(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}

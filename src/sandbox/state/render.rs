@@ -1,0 +1,344 @@
+//! The JSON that clients get.
+//!
+//! The fields are those that five independent clients and Discord's own description ask for; each client requires
+//! some that the others do not, so nothing here is decoration. Avatars stay null: some clients build the addresses of
+//! pictures from the real Discord's host.
+
+use serde_json::{Map, Value, json};
+
+use super::{Account, Author, Channel, Message, MessageKind, Overwrite, Permissions, Webhook, World, flags};
+use crate::sandbox::snowflake::{Snowflake, timestamp};
+
+/// For whom a message is rendered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum View {
+    /// An answer to a request of this user.
+    Rest(Snowflake),
+    /// A gateway frame, the same for all its receivers.
+    Gateway,
+}
+
+/// The fields that need the message-content intent.
+const CONTENT_FIELDS: [&str; 4] = ["content", "embeds", "attachments", "components"];
+
+/// Empties what a bot without the message-content intent does not get.
+pub(crate) fn without_content(mut message: Value) -> Value {
+    for field in CONTENT_FIELDS {
+        message[field] = if field == "content" { json!("") } else { json!([]) };
+    }
+    if message["referenced_message"].is_object() {
+        message["referenced_message"] = without_content(message["referenced_message"].take());
+    }
+    message
+}
+
+impl World {
+    pub(crate) fn user(&self, id: Snowflake) -> Value {
+        match self.accounts.get(id) {
+            Some(account) => user(account),
+            None => json!({
+                "id": id, "username": "deleted_user", "discriminator": "0", "global_name": null, "avatar": null,
+                "bot": false, "public_flags": 0, "flags": 0,
+            }),
+        }
+    }
+
+    /// A user as it sees itself.
+    pub(crate) fn own_user(&self, account: &Account) -> Value {
+        let mut user = user(account);
+        for (key, value) in [
+            ("mfa_enabled", json!(false)),
+            ("verified", json!(true)),
+            ("email", Value::Null),
+            ("locale", json!("en-US")),
+            ("premium_type", json!(0)),
+        ] {
+            user[key] = value;
+        }
+        user
+    }
+
+    /// A member without its user, as it stands beside a message's author.
+    pub(crate) fn bare_member(&self, id: Snowflake) -> Value {
+        let account = self.accounts.get(id);
+        json!({
+            "nick": account.and_then(|account| account.nick.as_deref()), "avatar": null, "banner": null,
+            "roles": account.and_then(|account| account.role).into_iter().collect::<Vec<_>>(),
+            "joined_at": timestamp(self.guild.id.created_ms()), "premium_since": null, "deaf": false, "mute": false,
+            "flags": 0, "pending": false, "communication_disabled_until": null, "collectibles": null,
+        })
+    }
+
+    pub(crate) fn member(&self, id: Snowflake) -> Value {
+        let mut member = self.bare_member(id);
+        member["user"] = self.user(id);
+        member
+    }
+
+    /// A bot's application; its id is the bot user's, as for every application made today.
+    pub(crate) fn application(&self, account: &Account) -> Value {
+        json!({
+            "id": account.id, "name": account.name, "icon": null, "description": "", "type": null,
+            "bot": self.own_user(account), "summary": "", "bot_public": true, "bot_require_code_grant": false,
+            "owner": self.user(self.accounts.owner()), "verify_key": "0".repeat(64), "team": null,
+            "flags": application_flags(account), "flags_new": application_flags(account).to_string(),
+            "redirect_uris": [], "rpc_origins": [], "approximate_guild_count": 1, "interactions_endpoint_url": null,
+            "role_connections_verification_url": null, "tags": [], "approximate_user_install_count": 0,
+            "approximate_user_authorization_count": 0, "explicit_content_filter": 0, "eligible_oauth2_scopes": [],
+        })
+    }
+
+    pub(crate) fn roles(&self) -> Vec<Value> {
+        let everyone = role(self.guild.id, "@everyone", 0, Permissions::everyone(), 0);
+        let bots = self.accounts.members().filter_map(|account| Some((account, account.role?)));
+        let own = bots.enumerate().map(|(index, (account, id))| {
+            role(id, &account.name, account.color.unwrap_or(0), Permissions::bot_role(), index + 1)
+        });
+        std::iter::once(everyone).chain(own).collect()
+    }
+
+    /// The guild as REST and GUILD_CREATE share it.
+    pub(crate) fn guild_json(&self) -> Value {
+        json!({
+            "id": self.guild.id, "name": self.guild.name, "icon": null, "icon_hash": null, "splash": null,
+            "discovery_splash": null, "owner_id": self.accounts.owner(), "application_id": null, "region": "us-east",
+            "afk_channel_id": null, "afk_timeout": 300, "widget_enabled": false, "widget_channel_id": null,
+            "verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
+            "roles": self.roles(), "emojis": [], "features": [], "mfa_level": 0, "system_channel_id": null,
+            "system_channel_flags": 0, "rules_channel_id": null, "max_presences": null, "max_members": 500_000,
+            "max_video_channel_users": 25, "max_stage_video_channel_users": 50, "vanity_url_code": null,
+            "description": null, "banner": null, "premium_tier": 0, "premium_subscription_count": 0,
+            "preferred_locale": "en-US", "public_updates_channel_id": null, "safety_alerts_channel_id": null,
+            "nsfw_level": 0, "stickers": [], "premium_progress_bar_enabled": false, "incidents_data": null,
+            "hub_type": null,
+        })
+    }
+
+    pub(crate) fn channel(&self, channel: &Channel, viewer: Snowflake) -> Value {
+        let last_pin = channel.last_pin_ms.map(timestamp);
+        if channel.is_direct() {
+            let others: Vec<Value> =
+                channel.recipients.iter().filter(|id| **id != viewer).map(|id| self.user(*id)).collect();
+            return json!({
+                "id": channel.id, "type": channel.kind.code(), "last_message_id": channel.last_message,
+                "recipients": others, "flags": 0,
+            });
+        }
+        let mut out = json!({
+            "id": channel.id, "type": channel.kind.code(), "guild_id": self.guild.id, "name": channel.name,
+            "parent_id": channel.parent, "last_message_id": channel.last_message,
+            "rate_limit_per_user": channel.slowmode_seconds, "last_pin_timestamp": last_pin, "flags": 0,
+        });
+        match &channel.thread {
+            None => {
+                out["position"] = json!(channel.position);
+                out["permission_overwrites"] = channel.overwrites.iter().map(overwrite).collect();
+                out["topic"] = json!(channel.topic);
+                out["nsfw"] = json!(false);
+            }
+            Some(thread) => {
+                out["owner_id"] = json!(thread.owner);
+                out["message_count"] = json!(thread.message_count);
+                out["total_message_sent"] = json!(thread.message_count);
+                out["member_count"] = json!(thread.members.len());
+                out["thread_metadata"] = json!({
+                    "archived": thread.archived, "locked": thread.locked,
+                    "auto_archive_duration": thread.auto_archive_minutes,
+                    "archive_timestamp": timestamp(thread.archive_ms),
+                    "create_timestamp": timestamp(channel.id.created_ms()),
+                });
+                if let Some(member) = self.thread_member(channel, viewer) {
+                    out["member"] = member;
+                }
+            }
+        }
+        out
+    }
+
+    pub(crate) fn thread_member(&self, channel: &Channel, user: Snowflake) -> Option<Value> {
+        let joined = channel.thread.as_ref()?.members.get(&user)?;
+        Some(json!({ "id": channel.id, "user_id": user, "join_timestamp": timestamp(*joined), "flags": 0 }))
+    }
+
+    pub(crate) fn message(&self, message: &Message, view: View) -> Value {
+        let mut out = self.message_alone(message, view);
+        if let Some(reference) = &message.reference {
+            let in_guild = self.channels.get(&reference.channel).is_some_and(|channel| !channel.is_direct());
+            let mut fields = json!({ "type": 0, "channel_id": reference.channel });
+            if let Some(id) = reference.message {
+                fields["message_id"] = json!(id);
+            }
+            if in_guild {
+                fields["guild_id"] = json!(self.guild.id);
+            }
+            out["message_reference"] = fields;
+            if matches!(message.kind, MessageKind::Reply | MessageKind::ThreadStarter) {
+                let referenced = reference.message.and_then(|id| self.messages.get(reference.channel, id));
+                out["referenced_message"] = referenced.map_or(Value::Null, |found| self.message_alone(found, view));
+            }
+        }
+        out
+    }
+
+    /// The message without the one it refers to, which would repeat for ever in a chain of replies.
+    fn message_alone(&self, message: &Message, view: View) -> Value {
+        let mut out = json!({
+            "id": message.id, "channel_id": message.channel, "author": self.author(&message.author),
+            "content": message.content, "timestamp": timestamp(message.id.created_ms()),
+            "edited_timestamp": message.edited_ms.map(timestamp), "tts": message.tts,
+            "mention_everyone": message.mention_everyone,
+            "mentions": message.mentions.iter().map(|id| self.user(*id)).collect::<Vec<_>>(),
+            "mention_roles": message.mention_roles, "attachments": self.attachments(message),
+            "embeds": message.embeds, "pinned": message.pinned, "type": message.kind.code(), "flags": message.flags,
+            "components": message.components,
+        });
+        self.add_origin(message, &mut out);
+        if let Some(nonce) = &message.nonce {
+            out["nonce"] = nonce.clone();
+        }
+        if let Some(thread) = self.channels.get(&message.id) {
+            out["thread"] = self.channel(thread, Snowflake::MIN);
+        }
+        match view {
+            // Clients keep the reactions they know when a frame has none; whose `me` a frame should carry is unknowable.
+            View::Gateway => self.add_guild(message, &mut out),
+            View::Rest(viewer) if !message.reactions.is_empty() => out["reactions"] = reactions(message, viewer),
+            View::Rest(_) => {}
+        }
+        out
+    }
+
+    /// Which webhook or interaction a message came by.
+    fn add_origin(&self, message: &Message, out: &mut Value) {
+        if let Author::Webhook { id, application, .. } = &message.author {
+            out["webhook_id"] = json!(id);
+            if let Some(application) = application {
+                out["application_id"] = json!(application);
+            }
+        }
+        let Some(interaction) = &message.interaction else { return };
+        let user = self.user(interaction.user);
+        let owners = json!({ "0": self.guild.id });
+        let Author::User(application) = message.author else { return };
+        out["webhook_id"] = json!(application);
+        out["application_id"] = json!(application);
+        out["interaction_metadata"] = json!({
+            "id": interaction.id, "type": interaction.kind, "user": user, "authorizing_integration_owners": owners,
+        });
+        if interaction.kind == 3 {
+            out["interaction_metadata"]["interacted_message_id"] = json!(message.reference.and_then(|r| r.message));
+        }
+        if let Some(name) = &interaction.command {
+            out["interaction"] =
+                json!({ "id": interaction.id, "type": interaction.kind, "name": name, "user": self.user(interaction.user) });
+        }
+    }
+
+    fn add_guild(&self, message: &Message, out: &mut Value) {
+        if self.channels.get(&message.channel).is_none_or(Channel::is_direct) {
+            return;
+        }
+        out["guild_id"] = json!(self.guild.id);
+        if let Author::User(author) = message.author {
+            out["member"] = self.bare_member(author);
+        }
+        if let Some(mentions) = out["mentions"].as_array_mut() {
+            for (mention, id) in mentions.iter_mut().zip(&message.mentions) {
+                mention["member"] = self.bare_member(*id);
+            }
+        }
+    }
+
+    fn author(&self, author: &Author) -> Value {
+        match author {
+            Author::User(id) => self.user(*id),
+            Author::Webhook { id, name, avatar, .. } => json!({
+                "id": id, "username": name, "discriminator": "0000", "global_name": null, "avatar": avatar,
+                "bot": true, "public_flags": 0, "flags": 0,
+            }),
+        }
+    }
+
+    fn attachments(&self, message: &Message) -> Vec<Value> {
+        let one = |attachment: &super::Attachment| {
+            let url = self.links.sign(message.channel, attachment);
+            let mut out = json!({
+                "id": attachment.id, "filename": attachment.filename, "size": attachment.size, "url": url,
+                "proxy_url": url, "content_type": attachment.content_type,
+            });
+            if let Some(description) = &attachment.description {
+                out["description"] = json!(description);
+            }
+            if message.flags & flags::EPHEMERAL != 0 {
+                out["ephemeral"] = json!(true);
+            }
+            out
+        };
+        message.attachments.iter().map(one).collect()
+    }
+
+    pub(crate) fn webhook(&self, webhook: &Webhook, with_creator: bool) -> Value {
+        let mut out = json!({
+            "id": webhook.id, "type": 1, "guild_id": self.guild.id, "channel_id": webhook.channel,
+            "name": webhook.name, "avatar": null, "token": webhook.token, "application_id": webhook.application,
+            "url": self.links.webhook(webhook.id, &webhook.token),
+        });
+        if with_creator {
+            out["user"] = self.user(webhook.creator);
+        }
+        out
+    }
+}
+
+fn user(account: &Account) -> Value {
+    json!({
+        "id": account.id, "username": account.username(), "discriminator": "0", "global_name": account.name,
+        "avatar": null, "bot": account.is_bot(), "public_flags": 0, "flags": 0, "primary_guild": null,
+        "avatar_decoration_data": null, "banner": null, "accent_color": null, "collectibles": null,
+    })
+}
+
+/// Flags that clients read to learn which privileged intents the portal grants.
+pub(crate) fn application_flags(account: &Account) -> u64 {
+    const PRESENCE_LIMITED: u64 = 1 << 13;
+    const GUILD_MEMBERS_LIMITED: u64 = 1 << 15;
+    const MESSAGE_CONTENT_LIMITED: u64 = 1 << 19;
+    let content = if account.intents_content { MESSAGE_CONTENT_LIMITED } else { 0 };
+    PRESENCE_LIMITED | GUILD_MEMBERS_LIMITED | content
+}
+
+fn role(id: Snowflake, name: &str, color: u32, permissions: Permissions, position: usize) -> Value {
+    json!({
+        "id": id, "name": name, "color": color,
+        "colors": { "primary_color": color, "secondary_color": null, "tertiary_color": null },
+        "hoist": false, "position": position, "permissions": permissions.bits().to_string(),
+        "managed": position > 0, "mentionable": false, "icon": null, "unicode_emoji": null, "flags": 0,
+    })
+}
+
+fn overwrite(overwrite: &Overwrite) -> Value {
+    json!({
+        "id": overwrite.id, "type": u8::from(overwrite.is_member), "allow": overwrite.allow.to_string(),
+        "deny": overwrite.deny.to_string(),
+    })
+}
+
+fn reactions(message: &Message, viewer: Snowflake) -> Value {
+    let one = |reaction: &super::Reaction| {
+        json!({
+            "emoji": emoji(&reaction.emoji), "count": reaction.users.len(),
+            "count_details": { "burst": 0, "normal": reaction.users.len() }, "burst_colors": [], "me_burst": false,
+            "me": reaction.users.contains(&viewer),
+        })
+    };
+    message.reactions.iter().map(one).collect()
+}
+
+/// An emoji from its route form: `name:id` for a custom one, else the character itself.
+pub(crate) fn emoji(text: &str) -> Value {
+    let mut out = Map::new();
+    let custom = text.split_once(':').filter(|(_, id)| id.parse::<Snowflake>().is_ok());
+    out.insert("id".to_owned(), custom.map_or(Value::Null, |(_, id)| json!(id)));
+    out.insert("name".to_owned(), json!(custom.map_or(text, |(name, _)| name)));
+    Value::Object(out)
+}
