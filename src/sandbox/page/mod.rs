@@ -54,15 +54,9 @@ const FILES: &[File] = files! {
         "js/view/theme.js", "js/view/timeline.js";
 };
 
-/// The files below `/page/`. The page itself is [`index`], which the server puts at `/`: gateways
-/// are dialled at the same path, so the two share one handler there.
+/// The page at `/` and its files below `/page/`.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    Router::new().route("/page/{*path}", get(file))
-}
-
-/// The page at `/`.
-pub(crate) fn index() -> Response {
-    respond(HTML, INDEX)
+    Router::new().route("/", get(|| async { respond(HTML, INDEX) })).route("/page/{*path}", get(file))
 }
 
 async fn file(Path(path): Path<String>) -> Response {

@@ -114,7 +114,10 @@ impl Session {
         if threads.is_empty() {
             return self.note("no threads here; /thread N NAME starts one at message N");
         }
-        let lines: Vec<_> = threads.iter().map(|thread| format!("{} ({} messages)", text::clean_line(thread.name.as_deref().unwrap_or_default()), thread.message_count)).collect();
+        let lines: Vec<_> = threads
+            .iter()
+            .map(|thread| format!("{} ({} messages)", text::clean_line(thread.name.as_deref().unwrap_or_default()), thread.message_count))
+            .collect();
         self.print(&lines.join("\n"))
     }
 
@@ -131,7 +134,9 @@ impl Session {
 
     fn list_members(&mut self) -> anyhow::Result<()> {
         let paint = self.paint;
-        let line = |(name, bot, status): (super::guild::Name, bool, &str)| format!("{}{} {}", paint.name(&name), if bot { paint.dim(" BOT") } else { String::new() }, paint.dim(status));
+        let line = |(name, bot, status): (super::guild::Name, bool, &str)| {
+            format!("{}{} {}", paint.name(&name), if bot { paint.dim(" BOT") } else { String::new() }, paint.dim(status))
+        };
         let lines: Vec<_> = self.guild.list_people().into_iter().map(line).collect();
         self.print(&lines.join("\n"))
     }
@@ -149,7 +154,8 @@ impl Session {
     async fn help(&mut self) -> anyhow::Result<()> {
         self.refresh_commands().await;
         let own = COMMANDS.iter().map(|(form, words)| format!("{form:<22} {words}"));
-        let team = self.commands.iter().map(|command| format!("{:<22} {}", slash::render_form(command), text::clean_line(&command.description)));
+        let team =
+            self.commands.iter().map(|command| format!("{:<22} {}", slash::render_form(command), text::clean_line(&command.description)));
         let lines: Vec<_> = own.chain(std::iter::once("The team's commands:".to_owned())).chain(team).collect();
         self.print(&lines.join("\n"))
     }
@@ -187,10 +193,12 @@ impl Session {
             Some(mention + rest)
         };
         // Splitting after each blank keeps the blanks as they were typed.
-        text.split_inclusive(char::is_whitespace).map(|piece| {
-            let word = piece.trim_end();
-            resolve(word).map_or_else(|| piece.to_owned(), |mention| mention + &piece[word.len()..])
-        }).collect()
+        text.split_inclusive(char::is_whitespace)
+            .map(|piece| {
+                let word = piece.trim_end();
+                resolve(word).map_or_else(|| piece.to_owned(), |mention| mention + &piece[word.len()..])
+            })
+            .collect()
     }
 
     async fn react(&mut self, number: usize, emoji: &str) -> anyhow::Result<()> {
@@ -217,7 +225,10 @@ impl Session {
     async fn press(&mut self, number: usize, position: usize, values: Vec<String>) -> anyhow::Result<()> {
         let message = self.shown.get(number)?;
         let controls = message.list_controls();
-        let control = position.checked_sub(1).and_then(|at| controls.get(at)).with_context(|| format!("message {number} has no button {position}"))?;
+        let control = position
+            .checked_sub(1)
+            .and_then(|at| controls.get(at))
+            .with_context(|| format!("message {number} has no button {position}"))?;
         if let Some(url) = &control.url {
             bail!("that button only leads to {}", text::clean_line(url));
         }
@@ -305,11 +316,16 @@ impl OpenModal {
     /// The rows of the modal as they are sent back, with the answers in their order.
     fn render_answers(&self) -> Vec<Value> {
         let mut answers = self.answers.iter();
-        let mut answer = |field: &Control| with_id(json!({ "type": field.kind, "custom_id": field.custom_id, "value": answers.next() }), field.id);
-        self.modal.components.iter().map(|row| {
-            let fields: Vec<_> = row.components.iter().filter(|field| field.kind == Control::TEXT_FIELD).map(&mut answer).collect();
-            with_id(json!({ "type": row.kind, "components": fields }), row.id)
-        }).collect()
+        let mut answer =
+            |field: &Control| with_id(json!({ "type": field.kind, "custom_id": field.custom_id, "value": answers.next() }), field.id);
+        self.modal
+            .components
+            .iter()
+            .map(|row| {
+                let fields: Vec<_> = row.components.iter().filter(|field| field.kind == Control::TEXT_FIELD).map(&mut answer).collect();
+                with_id(json!({ "type": row.kind, "components": fields }), row.id)
+            })
+            .collect()
     }
 }
 
@@ -326,7 +342,13 @@ fn message_path(message: &Message) -> String {
 
 /// Percent-encodes an emoji for a path.
 fn encode(text: &str) -> String {
-    text.bytes().map(|byte| if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(
+            |byte| {
+                if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+            },
+        )
+        .collect()
 }
 
 #[cfg(test)]

@@ -119,7 +119,8 @@ impl Guild {
 
     /// Everybody but this person, personas first, each with its status.
     pub(super) fn list_people(&self) -> Vec<(Name, bool, &str)> {
-        let mut people: Vec<_> = self.members.values().map(|member| (self.name(&member.user), member.user.bot, self.status(&member.user.id))).collect();
+        let mut people: Vec<_> =
+            self.members.values().map(|member| (self.name(&member.user), member.user.bot, self.status(&member.user.id))).collect();
         people.sort_by_key(|(name, bot, _)| (!bot, name.text.to_lowercase()));
         people
     }

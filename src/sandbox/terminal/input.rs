@@ -12,20 +12,42 @@ pub(super) enum Input {
     Channel(String),
     Threads,
     /// Opens the thread that began at a message, or starts one with a name.
-    Thread { number: usize, name: Option<String> },
+    Thread {
+        number: usize,
+        name: Option<String>,
+    },
     Members,
     Direct(String),
     History(u8),
-    Reply { number: usize, text: String },
-    React { number: usize, emoji: String },
-    Edit { number: usize, text: String },
+    Reply {
+        number: usize,
+        text: String,
+    },
+    React {
+        number: usize,
+        emoji: String,
+    },
+    Edit {
+        number: usize,
+        text: String,
+    },
     Delete(usize),
-    Press { number: usize, control: usize, values: Vec<String> },
-    File { path: String, text: String },
+    Press {
+        number: usize,
+        control: usize,
+        values: Vec<String>,
+    },
+    File {
+        path: String,
+        text: String,
+    },
     /// Waits for the next message of somebody else, for at most these seconds.
     Wait(u64),
     /// A slash command of the team: its name and the rest of the line.
-    Slash { name: String, rest: String },
+    Slash {
+        name: String,
+        rest: String,
+    },
     /// What cannot be done, and how it is written.
     Hint(String),
 }
@@ -71,14 +93,17 @@ pub(super) fn parse_line(line: &str) -> Input {
         "channel" | "channels" if rest.is_empty() => Input::Channels,
         "channel" => Input::Channel(rest.to_owned()),
         "threads" => Input::Threads,
-        "thread" => numbered(rest).map_or_else(|| usage("/thread"), |(number, name)| Input::Thread { number, name: (!name.is_empty()).then(|| name.to_owned()) }),
+        "thread" => numbered(rest)
+            .map_or_else(|| usage("/thread"), |(number, name)| Input::Thread { number, name: (!name.is_empty()).then(|| name.to_owned()) }),
         "members" => Input::Members,
         "dm" if !rest.is_empty() => Input::Direct(rest.to_owned()),
         "history" => parse_count(rest, HISTORY).map_or_else(|| usage("/history"), |count| Input::History(count.clamp(1, MOST_HISTORY))),
         "reply" => worded(rest, "/reply", |number, text| Input::Reply { number, text }),
         "react" => worded(rest, "/react", |number, emoji| Input::React { number, emoji }),
         "edit" => worded(rest, "/edit", |number, text| Input::Edit { number, text }),
-        "delete" => numbered(rest).filter(|(_, rest)| rest.is_empty()).map_or_else(|| usage("/delete"), |(number, _)| Input::Delete(number)),
+        "delete" => {
+            numbered(rest).filter(|(_, rest)| rest.is_empty()).map_or_else(|| usage("/delete"), |(number, _)| Input::Delete(number))
+        }
         "press" => parse_press(rest).unwrap_or_else(|| usage("/press")),
         "file" if !rest.is_empty() => parse_file(rest),
         "wait" => parse_count(rest, WAIT).map_or_else(|| usage("/wait"), Input::Wait),
@@ -166,7 +191,17 @@ mod tests {
 
     #[test]
     fn a_malformed_command_is_answered_with_its_form() {
-        for (line, command) in [("/reply", "/reply"), ("/reply x y", "/reply"), ("/reply 3", "/reply"), ("/delete", "/delete"), ("/delete 3 4", "/delete"), ("/dm", "/dm"), ("/file", "/file"), ("/wait soon", "/wait"), ("/press 1 x", "/press")] {
+        for (line, command) in [
+            ("/reply", "/reply"),
+            ("/reply x y", "/reply"),
+            ("/reply 3", "/reply"),
+            ("/delete", "/delete"),
+            ("/delete 3 4", "/delete"),
+            ("/dm", "/dm"),
+            ("/file", "/file"),
+            ("/wait soon", "/wait"),
+            ("/press 1 x", "/press"),
+        ] {
             assert_eq!(parse_line(line), Input::Hint(hint_for(command)), "{line}");
         }
         assert!(matches!(parse_line("/"), Input::Hint(_)));
@@ -174,7 +209,10 @@ mod tests {
 
     #[test]
     fn any_other_command_is_the_teams() {
-        assert_eq!(parse_line("/ask persona:Vince question:what?"), Input::Slash { name: "ask".to_owned(), rest: "persona:Vince question:what?".to_owned() });
+        assert_eq!(
+            parse_line("/ask persona:Vince question:what?"),
+            Input::Slash { name: "ask".to_owned(), rest: "persona:Vince question:what?".to_owned() }
+        );
         assert_eq!(parse_line("//help"), Input::Slash { name: "help".to_owned(), rest: String::new() });
     }
 }

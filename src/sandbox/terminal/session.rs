@@ -178,7 +178,8 @@ impl Session {
     async fn catch_up(&mut self) -> anyhow::Result<()> {
         self.refresh_commands().await;
         let Some(last) = self.shown.find_last(&self.channel).map(|message| message.id.clone()) else { return Ok(()) };
-        let missed: anyhow::Result<Vec<Message>> = self.rest.get(&format!("/channels/{}/messages?limit=100&after={last}", self.channel)).await;
+        let missed: anyhow::Result<Vec<Message>> =
+            self.rest.get(&format!("/channels/{}/messages?limit=100&after={last}", self.channel)).await;
         match missed {
             Ok(missed) => missed.into_iter().rev().try_for_each(|message| self.show(message)),
             Err(error) => self.warn(&format!("what was said meanwhile could not be read: {error:#}")),
@@ -261,5 +262,8 @@ impl Session {
 
 /// Whether a reader would see no difference: an update may only bring a thread or a resolved link.
 fn is_same_to_readers(before: &Message, after: &Message) -> bool {
-    before.content == after.content && before.flags == after.flags && before.embeds.len() == after.embeds.len() && before.components.len() == after.components.len()
+    before.content == after.content
+        && before.flags == after.flags
+        && before.embeds.len() == after.embeds.len()
+        && before.components.len() == after.components.len()
 }

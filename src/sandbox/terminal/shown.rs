@@ -57,7 +57,10 @@ mod tests {
         assert_eq!(shown.record(message(71)), 2);
         assert_eq!(shown.record(message(70)), 1);
         assert_eq!(shown.find_last("20").map(|message| message.id.as_str()), Some("71"));
-        assert_eq!(shown.get(3).expect_err("there are two").to_string(), "there is no message 3 on the screen; /history shows the last ones");
+        assert_eq!(
+            shown.get(3).expect_err("there are two").to_string(),
+            "there is no message 3 on the screen; /history shows the last ones"
+        );
     }
 
     #[test]

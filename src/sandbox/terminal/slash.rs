@@ -48,13 +48,17 @@ fn parse_options(known: &[CommandOption], rest: &str, guild: &Guild) -> Result<V
     if let Some(missing) = known.iter().find(|option| option.required && !given.iter().any(|(given, _)| given.name == option.name)) {
         return Err(format!("“{}” is missing", missing.name));
     }
-    given.into_iter().map(|(option, text)| Ok(json!({ "type": option.kind, "name": option.name, "value": parse_value(option, text, guild)? }))).collect()
+    given
+        .into_iter()
+        .map(|(option, text)| Ok(json!({ "type": option.kind, "name": option.name, "value": parse_value(option, text, guild)? })))
+        .collect()
 }
 
 /// Values run until the next `name:` of a known option, so they need no quotes. A command with one
 /// required option takes bare words for it.
 fn split_options<'a>(known: &'a [CommandOption], rest: &'a str) -> Result<Vec<(&'a CommandOption, &'a str)>, String> {
-    let mut starts: Vec<(usize, &CommandOption)> = known.iter().filter_map(|option| Some((find_option(rest, &option.name)?, option))).collect();
+    let mut starts: Vec<(usize, &CommandOption)> =
+        known.iter().filter_map(|option| Some((find_option(rest, &option.name)?, option))).collect();
     starts.sort_by_key(|(start, _)| *start);
     let lead = rest[..starts.first().map_or(rest.len(), |(start, _)| *start)].trim();
     let mut given: Vec<_> = starts

@@ -35,7 +35,10 @@ type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 #[derive(Debug)]
 pub(in super::super) enum Event {
-    Dispatch { kind: String, data: Value },
+    Dispatch {
+        kind: String,
+        data: Value,
+    },
     /// The connection is gone and is being made anew.
     Lost,
     /// The server does not want this account; nothing more will come.
@@ -127,7 +130,9 @@ impl Connection {
     async fn introduce(&self, socket: &mut Socket) -> anyhow::Result<()> {
         let payload = match &self.session {
             Some(session) => json!({ "op": op::RESUME, "d": { "token": self.token, "session_id": session, "seq": self.sequence } }),
-            None => json!({ "op": op::IDENTIFY, "d": { "token": self.token, "properties": { "os": std::env::consts::OS, "browser": "teamroom terminal", "device": "" } } }),
+            None => {
+                json!({ "op": op::IDENTIFY, "d": { "token": self.token, "properties": { "os": std::env::consts::OS, "browser": "teamroom terminal", "device": "" } } })
+            }
         };
         socket.send(Frame::Text(payload.to_string())).await.context("introducing ourselves to the gateway")
     }

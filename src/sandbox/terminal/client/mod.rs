@@ -61,7 +61,8 @@ impl Rest {
     pub(super) async fn upload(&self, path: &str, body: &Value, file: &Path) -> anyhow::Result<Value> {
         let bytes = tokio::fs::read(file).await.with_context(|| format!("reading {}", file.display()))?;
         let name = file.file_name().map_or_else(|| "file".to_owned(), |name| name.to_string_lossy().into_owned());
-        let form = multipart::Form::new().text("payload_json", body.to_string()).part("files[0]", multipart::Part::bytes(bytes).file_name(name));
+        let form =
+            multipart::Form::new().text("payload_json", body.to_string()).part("files[0]", multipart::Part::bytes(bytes).file_name(name));
         let (status, answer) = send(self.request(Method::POST, path).multipart(form)).await?;
         settle(status, answer)
     }

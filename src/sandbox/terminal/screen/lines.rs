@@ -35,12 +35,16 @@ impl Lines {
             thread::Builder::new().name("script".to_owned()).spawn(move || read_script(&sender)).context("starting to read the script")?;
             return Ok((Self { lines, prompts: None }, Screen::new(None)));
         }
-        let mut editor = Editor::<Completion, DefaultHistory>::with_config(Config::builder().auto_add_history(true).build()).context("opening the terminal")?;
+        let mut editor = Editor::<Completion, DefaultHistory>::with_config(Config::builder().auto_add_history(true).build())
+            .context("opening the terminal")?;
         editor.set_helper(Some(Completion { words }));
         // Where the terminal can do no such thing (output piped away), lines are printed plainly.
         let printer = editor.create_external_printer().ok().map(|printer| Box::new(printer) as Box<dyn rustyline::ExternalPrinter + Send>);
         let (prompts, asked) = blocking::channel();
-        thread::Builder::new().name("editor".to_owned()).spawn(move || edit_lines(editor, &asked, &sender)).context("starting the line editor")?;
+        thread::Builder::new()
+            .name("editor".to_owned())
+            .spawn(move || edit_lines(editor, &asked, &sender))
+            .context("starting the line editor")?;
         Ok((Self { lines, prompts: Some(prompts) }, Screen::new(printer)))
     }
 
