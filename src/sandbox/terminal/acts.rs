@@ -67,11 +67,7 @@ impl Session {
                 self.say(&text, Some(id)).await
             }
             Input::React { number, emoji } => self.react(number, &emoji).await,
-            Input::Edit { number, text } => {
-                let path = message_path(self.shown.get(number)?);
-                let content = self.resolve_mentions(&text);
-                self.rest.call(Method::PATCH, &path, Some(&json!({ "content": content }))).await.map(drop)
-            }
+            Input::Edit { number, text } => self.edit(number, &text).await,
             Input::Delete(number) => {
                 let path = message_path(self.shown.get(number)?);
                 self.rest.call(Method::DELETE, &path, None).await.map(drop)
@@ -167,13 +163,23 @@ impl Session {
         if let Some(id) = reply_to {
             body["message_reference"] = json!({ "message_id": id, "fail_if_not_exists": false });
         }
-        self.rest.call(Method::POST, &format!("/channels/{}/messages", self.channel), Some(&body)).await.context("not sent").map(drop)
+        let path = format!("/channels/{}/messages", self.channel);
+        let sent = self.rest.call(Method::POST, &path, Some(&body)).await.context("not sent")?;
+        self.message(&sent)
     }
 
     async fn send_file(&mut self, path: &str, text: &str) -> anyhow::Result<()> {
         let body = self.message_body(text);
         let to = format!("/channels/{}/messages", self.channel);
-        self.rest.upload(&to, &body, path.as_ref()).await.context("not sent").map(drop)
+        let sent = self.rest.upload(&to, &body, path.as_ref()).await.context("not sent")?;
+        self.message(&sent)
+    }
+
+    async fn edit(&mut self, number: usize, text: &str) -> anyhow::Result<()> {
+        let path = message_path(self.shown.get(number)?);
+        let body = json!({ "content": self.resolve_mentions(text) });
+        let edited = self.rest.call(Method::PATCH, &path, Some(&body)).await.context("not changed")?;
+        self.update(&edited)
     }
 
     fn message_body(&mut self, text: &str) -> Value {

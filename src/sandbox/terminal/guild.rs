@@ -77,6 +77,13 @@ impl Guild {
         self.channels.insert(channel.id.clone(), channel);
     }
 
+    /// The server does not tell a thread's size again with each message.
+    pub(super) fn count_message(&mut self, channel: &str) {
+        if let Some(channel) = self.channels.get_mut(channel) {
+            channel.message_count += 1;
+        }
+    }
+
     fn put_member(&mut self, member: Member) {
         self.members.insert(member.user.id.clone(), member);
     }

@@ -57,6 +57,8 @@ pub async fn run(api: String, token: String) -> anyhow::Result<()> {
     loop {
         let deadline = session.waits_until.or(ending.as_ref().map(Ending::at));
         tokio::select! {
+            // What the server already said is shown before the next line is carried out.
+            biased;
             event = events.recv() => {
                 let Some(event) = event else { return session.warn("the connection to the sandbox ended") };
                 session.receive(event).await?;

@@ -156,8 +156,8 @@ impl Session {
         match kind {
             "READY" => self.session_id = data["session_id"].as_str().unwrap_or_default().to_owned(),
             "GUILD_CREATE" if !self.channel.is_empty() => self.catch_up().await?,
-            "MESSAGE_CREATE" => self.message(data)?,
-            "MESSAGE_UPDATE" => self.update(data)?,
+            "MESSAGE_CREATE" => self.message(&data)?,
+            "MESSAGE_UPDATE" => self.update(&data)?,
             "MESSAGE_DELETE" => self.deleted(&data)?,
             "MESSAGE_REACTION_ADD" => self.reaction(&data)?,
             "TYPING_START" => self.type_start(&data)?,
@@ -168,7 +168,7 @@ impl Session {
                     self.warn(&format!("the team did not answer {asked} in time; try again in a moment"))?;
                 }
             }
-            "INTERACTION_MODAL_CREATE" => self.ask_modal(data)?,
+            "INTERACTION_MODAL_CREATE" => self.ask_modal(&data)?,
             _ => {}
         }
         Ok(())
@@ -186,10 +186,15 @@ impl Session {
         }
     }
 
-    fn message(&mut self, data: Value) -> anyhow::Result<()> {
+    /// A new message. Own ones come twice, as the answer to the request and as an event, in either order.
+    pub(super) fn message(&mut self, data: &Value) -> anyhow::Result<()> {
         let Ok(message) = Message::deserialize(data) else { return Ok(()) };
+        if self.shown.find_number(&message.id).is_some() {
+            return Ok(());
+        }
         let own = message.author.id == self.guild.me.id;
         self.typing.remove(&message.author.id);
+        self.guild.count_message(&message.channel_id);
         if message.channel_id == self.channel {
             if !own && !message.is_loading() {
                 self.waits_until = None;
@@ -204,7 +209,7 @@ impl Session {
         Ok(())
     }
 
-    fn update(&mut self, data: Value) -> anyhow::Result<()> {
+    pub(super) fn update(&mut self, data: &Value) -> anyhow::Result<()> {
         let Ok(message) = Message::deserialize(data) else { return Ok(()) };
         let Some(number) = self.shown.find_number(&message.id) else { return Ok(()) };
         let before = self.shown.get(number)?;
@@ -247,8 +252,8 @@ impl Session {
         self.asked.remove(data["nonce"].as_str()?)
     }
 
-    fn ask_modal(&mut self, data: Value) -> anyhow::Result<()> {
-        self.settle(&data);
+    fn ask_modal(&mut self, data: &Value) -> anyhow::Result<()> {
+        self.settle(data);
         let Ok(modal) = Modal::deserialize(data) else { return Ok(()) };
         let title = self.paint.bold(text::clean_line(&modal.title));
         self.modal = Some(OpenModal { modal, answers: Vec::new() });

@@ -19,9 +19,13 @@ const REPLY_CHARS: usize = 60;
 /// Message types that this client shows in words of its own.
 const THREAD_CREATED: u8 = 18;
 const REPLY: u8 = 19;
+const THREAD_STARTER: u8 = 21;
 
 /// `number` is what the person uses to speak of this message.
 pub(in super::super) fn render_message(message: &Message, number: usize, guild: &Guild, paint: Paint) -> String {
+    if let (THREAD_STARTER, Some(original)) = (message.kind, &message.referenced_message) {
+        return render_message(original, number, guild, paint);
+    }
     let mut lines = vec![render_head(message, number, guild, paint)];
     if message.is_loading() {
         lines.push(paint.dim("is thinking…"));
