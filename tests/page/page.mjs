@@ -72,7 +72,7 @@ const asPerson = async (person, method, path, body) => {
 
 const page = await open();
 const composer = page.locator("#main .composer textarea");
-const message = (text, scope = "#main") => page.locator(`${scope} article.message`, { hasText: text }).last();
+const message = (text, scope = "#main") => page.locator(`${scope} article.message`, { has: page.locator(".prose", { hasText: text }) }).last();
 const say = async (text) => {
   await composer.fill(text);
   await composer.press("Enter");
@@ -98,7 +98,7 @@ await step("a message is sent and stands under its author", async () => {
 await step("Markdown is shown as Discord shows it, and never as markup", async () => {
   await say("**bold** *soft* __under__ ~~gone~~ `code` ||hidden|| <img src=x onerror=alert(1)>\n# Head\n- one\n- two\n> quoted\n```rust\nfn main() {}\n```\n[masked](https://example.org/a) https://example.org/b. <t:1700000000:D>");
   const shown = message("bold");
-  for (const [selector, text] of [["strong", "bold"], ["em", "soft"], ["u", "under"], ["s", "gone"], ["p code", "code"], [".spoiler", "hidden"], ["h3", "Head"], ["li >> nth=1", "two"], ["blockquote", "quoted"], ["pre code", "fn main() {}"], [".language", "rust"], ["a[href='https://example.org/a']", "masked"], ["a[href='https://example.org/b']", "https://example.org/b"], ["time[title]", ""]]) {
+  for (const [selector, text] of [["strong", "bold"], ["em", "soft"], ["u", "under"], ["s", "gone"], ["p code", "code"], [".spoiler", "hidden"], ["h3", "Head"], ["li >> nth=1", "two"], ["blockquote", "quoted"], ["pre code", "fn main() {}"], [".language", "rust"], ["a[href='https://example.org/a']", "masked"], ["a[href='https://example.org/b']", "https://example.org/b"], [".prose time[title]", "2023"]]) {
     await shown.locator(selector, { hasText: text }).first().waitFor();
   }
   check((await shown.locator("img").count()) === 0, "text stays text");
@@ -106,6 +106,20 @@ await step("Markdown is shown as Discord shows it, and never as markup", async (
   const spoiler = shown.locator(".spoiler");
   await spoiler.click();
   check(await spoiler.evaluate((node) => node.classList.contains("shown")), "a spoiler opens");
+});
+
+await step("hostile Markdown costs no time", async () => {
+  const slowest = await page.evaluate(async () => {
+    const { parse } = await import("/page/js/text/markdown.js");
+    const hostile = ["*", "_a", "[", "> ", "||", "***a ", "```", "`", "**a", "~~", "<", "__", "- ", " - a\n", "[a](", "https://((", "<t:", "\\"].map((piece) => piece.repeat(Math.floor(4000 / piece.length)));
+    return Math.max(...hostile.map((text) => {
+      const began = performance.now();
+      parse(text);
+      return performance.now() - began;
+    }));
+  });
+  check(slowest < 1000, `the slowest took ${Math.round(slowest)} ms`);
+  console.log(`   slowest of the hostile texts: ${Math.round(slowest)} ms`);
 });
 
 await step("an answer comes with a typing line and a reply bar that leads to the original", async () => {

@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn names_become_mentions_and_blanks_stay() {
         let rest = Rest::new("http://127.0.0.1:9", "token").expect("a client needs no server");
-        let mut session = Session::new(rest, Screen::new(None), std::sync::Arc::default());
+        let mut session = Session::new(rest, Screen::plain(std::io::sink()), std::sync::Arc::default());
         session.guild = example_guild();
         assert_eq!(session.resolve_mentions("@Kelly,  see #ops. @nobody a@kelly"), "<@7>,  see <#21>. @nobody a@kelly");
     }

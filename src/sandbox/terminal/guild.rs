@@ -158,7 +158,8 @@ impl Guild {
 
     /// The author's name; a persona that speaks through a webhook carries its own.
     pub(super) fn author(&self, message: &Message) -> Name {
-        if message.webhook_id.is_none() {
+        // Answers to commands carry a webhook id too, but are written by the account itself.
+        if message.webhook_id.is_none() || self.members.contains_key(&message.author.id) {
             return self.name(&message.author);
         }
         let same = self.find_user_named(&message.author.username).map(|user| self.name(user));

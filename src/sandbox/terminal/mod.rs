@@ -25,7 +25,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
 use client::{Rest, gateway};
-use screen::{complete::Words, lines::Lines};
+use screen::{Screen, complete::Words, lines::Lines};
 use session::Session;
 
 /// After the last line of a script, its answers are awaited until it has been quiet for so long…
@@ -45,11 +45,15 @@ struct GatewayAddress {
 /// # Errors
 /// When the server cannot be reached or refuses the token, or the terminal cannot be used.
 pub async fn run(api: String, token: String) -> anyhow::Result<()> {
-    let rest = Rest::new(&api, &token)?;
+    let words = Arc::new(RwLock::new(Words::default()));
+    let (lines, screen) = Lines::open(Arc::clone(&words))?;
+    take_part(&api, token, lines, screen, words).await
+}
+
+async fn take_part(api: &str, token: String, mut lines: Lines, screen: Screen, words: Arc<RwLock<Words>>) -> anyhow::Result<()> {
+    let rest = Rest::new(api, &token)?;
     let address: GatewayAddress = rest.get("/gateway").await.with_context(|| format!("asking {api} for its gateway"))?;
     let mut events = gateway::connect(address.url, token);
-    let words = Arc::new(RwLock::new(Words::default()));
-    let (mut lines, screen) = Lines::open(Arc::clone(&words))?;
     let mut session = Session::new(rest, screen, words);
     session.begin(&mut events).await?;
     lines.prompt(&session.prompt());
@@ -106,3 +110,6 @@ impl Ending {
         self.quiet.min(self.latest)
     }
 }
+
+#[cfg(test)]
+mod tests;

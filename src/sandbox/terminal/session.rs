@@ -256,6 +256,7 @@ impl Session {
         self.settle(data);
         let Ok(modal) = Modal::deserialize(data) else { return Ok(()) };
         let title = self.paint.bold(text::clean_line(&modal.title));
+        self.waits_until = None;
         self.modal = Some(OpenModal { modal, answers: Vec::new() });
         self.print(&format!("{title} {}", self.paint.dim("(press Enter, then answer; /cancel leaves)")))
     }

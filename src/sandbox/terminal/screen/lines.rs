@@ -33,19 +33,30 @@ impl Lines {
         let (sender, lines) = mpsc::channel(BUFFER);
         if !std::io::stdin().is_terminal() {
             thread::Builder::new().name("script".to_owned()).spawn(move || read_script(&sender)).context("starting to read the script")?;
-            return Ok((Self { lines, prompts: None }, Screen::new(None)));
+            return Ok((Self { lines, prompts: None }, Screen::plain(std::io::stdout())));
         }
         let mut editor = Editor::<Completion, DefaultHistory>::with_config(Config::builder().auto_add_history(true).build())
             .context("opening the terminal")?;
         editor.set_helper(Some(Completion { words }));
         // Where the terminal can do no such thing (output piped away), lines are printed plainly.
-        let printer = editor.create_external_printer().ok().map(|printer| Box::new(printer) as Box<dyn rustyline::ExternalPrinter + Send>);
+        let screen = match editor.create_external_printer() {
+            Ok(printer) => Screen::interactive(printer),
+            Err(_) => Screen::plain(std::io::stdout()),
+        };
         let (prompts, asked) = blocking::channel();
         thread::Builder::new()
             .name("editor".to_owned())
             .spawn(move || edit_lines(editor, &asked, &sender))
             .context("starting the line editor")?;
-        Ok((Self { lines, prompts: Some(prompts) }, Screen::new(printer)))
+        Ok((Self { lines, prompts: Some(prompts) }, screen))
+    }
+
+    /// Lines that are already there.
+    #[cfg(test)]
+    pub(in super::super) fn script(given: &str) -> Self {
+        let (sender, lines) = mpsc::channel(BUFFER);
+        given.lines().for_each(|line| sender.try_send(line.to_owned()).expect("a test has few lines"));
+        Self { lines, prompts: None }
     }
 
     pub(in super::super) fn is_script(&self) -> bool {

@@ -80,7 +80,7 @@ fn find_command(message: &Message) -> Option<&str> {
 
 fn render_original(original: Option<&Message>, guild: &Guild) -> String {
     let Some(original) = original else { return "to a deleted message".to_owned() };
-    let words = text::clean_line(&original.content);
+    let words = text::clean_line(&text::render_mentions(&original.content, guild));
     let short: String = words.chars().take(REPLY_CHARS).collect();
     let more = if short.len() < words.len() { "…" } else { "" };
     format!("to {}: {short}{more}", guild.author(original).text)

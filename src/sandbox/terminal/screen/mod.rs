@@ -5,6 +5,9 @@ use std::{
     io::{IsTerminal, Write},
 };
 
+use anyhow::Context;
+use rustyline::ExternalPrinter;
+
 use super::guild::Name;
 
 pub(super) mod complete;
@@ -65,25 +68,32 @@ impl Paint {
 
 /// Prints lines above the line being typed, or plainly where nothing is typed.
 pub(super) struct Screen {
-    printer: Option<Box<dyn rustyline::ExternalPrinter + Send>>,
+    printer: Box<dyn ExternalPrinter + Send>,
 }
 
 impl Screen {
-    pub(super) fn new(printer: Option<Box<dyn rustyline::ExternalPrinter + Send>>) -> Self {
-        Self { printer }
+    /// A screen on which somebody types.
+    pub(super) fn interactive(printer: impl ExternalPrinter + Send + 'static) -> Self {
+        Self { printer: Box::new(printer) }
+    }
+
+    /// A pipe, a file, or a terminal that can do no better.
+    pub(super) fn plain(out: impl Write + Send + 'static) -> Self {
+        Self { printer: Box::new(Plain(out)) }
     }
 
     /// # Errors
     /// When the terminal or the pipe is gone: nobody reads any more.
     pub(super) fn print(&mut self, text: &str) -> anyhow::Result<()> {
-        match &mut self.printer {
-            Some(printer) => printer.print(format!("{text}\n"))?,
-            None => {
-                let mut out = std::io::stdout().lock();
-                writeln!(out, "{text}")?;
-                out.flush()?;
-            }
-        }
-        Ok(())
+        self.printer.print(format!("{text}\n")).context("writing to the screen")
+    }
+}
+
+struct Plain<W>(W);
+
+impl<W: Write> ExternalPrinter for Plain<W> {
+    fn print(&mut self, text: String) -> rustyline::Result<()> {
+        self.0.write_all(text.as_bytes())?;
+        Ok(self.0.flush()?)
     }
 }

@@ -30,7 +30,7 @@ pub(in super::super) fn render_text(text: &str, guild: &Guild, paint: Paint) -> 
 }
 
 /// `<@1>`, `<#1>`, `<@&1>`, `<t:1:R>` and `<:name:1>` as words.
-fn render_mentions(line: &str, guild: &Guild) -> String {
+pub(super) fn render_mentions(line: &str, guild: &Guild) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some((before, after)) = rest.split_once('<') {

@@ -7,6 +7,8 @@ import { Reads } from "./reads.js";
 
 export const CHANNEL = { TEXT: 0, DM: 1, CATEGORY: 4, ANNOUNCEMENTS: 5, NEWS_THREAD: 10, THREAD: 11, PRIVATE_THREAD: 12 };
 
+// The message that a thread began at, repeated as its first; it does not count.
+const THREAD_STARTER = 21;
 const TYPING_MS = 10_000;
 const NOBODY_KNOWN = { name: "unknown", bot: false, color: 0, me: false };
 
@@ -72,7 +74,8 @@ export class Store {
 
   /** The author of a message; a persona that speaks through a webhook looks like itself. */
   author(message) {
-    if (!message.webhook_id) return this.person(message.author.id, message.author);
+    // Answers to commands carry a webhook id too, but are written by the account itself.
+    if (!message.webhook_id || this.members.has(message.author.id)) return this.person(message.author.id, message.author);
     const same = this.listPeople().find((person) => person.name === message.author.username);
     return { id: message.author.id, name: message.author.username, bot: true, color: same?.color ?? 0, me: false, webhook: true };
   }
@@ -168,7 +171,7 @@ export class Store {
     const ephemeral = (message.flags & 64) !== 0;
     if (channel && !ephemeral) {
       channel.last_message_id = message.id;
-      if (this.isThread(channel)) {
+      if (this.isThread(channel) && message.type !== THREAD_STARTER) {
         channel.message_count = (channel.message_count ?? 0) + 1;
         this.#touchStarter(channel);
       }

@@ -13,9 +13,17 @@ export function renderMarkdown(source, names) {
 }
 
 /** One line for reply bars and lists: the words without the markup. */
-export function plainText(source) {
-  const words = (nodes) => nodes.map((node) => node.text ?? (node.children ? words(node.children) : node.items ? node.items.map((i) => words(i.children)).join(" ") : node.type === "break" ? " " : "")).join("");
-  return parse(source).map((block) => block.text ?? words([block])).join(" ").replace(/\s+/g, " ").trim();
+export function plainText(source, names) {
+  const word = (node) => {
+    if (node.type === "break") return " ";
+    if (node.type === "user") return `@${names.user(node.id).name}`;
+    if (node.type === "channel") return `#${names.channel(node.id)?.name ?? "unknown"}`;
+    if (node.type === "time") return formatTime(new Date(node.seconds * 1000), node.style);
+    if (node.items) return node.items.map(word).join(" ");
+    return node.text ?? words(node.children);
+  };
+  const words = (nodes) => nodes.map(word).join("");
+  return parse(source).map(word).join(" ").replace(/\s+/g, " ").trim();
 }
 
 function renderBlock(block, names) {

@@ -64,7 +64,7 @@ export class MessageActions {
 
   async #thread(message) {
     if (this.#page.store.channels.has(message.id)) return this.#page.openChannel(message.id);
-    const words = plainText(message.content).slice(0, THREAD_NAME).trim() || "New thread";
+    const words = plainText(message.content, this.#page.names).slice(0, THREAD_NAME).trim() || "New thread";
     const name = await askText({ title: "Start a thread", label: "Name", value: words, action: "Start thread", max: 100 });
     if (!name) return undefined;
     const thread = await this.#page.attempt(this.#page.messages.startThread(message, name));
@@ -81,7 +81,7 @@ export class MessageActions {
   }
 
   async #delete(message) {
-    const sure = await confirm({ title: "Delete this message?", text: plainText(message.content).slice(0, 200) || "It has no text.", action: "Delete" });
+    const sure = await confirm({ title: "Delete this message?", text: plainText(message.content, this.#page.names).slice(0, 200) || "It has no text.", action: "Delete" });
     if (sure) await this.#page.attempt(this.#page.messages.delete(message));
   }
 }

@@ -97,10 +97,12 @@ function renderReplyBar(message, page) {
     return h("div", { class: "reply-bar" }, avatar(user, "avatar tiny"), `${user.me ? "You" : user.name} used `, h("span", { class: "mention" }, `/${name ?? "command"}`));
   }
   if (message.type !== TYPE.REPLY) return null;
-  const original = message.referenced_message;
+  // Null says that the original is gone; a message inside another one does not say anything about it.
+  const original = message.referenced_message === undefined ? page.store.history(message.channel_id).find(message.message_reference?.message_id) : message.referenced_message;
+  if (!original && message.referenced_message === undefined) return null;
   if (!original) return h("div", { class: "reply-bar" }, icon("reply"), "The original message was deleted");
   const author = page.store.author(original);
-  const words = plainText(original.content) || (original.attachments?.length ? "a file" : "a message");
+  const words = plainText(original.content, page.names) || (original.attachments?.length ? "a file" : "a message");
   return h(
     "button",
     { type: "button", class: "reply-bar", onclick: () => page.openMessage(message.channel_id, original.id) },
