@@ -8,6 +8,7 @@
 //! - `gateway` tells sessions what has changed.
 //! - `limits` counts requests, `faults` and [`misbehave`](Misbehaviour) break things on purpose, `journal` remembers.
 //! - `control` is for scripts on this machine, `cdn` serves attachments.
+//! - `page` and [`terminal`] are how people take part; both are clients like any other.
 //!
 //! It does not know voice, roles beyond one per bot, moderation, or how the real Discord's limits change from day to
 //! day: it proves the protocol, not the platform.
@@ -20,10 +21,12 @@ mod journal;
 mod limits;
 mod misbehave;
 mod options;
+mod page;
 mod rest;
 mod server;
 mod snowflake;
 mod state;
+pub mod terminal;
 mod wire;
 
 use std::net::SocketAddr;

@@ -15,7 +15,7 @@ use super::limits::Limits;
 use super::options::Options;
 use super::snowflake::Snowflake;
 use super::state::World;
-use super::{cdn, control, gateway, rest};
+use super::{cdn, control, gateway, page, rest};
 
 /// State and sessions under one lock, so that events leave in the order of the changes they tell of.
 pub(crate) struct Core {
@@ -111,7 +111,7 @@ impl Server {
 /// Everything behind the port: API, gateway, downloads, controls and the page.
 pub(crate) fn router(server: Arc<Server>) -> Router {
     let own = control::router()
-        .route("/", get(|| async { "The sandbox is running; its page is not part of this build.\n" }))
+        .merge(page::router())
         .layer(middleware::from_fn(control::refuse_strangers));
     Router::new()
         .merge(own)

@@ -1,0 +1,146 @@
+//! The chat page: static files that the sandbox serves, embedded in the binary.
+//!
+//! The page is an ordinary client. It learns from `/sandbox/info` who it may be and then speaks to
+//! the same gateway and REST API as everybody else; nothing here knows messages or channels. There
+//! is no build step: what stands in these files is what the browser runs. Who may load the page at
+//! all (loopback names only) is decided by the server around it.
+
+use axum::{
+    Router,
+    extract::Path,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+
+/// Everything comes from this server and nothing is written inline, so that even a message that
+/// found a way into the markup could neither run nor call out. `blob:` shows pictures not yet sent.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; img-src 'self' blob:; object-src 'none'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const SVG: &str = "image/svg+xml";
+
+struct File {
+    path: &'static str,
+    content_type: &'static str,
+    text: &'static str,
+}
+
+macro_rules! files {
+    ($($content_type:ident: $($path:literal),+;)+) => {
+        &[$($(File { path: $path, content_type: $content_type, text: include_str!($path) }),+),+]
+    };
+}
+
+const INDEX: &str = include_str!("index.html");
+
+const FILES: &[File] = files! {
+    SVG: "icon.svg";
+    CSS: "style/base.css", "style/layout.css", "style/messages.css", "style/controls.css";
+    JAVASCRIPT:
+        "js/app.js", "js/page.js", "js/theme_early.js",
+        "js/protocol/api.js", "js/protocol/gateway.js",
+        "js/state/history.js", "js/state/interactions.js", "js/state/messages.js",
+        "js/state/reads.js", "js/state/store.js",
+        "js/text/markdown.js", "js/text/render.js", "js/text/time.js",
+        "js/view/actions.js", "js/view/attachments.js", "js/view/avatar.js", "js/view/command_form.js",
+        "js/view/completion.js", "js/view/composer.js", "js/view/controls.js", "js/view/conversation.js",
+        "js/view/dialogs.js", "js/view/dom.js", "js/view/editor.js", "js/view/embeds.js",
+        "js/view/growing.js", "js/view/icons.js", "js/view/intro.js", "js/view/message.js",
+        "js/view/modal.js", "js/view/people.js", "js/view/sidebar.js", "js/view/switcher.js",
+        "js/view/theme.js", "js/view/timeline.js";
+};
+
+/// The page at `/` and its files below `/page/`.
+pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new().route("/", get(|| async { respond(HTML, INDEX) })).route("/page/{*path}", get(file))
+}
+
+async fn file(Path(path): Path<String>) -> Response {
+    match find_file(&path) {
+        Some(file) => respond(file.content_type, file.text),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+fn find_file(path: &str) -> Option<&'static File> {
+    FILES.iter().find(|file| file.path == path)
+}
+
+fn respond(content_type: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        // A new binary must never meet the old page's modules.
+        (header::CACHE_CONTROL, "no-cache"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    (headers, text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Component, Path, PathBuf};
+
+    use super::*;
+
+    /// The quoted targets that follow `marker` in `text`.
+    fn list_targets<'a>(text: &'a str, marker: &str) -> Vec<&'a str> {
+        let after = text.split(marker).skip(1);
+        after.filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    fn resolve(from: &str, target: &str) -> String {
+        let mut path = PathBuf::from(from);
+        path.pop();
+        for part in Path::new(target).components() {
+            match part {
+                Component::ParentDir => assert!(path.pop(), "{from} imports from above the page: {target}"),
+                Component::Normal(name) => path.push(name),
+                _ => {}
+            }
+        }
+        path.to_str().expect("the paths are ASCII").to_owned()
+    }
+
+    #[test]
+    fn every_imported_module_is_served() {
+        for file in FILES.iter().filter(|file| file.content_type == JAVASCRIPT) {
+            for target in list_targets(file.text, "from \"") {
+                let path = resolve(file.path, target);
+                assert!(find_file(&path).is_some(), "{} imports {path}, which is not served", file.path);
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_refers_only_to_files_that_are_served() {
+        let targets = [list_targets(INDEX, "src=\""), list_targets(INDEX, "href=\"")].concat();
+        assert!(targets.len() > 4, "the page loads its scripts and styles: {targets:?}");
+        for target in targets {
+            let path = target.strip_prefix("/page/").expect("everything is below /page/");
+            assert!(find_file(path).is_some(), "the page loads {path}, which is not served");
+        }
+    }
+
+    #[test]
+    fn nothing_is_written_inline_that_the_policy_would_refuse() {
+        assert!(!INDEX.contains(" style=") && !INDEX.contains("<style"));
+        assert!(INDEX.split("<script").skip(1).all(|tag| tag.trim_start().starts_with("src=") || tag.contains("src=")));
+        for file in FILES {
+            assert!(!file.text.contains("innerHTML"), "{} could turn text into markup", file.path);
+            assert!(!file.text.contains("eval("), "{} runs text as code", file.path);
+        }
+    }
+
+    #[test]
+    fn an_unknown_path_is_not_found() {
+        for path in ["", "js", "../mod.rs", "mod.rs", "js/app.js/"] {
+            assert!(find_file(path).is_none(), "{path:?} is not a file of the page");
+        }
+    }
+}
