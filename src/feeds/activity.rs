@@ -33,6 +33,7 @@ struct Activity {
     source: Arc<dyn ActivitySource>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all kinds are built alike, and most can be declared wrongly")]
 pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Feed>, FeedSpecError> {
     Ok(Box::new(Activity { name: settings.name(), source: sources.activity.clone() }))
 }
@@ -64,7 +65,7 @@ fn item_of(line: ActivityLine) -> FeedItem {
     FeedItem {
         at: line.last_at,
         what: "activity",
-        text: format!("{} {} ({})", line.count, line.what, line.whose),
+        text: format!("{}: {} {}", line.whose, line.count, line.what),
         by: Some(line.whose),
         reference: "activity".into(),
         values: vec![Value { name: "count", number, unit: "" }],

@@ -50,6 +50,7 @@ struct Ledger {
     source: Arc<dyn LedgerSource>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all kinds are built alike, and most can be declared wrongly")]
 pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Feed>, FeedSpecError> {
     Ok(Box::new(Ledger { name: settings.name(), source: sources.ledger.clone() }))
 }

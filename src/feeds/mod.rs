@@ -118,6 +118,19 @@ pub enum FeedError {
     NoDataSince { since: DateTime<Utc>, reason: String },
 }
 
+/// How reading one feed ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeedReport {
+    pub feed: String,
+    pub outcome: Result<Reading, FeedError>,
+}
+
+/// Reads all feeds side by side, so that it takes as long as the slowest.
+pub async fn read_all(feeds: &[Box<dyn Feed>], asked: &FeedQuery) -> Vec<FeedReport> {
+    let reports = feeds.iter().map(async |feed| FeedReport { feed: feed.name().to_owned(), outcome: feed.read(asked).await });
+    futures_util::future::join_all(reports).await
+}
+
 /// What feeds are built from.
 #[derive(Clone)]
 pub struct FeedSources {

@@ -54,11 +54,7 @@ impl<'a> Settings<'a> {
     pub(crate) fn finish(self) -> Result<(), FeedSpecError> {
         match self.spec.settings.keys().find(|key| !self.asked.contains(&key.as_str())) {
             None => Ok(()),
-            Some(key) => Err(FeedSpecError::UnknownKey {
-                feed: self.spec.name.clone(),
-                key: key.clone(),
-                allowed: self.asked.join(", "),
-            }),
+            Some(key) => Err(FeedSpecError::UnknownKey { feed: self.spec.name.clone(), key: key.clone(), allowed: self.asked.join(", ") }),
         }
     }
 

@@ -80,7 +80,8 @@ async fn what_happened_this_week_is_told_with_the_true_commits() {
     let (this_week, before): (Vec<_>, Vec<_>) = commits.iter().partition(|commit| commit.at.to_utc() >= monday);
     assert!(this_week.len() >= 3, "the record is dense enough");
     for commit in &this_week {
-        let line = answer.text.lines().find(|line| line.contains(&commit.subject)).unwrap_or_else(|| panic!("{commit:?} in\n{}", answer.text));
+        let line =
+            answer.text.lines().find(|line| line.contains(&commit.subject)).unwrap_or_else(|| panic!("{commit:?} in\n{}", answer.text));
         assert!(line.contains(&commit.author), "{line}");
     }
     assert!(before.iter().rev().take(20).all(|commit| !answer.text.contains(&commit.subject)), "{}", answer.text);
@@ -96,6 +97,16 @@ async fn a_commit_is_found_by_what_it_did() {
     let wanted = commits.last().expect("there are commits");
     assert!(answer.text.contains(&wanted.subject), "{}", answer.text);
     assert!(answer.sources[0].contains(&wanted.author), "{:?}", answer.sources);
+}
+
+#[tokio::test]
+async fn commits_are_found_by_their_author() {
+    let work = tempfile::tempdir().unwrap();
+    let Some(commits) = history::make_repository(work.path(), 200, now()) else { return };
+    let answer = ask("what did author-41 do this week?", &[git_feed(work.path())], &[]).await;
+    let wanted = commits.iter().rfind(|commit| commit.author == "author-41").expect("there is one");
+    assert!(answer.text.contains(&wanted.subject), "{}", answer.text);
+    assert!(answer.sources.iter().all(|source| source.contains("author-41")), "{:?}", answer.sources);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use super::time_phrase::TimeRange;
 use super::wording::{count, failure, foreign, moment};
 use super::{Draft, OfflineQuestion, team};
-use crate::feeds::{FeedItem, FeedQuery, Reading};
+use crate::feeds::{self, FeedItem, FeedQuery, FeedReport, Reading};
 
 /// How many items are shown one by one; the others are counted.
 const SHOWN: usize = 10;
@@ -22,42 +22,36 @@ pub(crate) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
     let usual = TimeRange { since: asked.now - TimeDelta::days(7), until: asked.now, label: "last 7 days".into() };
     let range = range.unwrap_or(&usual);
     let query = FeedQuery { now: asked.now, since: range.since, until: range.until, limit: READ };
-    let readings = futures_util::future::join_all(asked.feeds.iter().map(|feed| feed.read(&query))).await;
     let mut draft = Draft::default();
-    for (feed, reading) in asked.feeds.iter().zip(readings) {
-        match reading {
+    for FeedReport { feed, outcome } in feeds::read_all(asked.feeds, &query).await {
+        match outcome {
             Ok(reading) => {
-                draft.text.push_str(&report(&reading, range, asked));
+                draft.lines.extend(report(&reading, range, asked));
                 draft.sources.push(format!("{}, as of {}", reading.source, moment(reading.as_of, asked.now)));
             }
-            Err(error) => draft.text.push_str(&failure(feed.name(), &error, asked.now)),
+            Err(error) => draft.line(failure(&feed, &error, asked.now)),
         }
-        draft.text.push('\n');
     }
     draft
 }
 
-fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> String {
+fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> Vec<String> {
     let since = moment(range.since, asked.now);
     let as_of = moment(reading.as_of, asked.now);
     let note = reading.note.as_deref().map_or(String::new(), |note| format!(" ({})", foreign(note, 200)));
     let source = foreign(&reading.source, 100);
     if reading.items.is_empty() {
         // Said quietly: nothing to report is a good report (STAND-9).
-        return format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.\n", range.label);
+        return vec![format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.", range.label)];
     }
-    let mut text = format!("**{}**, {source}: {}{note}\n", sentence_case(&range.label), tally(reading));
-    if let Some(authors) = authors(&reading.items) {
-        text.push_str(&format!("By author: {authors}\n"));
-    }
-    for item in reading.items.iter().take(SHOWN) {
-        text.push_str(&line(item, asked));
-    }
+    let mut lines = vec![format!("**{}**, {source}{}{note}", sentence_case(&range.label), tally(reading))];
+    lines.extend(authors(&reading.items).map(|authors| format!("By author: {authors}")));
+    lines.extend(reading.items.iter().take(SHOWN).map(|item| line(item, asked)));
     let beyond = reading.total.saturating_sub(SHOWN);
     if beyond > 0 {
-        text.push_str(&format!("… and {beyond} more since {since}.\n"));
+        lines.push(format!("… and {beyond} more since {since}."));
     }
-    text
+    lines
 }
 
 fn sentence_case(label: &str) -> String {
@@ -65,10 +59,10 @@ fn sentence_case(label: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// "23 commits, 1 tag". What lies beyond the items that were read is counted as one sum.
+/// ": 23 commits, 1 tag". Items that are counts themselves are not counted. What lies beyond the items that were read is counted as one sum.
 fn tally(reading: &Reading) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
-    for item in &reading.items {
+    for item in reading.items.iter().filter(|item| item.what != "activity") {
         match counts.iter_mut().find(|(what, _)| *what == item.what) {
             Some((_, count)) => *count += 1,
             None => counts.push((item.what, 1)),
@@ -78,7 +72,7 @@ fn tally(reading: &Reading) -> String {
     if reading.total > reading.items.len() {
         parts.push(format!("{} older ones not read", reading.total - reading.items.len()));
     }
-    parts.join(", ")
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 
 /// Who did how much, most first; nothing where the feed names nobody or one list says it all.
@@ -96,15 +90,20 @@ fn authors(items: &[FeedItem]) -> Option<String> {
 }
 
 fn line(item: &FeedItem, asked: &OfflineQuestion<'_>) -> String {
-    let what = if matches!(item.what, "commit" | "activity" | "changed file") { String::new() } else { format!("{} ", item.what) };
-    let mut details: Vec<String> = Vec::new();
-    // The team's own activity names who in its text.
-    details.extend(item.by.as_deref().filter(|_| item.what == "commit").map(|by| foreign(by, 40)));
-    details.extend(item.at.map(|at| moment(at, asked.now)));
+    let text = foreign(&item.text, 140);
+    let at = item.at.map(|at| moment(at, asked.now));
+    let reference = item.reference.replace('`', "'");
+    let (lead, by) = match item.what {
+        "activity" => return format!("- {text}{}", at.map_or(String::new(), |at| format!(", last {at}"))),
+        "commit" => ("", item.by.as_deref().map(|by| foreign(by, 40))),
+        "tag" => ("tag ", None),
+        "branch" => ("branch ", None),
+        _ => ("", None),
+    };
     let files = item.value("files");
-    if files > 0.0 {
-        details.push(format!("{files} file{} +{} −{}", if files > 1.0 { "s" } else { "" }, item.value("added"), item.value("removed")));
-    }
+    let size = (files > 0.0)
+        .then(|| format!("{files} file{} +{} −{}", if files > 1.0 { "s" } else { "" }, item.value("added"), item.value("removed")));
+    let details: Vec<String> = [by, at, size].into_iter().flatten().collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    format!("- {what}`{}` {}{details}\n", item.reference.replace('`', "'"), foreign(&item.text, 140))
+    format!("- {lead}`{reference}` {text}{details}")
 }

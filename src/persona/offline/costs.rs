@@ -23,11 +23,11 @@ pub(crate) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
     for (label, since, until) in stretches {
         match ledger.read(&FeedQuery { now: asked.now, since, until, limit: 1000 }).await {
             Ok(reading) => {
-                draft.text.push_str(&sums(&label, &reading));
+                draft.lines.extend(sums(&label, &reading));
                 draft.sources.push(format!("{}, since {}", reading.source, moment(since, asked.now)));
             }
             Err(error) => {
-                draft.text.push_str(&failure(ledger.name(), &error, asked.now));
+                draft.line(failure(ledger.name(), &error, asked.now));
                 break;
             }
         }
@@ -35,24 +35,21 @@ pub(crate) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
     draft
 }
 
-fn sums(label: &str, reading: &Reading) -> String {
+fn sums(label: &str, reading: &Reading) -> Vec<String> {
     let of = |what: &str| reading.items.iter().filter(|item| item.what == what).collect::<Vec<&FeedItem>>();
     let days = of("day");
     let calls = total(&days, "calls");
-    if calls == 0.0 {
-        return format!("**{label}**: $0.00, no model call `[ledger]`\n");
+    if calls < 1.0 {
+        return vec![format!("**{label}**: $0.00, no model call `[ledger]`")];
     }
-    let mut text = format!(
-        "**{label}**: {} for {calls} model call{}, {} tokens `[ledger]`\n",
-        money(total(&days, "cost")),
-        if calls == 1.0 { "" } else { "s" },
-        total(&days, "tokens")
-    );
+    let plural = if calls > 1.0 { "s" } else { "" };
+    let (cost, tokens) = (money(total(&days, "cost")), total(&days, "tokens"));
+    let mut lines = vec![format!("**{label}**: {cost} for {calls} model call{plural}, {tokens} tokens `[ledger]`")];
     for group in ["persona", "model"] {
-        let lines: Vec<_> = of(group).iter().take(8).map(|item| format!("{} {}", foreign(&item.text, 60), money(item.value("cost")))).collect();
-        text.push_str(&format!("- by {group}: {}\n", lines.join(", ")));
+        let parts = of(group).into_iter().take(8).map(|item| format!("{} {}", foreign(&item.text, 60), money(item.value("cost"))));
+        lines.push(format!("- by {group}: {}", parts.collect::<Vec<_>>().join(", ")));
     }
-    text
+    lines
 }
 
 fn total(items: &[&FeedItem], value: &str) -> f64 {

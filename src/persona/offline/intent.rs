@@ -42,16 +42,61 @@ pub(crate) struct Understood {
 const GREETINGS: &[&str] = &["hello", "hey", "hi", "hiya", "morning", "evening", "afternoon", "yo", "ping"];
 const GREETING_FILLERS: &[&str] = &["good", "there", "all", "team", "everyone", "everybody", "you", "again", "to", "day"];
 const THANKS: &[&str] = &["thanks", "thank", "thx", "cheers"];
-const THANKS_FILLERS: &[&str] = &["you", "a", "lot", "very", "much", "so", "all", "team", "everyone", "great", "nice", "work", "job", "that", "helped"];
+const THANKS_FILLERS: &[&str] =
+    &["you", "a", "lot", "very", "much", "so", "all", "team", "everyone", "great", "nice", "work", "job", "that", "helped"];
 const COSTS: &[&str] = &["cost", "costs", "spend", "spent", "spending", "budget", "bill", "ledger", "expensive", "tokens"];
 const CHANGES: &[&str] = &[
-    "activity", "change", "changed", "changelog", "changes", "commit", "commits", "commited", "committed", "done", "going", "happen", "happened",
-    "happening", "new", "news", "progress", "release", "released", "releases", "report", "shipped", "standup", "status", "update", "updates",
+    "activity",
+    "change",
+    "changed",
+    "changelog",
+    "changes",
+    "commit",
+    "commits",
+    "committed",
+    "done",
+    "going",
+    "happen",
+    "happened",
+    "happening",
+    "new",
+    "news",
+    "progress",
+    "release",
+    "released",
+    "releases",
+    "report",
+    "shipped",
+    "standup",
+    "status",
+    "update",
+    "updates",
 ];
 /// Where changes happen: no subject of their own when asked for changes.
 const SURROUNDINGS: &[&str] = &[
-    "around", "branch", "branches", "code", "codebase", "daily", "git", "here", "last", "lately", "latest", "main", "project", "recent",
-    "recently", "repo", "repository", "tags", "team", "today", "week", "work", "world",
+    "around",
+    "branch",
+    "branches",
+    "code",
+    "codebase",
+    "daily",
+    "git",
+    "here",
+    "last",
+    "lately",
+    "latest",
+    "main",
+    "project",
+    "recent",
+    "recently",
+    "repo",
+    "repository",
+    "tags",
+    "team",
+    "today",
+    "week",
+    "work",
+    "world",
 ];
 
 /// Understands a question put to `persona`.
@@ -72,15 +117,24 @@ pub(crate) fn understand(text: &str, persona: &Persona, roster: &Roster, now: Da
 
 fn intent_of(words: &[String], has_range: bool) -> Intent {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let only = |list: &[&str], fillers: &[&str]| has(list) && words.iter().all(|w| list.contains(&w.as_str()) || fillers.contains(&w.as_str()));
+    let only =
+        |list: &[&str], fillers: &[&str]| has(list) && words.iter().all(|w| list.contains(&w.as_str()) || fillers.contains(&w.as_str()));
     let says = |phrase: &str| format!(" {} ", words.join(" ")).contains(&format!(" {phrase} "));
     if only(GREETINGS, GREETING_FILLERS) {
         Intent::Greeting
     } else if only(THANKS, THANKS_FILLERS) {
         Intent::Thanks
-    } else if ["who is on the team", "whos on the team", "who is here", "who are you", "introduce yourself", "introduce yourselves", "who is who"]
-        .iter()
-        .any(|phrase| says(phrase))
+    } else if [
+        "who is on the team",
+        "whos on the team",
+        "who is here",
+        "who are you",
+        "introduce yourself",
+        "introduce yourselves",
+        "who is who",
+    ]
+    .iter()
+    .any(|phrase| says(phrase))
     {
         Intent::Team
     } else if only(&["help"], &["me", "please", "i", "need"])
@@ -93,7 +147,9 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
         Intent::Judgement
     } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"]) || says("what is in") || says("whats in") {
         Intent::Outline
-    } else if has(CHANGES) || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str()))) {
+    } else if has(CHANGES)
+        || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str())))
+    {
         Intent::Changes
     } else {
         Intent::Question
@@ -112,7 +168,9 @@ fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
         Intent::Changes => &[CHANGES, SURROUNDINGS],
         Intent::Costs => &[COSTS, &["money", "model", "models", "team", "think", "much"]],
         Intent::Outline => &[&["summarise", "summarize", "summary", "outline", "overview", "tldr"]],
-        Intent::Judgement => &[&["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess", "right", "wrong", "best", "better"]],
+        Intent::Judgement => {
+            &[&["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess", "right", "wrong", "best", "better"]]
+        }
         _ => &[],
     };
     lists.iter().flat_map(|list| list.iter().copied())
@@ -158,7 +216,9 @@ mod tests {
 
     #[test]
     fn names_times_and_the_asking_itself_are_no_topic() {
-        for text in ["sentinel, what happened this week?", "what's new in the repo since monday", "any updates?", "what did we spend today?"] {
+        for text in
+            ["sentinel, what happened this week?", "what's new in the repo since monday", "any updates?", "what did we spend today?"]
+        {
             assert!(understood(text).topic.is_empty(), "{text}: {:?}", understood(text).topic);
         }
         let topic = understood("sentinel, what changed with the soft stop this week?").topic;

@@ -50,25 +50,38 @@ pub struct OfflineAnswer {
     pub sources: Vec<String>,
 }
 
-/// The parts of an answer before the footer.
+/// An answer in the making: lines, to which the footer comes at the end.
 #[derive(Debug, Default)]
 struct Draft {
-    text: String,
+    lines: Vec<String>,
     sources: Vec<String>,
+}
+
+impl Draft {
+    fn line(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+}
+
+impl<L: Into<String>> From<L> for Draft {
+    fn from(line: L) -> Self {
+        Self { lines: vec![line.into()], sources: Vec::new() }
+    }
 }
 
 /// Answers a question. Never fails: what cannot be read is told as such.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
     let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
-    let Draft { text, sources } = draft(asked, &understood).await;
-    OfflineAnswer { text: format!("{}\n{FOOTER}", text.trim_end()), sources }
+    let Draft { mut lines, sources } = draft(asked, &understood).await;
+    lines.push(FOOTER.to_owned());
+    OfflineAnswer { text: lines.join("\n"), sources }
 }
 
 async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
     let about_something = !understood.topic.is_empty();
     match understood.intent {
         Intent::Greeting => team::greet(asked),
-        Intent::Thanks => Draft { text: "You are welcome.".into(), ..Draft::default() },
+        Intent::Thanks => "You are welcome.".into(),
         Intent::Team => team::introduce(asked),
         Intent::Help => team::help(asked),
         Intent::Costs if asked.files.is_empty() && !about_something => costs::tell(asked, understood.range.as_ref()).await,

@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use super::time_phrase::TimeRange;
 use super::wording::{block_quote, count, failure, foreign, moment};
 use super::{Draft, OfflineQuestion};
-use crate::feeds::{FeedItem, FeedQuery};
+use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::persona::retrieval::{ChannelFile, Library, Query, cut};
 
 /// Characters of one quotation, and how many there are at most.
@@ -38,23 +38,30 @@ pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
-    for feed in asked.feeds {
-        match feed.documents(asked.now).await {
+    let reads = asked.feeds.iter().map(|feed| read(feed.as_ref(), &query));
+    for (feed, (documents, facts)) in asked.feeds.iter().zip(futures_util::future::join_all(reads).await) {
+        match documents {
             Ok(documents) => documents.iter().for_each(|document| material.add_document(&document.name, &document.text, 1.0)),
             Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
         }
-        // Sums and counts are no facts that a question in words would find.
-        if feed.kind() == "git" {
-            match feed.read(&query).await {
-                Ok(reading) => {
-                    material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
-                    reading.items.iter().for_each(|item| material.add_fact(feed.name(), item, asked));
-                }
-                Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
+        match facts {
+            Some(Ok(reading)) => {
+                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
+                reading.items.iter().for_each(|item| material.add_fact(feed.name(), item, asked));
             }
+            Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.now)),
+            None => {}
         }
     }
     material
+}
+
+type Read<T> = Result<T, FeedError>;
+
+/// What of a feed can be found by words: its texts and, where they are no sums and counts, its items.
+async fn read(feed: &dyn Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
+    let facts = async { if feed.kind() == "git" { Some(feed.read(query).await) } else { None } };
+    tokio::join!(feed.documents(query.now), facts)
 }
 
 /// Files posted before; of several with one name only the newest, and none that the message itself brings anew.
@@ -78,7 +85,7 @@ impl Material {
     fn add_fact(&mut self, feed: &str, item: &FeedItem, asked: &OfflineQuestion<'_>) {
         let when = item.at.map_or(String::new(), |at| format!(", {}", moment(at, asked.now)));
         let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", foreign(by, 40)));
-        self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text);
+        self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
     }
 
     /// The best quotations with their places; nothing where nothing speaks of it.
@@ -87,30 +94,31 @@ impl Material {
         let best = hits.first()?.score;
         let mut draft = Draft::default();
         for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
+            if !draft.lines.is_empty() {
+                // Two block quotes that touch are shown as one.
+                draft.line("");
+            }
             let quote = hit.quote(query, QUOTE);
             let place = foreign(&quote.place, 200);
-            draft.text.push_str(&format!("{}\n[{place}]\n\n", block_quote(&quote.text)));
+            draft.line(block_quote(&quote.text));
+            draft.line(format!("[{place}]"));
             draft.sources.push(place);
         }
-        for failure in &self.failures {
-            draft.text.push_str(&format!("{failure}\n"));
-        }
+        draft.lines.extend(self.failures.iter().cloned());
         Some(draft)
     }
 
     /// An honest "nothing", with what was looked at.
     pub(crate) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
         let subject: Vec<_> = asked_words(asked.text, query);
-        let mut text = if self.looked_at.is_empty() {
+        let looked = if self.looked_at.is_empty() {
             format!("I have nothing to look {} up in: no file was dropped here", quoted(&subject))
         } else {
             format!("I find nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
-        text.push_str(", and without a language model I know nothing else.\n");
-        for failure in &self.failures {
-            text.push_str(&format!("{failure}\n"));
-        }
-        Draft { text, sources: Vec::new() }
+        let mut draft = Draft::from(format!("{looked}, and without a language model I know nothing else."));
+        draft.lines.extend(self.failures.iter().cloned());
+        draft
     }
 }
 
@@ -148,22 +156,21 @@ pub(crate) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
     for file in files {
         let name = foreign(&file.name, 100);
         let sections = sections_of(&file.text);
-        draft.text.push_str(&format!("**{name}**: {}", count(file.text.lines().count(), "line")));
+        let size = count(file.text.lines().count(), "line");
         if sections.is_empty() {
             let beginning = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
-            draft.text.push_str(&format!(", begins:\n{}\n", block_quote(&cut(beginning, 300))));
+            draft.line(format!("**{name}**: {size}, begins:"));
+            draft.line(block_quote(&cut(beginning, 300)));
         } else {
-            draft.text.push_str(&format!(", {}:\n", count(sections.len(), "section")));
+            draft.line(format!("**{name}**: {size}, {}:", count(sections.len(), "section")));
         }
-        for (line, title) in sections.iter().take(12) {
-            draft.text.push_str(&format!("- {} [line {line}]\n", foreign(title, 100)));
-        }
+        draft.lines.extend(sections.iter().take(12).map(|(line, title)| format!("- {} [line {line}]", foreign(title, 100))));
         if sections.len() > 12 {
-            draft.text.push_str(&format!("… and {} more\n", sections.len() - 12));
+            draft.line(format!("… and {} more", sections.len() - 12));
         }
         draft.sources.push(name);
     }
-    draft.text.push_str("Ask me about it, and I quote what it says.\n");
+    draft.line("Ask me about it, and I quote what it says.");
     draft
 }
 

@@ -8,7 +8,7 @@ const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.e
 
 pub(crate) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
     let abilities = abilities(asked.persona);
-    say(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
+    Draft::from(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
 }
 
 pub(crate) fn introduce(asked: &OfflineQuestion<'_>) -> Draft {
@@ -17,24 +17,25 @@ pub(crate) fn introduce(asked: &OfflineQuestion<'_>) -> Draft {
         let expertise = if persona.expertise.is_empty() { String::new() } else { format!(": {}", persona.expertise.join(", ")) };
         format!("- **{}** ({}{coordinator}){expertise}", persona.name, persona.role)
     });
-    say(format!("The team:\n{}\nSay a name first (\"{}, …\") to ask one of us.", lines.collect::<Vec<_>>().join("\n"), asked.persona.name))
+    Draft::from(format!(
+        "The team:\n{}\nSay a name first (\"{}, …\") to ask one of us.",
+        lines.collect::<Vec<_>>().join("\n"),
+        asked.persona.name
+    ))
 }
 
 pub(crate) fn help(asked: &OfflineQuestion<'_>) -> Draft {
-    let mut text = format!("You can ask me ({}, {}):\n", asked.persona.name, asked.persona.role);
-    for ability in abilities(asked.persona) {
-        text.push_str(&format!("- {ability}\n"));
-    }
-    for other in asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && !persona.feeds.is_empty()) {
-        text.push_str(&format!("- **{}**: {}\n", other.name, feeds_of(other)));
-    }
-    text.push_str("`/help` lists the commands.");
-    say(text)
+    let mut draft = Draft::from(format!("You can ask me ({}, {}):", asked.persona.name, asked.persona.role));
+    draft.lines.extend(abilities(asked.persona).iter().map(|ability| format!("- {ability}")));
+    let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && !persona.feeds.is_empty());
+    draft.lines.extend(others.map(|other| format!("- **{}**: {}", other.name, feeds_of(other))));
+    draft.line("`/help` lists the commands.");
+    draft
 }
 
 /// A question for a mind. What it is, what it can do, and the remedy: one line each.
 pub(crate) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
-    say(format!(
+    Draft::from(format!(
         "I cannot judge that: no language model is configured, so I only tell what feeds and files hold. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
         asked.persona.name,
         asked.persona.role,
@@ -43,15 +44,11 @@ pub(crate) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
 }
 
 pub(crate) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
-    say(format!("I read no feeds, so I cannot tell what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
+    Draft::from(format!("I read no feeds, so I cannot tell what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
 }
 
 pub(crate) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
-    say(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
-}
-
-fn say(text: String) -> Draft {
-    Draft { text, sources: Vec::new() }
+    Draft::from(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
 }
 
 /// Who to ask instead.

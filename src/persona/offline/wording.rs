@@ -11,7 +11,6 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     match what {
         _ if number == 1 => format!("1 {what}"),
         "branch" => format!("{number} branches"),
-        "activity" => format!("{number} activities"),
         _ => format!("{number} {what}s"),
     }
 }

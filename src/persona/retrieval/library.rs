@@ -61,9 +61,9 @@ impl Library {
         }
     }
 
-    /// Adds a single fact with its own reference.
-    pub fn add_fact(&mut self, reference: String, text: &str) {
-        let passage = Passage { headings: Vec::new(), lines: vec![(1, text.to_owned())] };
+    /// Adds a single fact with its own reference. Who did it is found like a heading.
+    pub fn add_fact(&mut self, reference: String, text: &str, by: Option<&str>) {
+        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())] };
         self.add(reference, passage, true, 1.0);
     }
 

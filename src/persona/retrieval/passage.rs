@@ -123,12 +123,8 @@ mod tests {
     fn passages_know_their_headings_and_lines() {
         let passages = split("# Log\n\nIntro.\n\n---\n\n## First\nOne\ntwo\n\n### Deep\nthree\n## Second\nfour\n");
         let found: Vec<_> = passages.iter().map(|p| (p.headings.join("/"), p.lines[0].0, p.lines[p.lines.len() - 1].0, p.text())).collect();
-        let expected = [
-            ("Log", 3, 3, "Intro."),
-            ("Log/First", 8, 9, "One\ntwo"),
-            ("Log/First/Deep", 12, 12, "three"),
-            ("Log/Second", 14, 14, "four"),
-        ];
+        let expected =
+            [("Log", 3, 3, "Intro."), ("Log/First", 8, 9, "One\ntwo"), ("Log/First/Deep", 12, 12, "three"), ("Log/Second", 14, 14, "four")];
         assert_eq!(found, expected.map(|(heading, first, last, text)| (heading.to_owned(), first, last, text.to_owned())));
     }
 

@@ -21,7 +21,13 @@ impl Hit<'_> {
         for &index in &chosen {
             let gap = last.is_some_and(|last| index > last + 1) || (last.is_none() && index > 0);
             let line_break = last.is_some_and(|last: usize| sentences[last].line != sentences[index].line);
-            text.push_str(if line_break { "\n" } else if last.is_some() { " " } else { "" });
+            text.push_str(if line_break {
+                "\n"
+            } else if last.is_some() {
+                " "
+            } else {
+                ""
+            });
             text.push_str(if gap { "… " } else { "" });
             text.push_str(&sentences[index].text);
             last = Some(index);
