@@ -88,6 +88,8 @@ impl Git {
     async fn git(&self, arguments: &[&str]) -> Result<String, GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0")]);
+        // A partial clone would fetch what it lacks.
+        command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
         // Where git lies, and the owner's `safe.directory`. No setting of ours, hence not part of the configuration.
         for kept in ["PATH", "HOME"] {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));

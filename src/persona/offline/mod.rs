@@ -22,7 +22,11 @@ use crate::feeds::Feed;
 use crate::persona::retrieval::{ChannelFile, Query};
 use intent::{Intent, Understood, understand};
 
-/// The last line of each composed answer, in Discord's small print. The full explanation is the conversation's, once per channel a day.
+/// What people are told in full once per channel a day (LLM-2).
+pub const EXPLANATION: &str = "No language model is configured, so our answers are composed by rule: what our feeds and the files posted \
+     here say, with its place. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to let us think.";
+
+/// The last line of each composed answer, in Discord's small print.
 pub const FOOTER: &str = "-# composed from feeds and files, no model";
 
 /// A question to a persona, with all that it may draw on.

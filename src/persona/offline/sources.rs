@@ -41,7 +41,13 @@ pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let reads = asked.feeds.iter().map(|feed| read(feed.as_ref(), &query));
     for (feed, (documents, facts)) in asked.feeds.iter().zip(futures_util::future::join_all(reads).await) {
         match documents {
-            Ok(documents) => documents.iter().for_each(|document| material.add_document(&document.name, &document.text, 1.0)),
+            Ok(documents) => {
+                for document in documents {
+                    material.add_document(&document.name, &document.text, 1.0);
+                    // A large file takes tens of milliseconds; others on this thread need not wait for all of them.
+                    tokio::task::yield_now().await;
+                }
+            }
             Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
         }
         match facts {

@@ -135,6 +135,19 @@ mod tests {
         assert_eq!(passages[1].text(), "After.");
     }
 
+    proptest::proptest! {
+        #[test]
+        fn every_line_of_a_passage_stands_in_the_document_under_its_number(text in "([a-c #`*:\\-\n]|ä|\r){0,200}") {
+            let lines: Vec<&str> = text.lines().collect();
+            let passages = split(&text);
+            for (number, line) in passages.iter().flat_map(|passage| &passage.lines) {
+                proptest::prop_assert!(lines[number - 1].contains(line.as_str()));
+            }
+            let numbers: Vec<_> = passages.iter().flat_map(|passage| &passage.lines).map(|(number, _)| *number).collect();
+            proptest::prop_assert!(numbers.is_sorted());
+        }
+    }
+
     #[test]
     fn a_heading_inside_code_is_code() {
         let passages = split("# Title\n```sh\n# a comment\n\nls\n```\n");

@@ -1,5 +1,7 @@
 //! Words as search compares them, and what a question asks for.
 
+use std::collections::HashMap;
+
 /// Words that carry no subject, and words about asking and about documents themselves.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "are", "as", "at", "be", "because", "been",
@@ -129,19 +131,63 @@ pub fn terms_of(text: &str) -> Vec<String> {
 /// Lower-case words. A compound (`getPendingSteps`, `D-043`, `step_order`) gives itself and its parts, so that either finds it.
 pub(crate) fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for token in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’'))) {
-        let token = token.trim_matches(['-', '_', '\'', '’']);
-        let token = token.strip_suffix("'s").or_else(|| token.strip_suffix("’s")).unwrap_or(token);
-        if token.is_empty() {
-            continue;
-        }
-        let parts = parts_of(token);
+    for token in tokens_of(text) {
         words.push(token.to_lowercase().replace(['\'', '’'], ""));
-        if parts.len() > 1 {
+        if is_compound(token) {
+            let parts = parts_of(token);
             words.extend(parts.iter().filter(|part| part.chars().count() > 1).map(|part| part.to_lowercase()));
         }
     }
     words
+}
+
+/// Words as they are written, without the possessive.
+fn tokens_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’')))
+        .map(|token| token.trim_matches(['-', '_', '\'', '’']))
+        .map(|token| token.strip_suffix("'s").or_else(|| token.strip_suffix("’s")).unwrap_or(token))
+        .filter(|token| !token.is_empty())
+}
+
+/// Terms as small numbers. A document has few words that are not repeated, so each is stemmed once and then only looked up; that makes
+/// the difference between noticing the search and not.
+#[derive(Debug, Default)]
+pub(crate) struct Vocabulary {
+    tokens: HashMap<String, Vec<u32>>,
+    terms: HashMap<String, u32>,
+}
+
+impl Vocabulary {
+    /// The terms of a text, in order.
+    pub(crate) fn read(&mut self, text: &str) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for token in tokens_of(text) {
+            if let Some(known) = self.tokens.get(token) {
+                numbers.extend(known);
+            } else {
+                let new: Vec<u32> = terms_of(token).into_iter().map(|term| self.number(term)).collect();
+                numbers.extend(&new);
+                self.tokens.insert(token.to_owned(), new);
+            }
+        }
+        numbers
+    }
+
+    /// The number of a term; nothing where no text held it.
+    pub(crate) fn find(&self, term: &str) -> Option<u32> {
+        self.terms.get(term).copied()
+    }
+
+    fn number(&mut self, term: String) -> u32 {
+        let next = u32::try_from(self.terms.len()).expect("texts are far smaller than that");
+        *self.terms.entry(term).or_insert(next)
+    }
+}
+
+/// Looked at first, because most words are none and cutting costs.
+fn is_compound(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    token.contains(['-', '_']) || bytes.windows(2).any(|pair| !pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase())
 }
 
 fn parts_of(token: &str) -> Vec<&str> {
