@@ -66,6 +66,7 @@ const CHANGES: &[&str] = &[
     "released",
     "releases",
     "report",
+    "ship",
     "shipped",
     "standup",
     "status",
@@ -145,7 +146,9 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
         Intent::Costs
     } else if is_judgement(words, says) {
         Intent::Judgement
-    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"]) || says("what is in") || says("whats in") {
+    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"])
+        || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase))
+    {
         Intent::Outline
     } else if has(CHANGES)
         || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str())))

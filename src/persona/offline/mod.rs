@@ -92,6 +92,8 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         Intent::Outline if !about_something && sources::newest_file(asked).is_some() => sources::outline(asked),
         Intent::Changes if asked.files.is_empty() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         Intent::Question if asked.text.trim().is_empty() && !asked.files.is_empty() => sources::outline(asked),
+        // "What have you been up to this week?": a time and nothing else.
+        Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         intent => search(asked, understood, intent).await,
     }
 }

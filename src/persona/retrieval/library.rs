@@ -16,6 +16,8 @@ const NEAR: usize = 3;
 const PHRASE: f64 = 0.5;
 /// For each sign that a passage gives the kind of answer asked for, as "because" does for a why. Three are enough.
 const CUE: f64 = 0.2;
+/// What code counts against prose that says as much.
+const CODE: f64 = 0.6;
 /// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
 /// than one that it does not.
 const BACKGROUND: f64 = 100.0;
@@ -64,7 +66,7 @@ impl Library {
 
     /// Adds a single fact with its own reference. Who did it is found like a heading.
     pub fn add_fact(&mut self, reference: String, text: &str, by: Option<&str>) {
-        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())] };
+        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())], code: false };
         self.add(reference, passage, true, 1.0);
     }
 
@@ -121,12 +123,13 @@ impl Library {
         // Found by its headings alone: the right section, but maybe not the right place in it. Such passages stay in their order.
         let in_text = terms.iter().filter_map(|term| term.number).any(|number| entry.terms.contains(&number));
         let place = if in_text || cues > 0.0 { 1.0 } else { 0.6 };
+        let prose = if entry.passage.code { CODE } else { 1.0 };
         let average = (self.total_terms as f64 / self.entries.len() as f64).max(1.0);
         let length = if in_text { 1.0 - LENGTH + LENGTH * entry.terms.len() as f64 / average } else { 1.0 };
         let words: f64 = found.iter().map(|(weight, often)| weight * often * (SATURATION + 1.0) / (often + SATURATION * length)).sum();
         let together = terms.windows(2).filter(|pair| entry.holds_near(&pair[0], &pair[1]));
         let phrases: f64 = together.map(|pair| PHRASE * (pair[0].weight + pair[1].weight)).sum();
-        Some((words + phrases) * place * entry.boost * (1.0 + CUE * cues))
+        Some((words + phrases) * place * prose * entry.boost * (1.0 + CUE * cues))
     }
 }
 
