@@ -1,8 +1,8 @@
 //! The offline composer: what a persona answers when no model is configured (LLM-2).
 //!
-//! It is no model and never pretends to be one. It understands a question by rules ([`intent`]), reports what changed from the
-//! persona's feeds ([`changes`]), tells costs from the ledger ([`costs`]), and answers other questions by quoting files and feeds with
-//! citations ([`sources`]). What none of these holds it does not know, and says so. Each fact it tells stands in a feed item or in a
+//! It is no model and never pretends to be one. It understands a question by rules (`intent`), reports what changed from the
+//! persona's feeds (`changes`), tells costs from the ledger (`costs`), and answers other questions by quoting files and feeds with
+//! citations (`sources`). What none of these holds it does not know, and says so. Each fact it tells stands in a feed item or in a
 //! line of a file, and the same question over the same material gives the same answer.
 
 mod changes;
