@@ -11,6 +11,8 @@ const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
 /// A word of the nearest heading counts as this many in the text; one of a heading further up as half of that.
 const HEADING: f64 = 1.5;
+/// What a passage counts that only its headings speak for: the right section, but maybe not the right place in it.
+const HEADING_ONLY: f64 = 0.6;
 /// Two neighbouring words of the question that stand at most this many words apart in the passage, in their order.
 const NEAR: usize = 3;
 const PHRASE: f64 = 0.5;
@@ -70,10 +72,6 @@ impl Library {
         self.add(reference, passage, true, 1.0);
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     fn add(&mut self, source: String, passage: Passage, fact: bool, boost: f64) {
         let terms: Vec<u32> = passage.lines.iter().flat_map(|(_, line)| self.vocabulary.read(line)).collect();
         let (headings, outer_headings) = match passage.headings.split_last() {
@@ -120,9 +118,9 @@ impl Library {
             return None;
         }
         let cues = count_cues(entry, query).min(3) as f64;
-        // Found by its headings alone: the right section, but maybe not the right place in it. Such passages stay in their order.
+        // Passages found by their headings alone stay in their order: a short one is no better.
         let in_text = terms.iter().filter_map(|term| term.number).any(|number| entry.terms.contains(&number));
-        let place = if in_text || cues > 0.0 { 1.0 } else { 0.6 };
+        let place = if in_text || cues > 0.0 { 1.0 } else { HEADING_ONLY };
         let prose = if entry.passage.code { CODE } else { 1.0 };
         let average = (self.total_terms as f64 / self.entries.len() as f64).max(1.0);
         let length = if in_text { 1.0 - LENGTH + LENGTH * entry.terms.len() as f64 / average } else { 1.0 };
