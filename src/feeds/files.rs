@@ -12,8 +12,8 @@ pub(crate) const KIND: &str = "files";
 
 /// A file beyond this is left out. The same as for attachments (CHAT-26).
 const MAX_FILE: u64 = 1024 * 1024;
-/// All files together: what can be searched within a turn without being felt.
-const MAX_TOTAL: u64 = 8 * 1024 * 1024;
+/// All files together: what is searched in about 0.2 s, which a reader does not feel.
+const MAX_TOTAL: u64 = 4 * 1024 * 1024;
 const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 6;
 

@@ -1,6 +1,6 @@
 //! Feeds: the live data sources that a persona declares in its front matter (FEED-1).
 //!
-//! One file per kind; adding a kind is one file and one line in [`KINDS`]. A feed reads and says where each fact stands; it keeps
+//! One file per kind; adding a kind is one file and one line in `KINDS`. A feed reads and says where each fact stands; it keeps
 //! nothing, and it judges nothing: what is worth telling is decided in `persona`. What the team itself did comes through
 //! [`ActivitySource`] and [`LedgerSource`], so that this folder does not know the store's tables.
 

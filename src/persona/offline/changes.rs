@@ -45,7 +45,9 @@ fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> 
         return vec![format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.", range.label)];
     }
     let mut lines = vec![format!("**{}**, {source}{}{note}", sentence_case(&range.label), tally(reading))];
-    lines.extend(authors(&reading.items).map(|authors| format!("By author: {authors}")));
+    if reading.items.len() > SHOWN {
+        lines.extend(most_active(&reading.items).map(|authors| format!("By author: {authors}")));
+    }
     lines.extend(reading.items.iter().take(SHOWN).map(|item| line(item, asked)));
     let beyond = reading.total.saturating_sub(SHOWN);
     if beyond > 0 {
@@ -68,25 +70,35 @@ fn tally(reading: &Reading) -> String {
             None => counts.push((item.what, 1)),
         }
     }
-    let mut parts: Vec<String> = counts.iter().map(|(what, number)| count(*number, what)).collect();
+    let authors = |what: &str| match (what, commits_by_author(&reading.items).as_slice()) {
+        ("commit", [(author, _)]) => format!(" by {}", foreign(author, 40)),
+        ("commit", authors @ [_, _, ..]) => format!(" by {} authors", authors.len()),
+        _ => String::new(),
+    };
+    let mut parts: Vec<String> = counts.iter().map(|(what, number)| format!("{}{}", count(*number, what), authors(what))).collect();
     if reading.total > reading.items.len() {
         parts.push(format!("{} older ones not read", reading.total - reading.items.len()));
     }
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 
-/// Who did how much, most first; nothing where the feed names nobody or one list says it all.
-fn authors(items: &[FeedItem]) -> Option<String> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for item in items.iter().filter(|item| item.what == "commit") {
-        *counts.entry(item.by.as_deref()?).or_default() += 1;
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
+/// Who did how much, most first; nothing where the feed names nobody.
+fn most_active(items: &[FeedItem]) -> Option<String> {
+    let counts = commits_by_author(items);
     let shown: Vec<_> = counts.iter().take(6).map(|(author, number)| format!("{} {number}", foreign(author, 40))).collect();
     let others = counts.len().saturating_sub(shown.len());
     let others = if others > 0 { format!(", {others} others") } else { String::new() };
     (!shown.is_empty()).then(|| format!("{}{others}", shown.join(", ")))
+}
+
+fn commits_by_author(items: &[FeedItem]) -> Vec<(&str, usize)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for author in items.iter().filter(|item| item.what == "commit").filter_map(|item| item.by.as_deref()) {
+        *counts.entry(author).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
+    counts
 }
 
 fn line(item: &FeedItem, asked: &OfflineQuestion<'_>) -> String {

@@ -6,7 +6,7 @@ use super::time_phrase::{self, TimeRange};
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
 use crate::domain::text::without_invisible;
-use crate::persona::retrieval::{Query, words_of};
+use crate::persona::retrieval::{Query, cut, words_of};
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +66,7 @@ const CHANGES: &[&str] = &[
     "released",
     "releases",
     "report",
+    "ship",
     "shipped",
     "standup",
     "status",
@@ -99,10 +100,13 @@ const SURROUNDINGS: &[&str] = &[
     "world",
 ];
 
+/// What lies beyond is a pasted text; the question stands before it.
+const MAX_CHARS: usize = 2000;
+
 /// Understands a question put to `persona`.
 pub(crate) fn understand(text: &str, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
     let text = without_invisible(text);
-    let mut words = words_of(&text);
+    let mut words = words_of(&cut(&text, MAX_CHARS));
     words.retain(|word| roster.find_named(word).is_none());
     let range = time_phrase::find(&words, now).map(|(range, taken)| {
         words.drain(taken);
@@ -145,7 +149,9 @@ fn intent_of(words: &[String], has_range: bool) -> Intent {
         Intent::Costs
     } else if is_judgement(words, says) {
         Intent::Judgement
-    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"]) || says("what is in") || says("whats in") {
+    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"])
+        || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase))
+    {
         Intent::Outline
     } else if has(CHANGES)
         || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str())))

@@ -1,8 +1,8 @@
 //! The offline composer: what a persona answers when no model is configured (LLM-2).
 //!
-//! It is no model and never pretends to be one. It understands a question by rules ([`intent`]), reports what changed from the
-//! persona's feeds ([`changes`]), tells costs from the ledger ([`costs`]), and answers other questions by quoting files and feeds with
-//! citations ([`sources`]). What none of these holds it does not know, and says so. Each fact it tells stands in a feed item or in a
+//! It is no model and never pretends to be one. It understands a question by rules (`intent`), reports what changed from the
+//! persona's feeds (`changes`), tells costs from the ledger (`costs`), and answers other questions by quoting files and feeds with
+//! citations (`sources`). What none of these holds it does not know, and says so. Each fact it tells stands in a feed item or in a
 //! line of a file, and the same question over the same material gives the same answer.
 
 mod changes;
@@ -92,6 +92,8 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         Intent::Outline if !about_something && sources::newest_file(asked).is_some() => sources::outline(asked),
         Intent::Changes if asked.files.is_empty() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         Intent::Question if asked.text.trim().is_empty() && !asked.files.is_empty() => sources::outline(asked),
+        // "What have you been up to this week?": a time and nothing else.
+        Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         intent => search(asked, understood, intent).await,
     }
 }

@@ -6,11 +6,12 @@ use super::time_phrase::TimeRange;
 use super::wording::{block_quote, count, failure, foreign, moment};
 use super::{Draft, OfflineQuestion};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
-use crate::persona::retrieval::{ChannelFile, Library, Query, cut};
+use crate::persona::retrieval::{ChannelFile, Library, Query, cut, headings_of};
 
-/// Characters of one quotation, and how many there are at most.
-const QUOTE: usize = 900;
+/// Characters of one quotation, how many there are at most, and of all together, so that an answer is one message.
+const QUOTE: usize = 800;
 const QUOTES: usize = 3;
+const ALL_QUOTES: usize = 1600;
 /// A further quotation must be nearly as good as the best one.
 const NEARLY: f64 = 0.75;
 /// How far back facts of feeds are searched when no time was said.
@@ -41,7 +42,13 @@ pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let reads = asked.feeds.iter().map(|feed| read(feed.as_ref(), &query));
     for (feed, (documents, facts)) in asked.feeds.iter().zip(futures_util::future::join_all(reads).await) {
         match documents {
-            Ok(documents) => documents.iter().for_each(|document| material.add_document(&document.name, &document.text, 1.0)),
+            Ok(documents) => {
+                for document in documents {
+                    material.add_document(&document.name, &document.text, 1.0);
+                    // A large file takes tens of milliseconds; others on this thread need not wait for all of them.
+                    tokio::task::yield_now().await;
+                }
+            }
             Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
         }
         match facts {
@@ -93,12 +100,14 @@ impl Material {
         let hits = self.library.find(query, QUOTES);
         let best = hits.first()?.score;
         let mut draft = Draft::default();
-        for hit in hits.iter().filter(|hit| hit.score >= NEARLY * best) {
+        let mut left = ALL_QUOTES;
+        for quote in hits.iter().filter(|hit| hit.score >= NEARLY * best).map(|hit| hit.quote(query, QUOTE)) {
+            let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
+            left = rest;
             if !draft.lines.is_empty() {
                 // Two block quotes that touch are shown as one.
                 draft.line("");
             }
-            let quote = hit.quote(query, QUOTE);
             let place = foreign(&quote.place, 200);
             draft.line(block_quote(&quote.text));
             draft.line(format!("[{place}]"));
@@ -175,11 +184,11 @@ pub(crate) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
 }
 
 /// Headings of the first level that occurs more than once: one title above all is no table of contents.
-fn sections_of(text: &str) -> Vec<(usize, &str)> {
-    let headings = || text.lines().enumerate().filter(|(_, line)| line.starts_with('#')).map(|(index, line)| (index + 1, line));
-    let of_level = |level: usize| -> Vec<(usize, &str)> {
-        let mark = format!("{} ", "#".repeat(level));
-        headings().filter_map(|(line, heading)| heading.strip_prefix(&mark).map(|title| (line, title.trim()))).collect()
+fn sections_of(text: &str) -> Vec<(usize, String)> {
+    let headings = headings_of(text);
+    let of_level = |level: usize| -> Vec<(usize, String)> {
+        let wanted = headings.iter().filter(|heading| heading.level == level);
+        wanted.map(|heading| (heading.line, heading.title.to_owned())).collect()
     };
-    (1..=4).map(of_level).find(|sections| sections.len() > 1).unwrap_or_default()
+    (1..=6).map(of_level).find(|sections| sections.len() > 1).unwrap_or_default()
 }

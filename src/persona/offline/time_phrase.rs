@@ -147,6 +147,15 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_mixture_of_words_breaks_it(text in "((last|past|since|in|on|this|may|week|days|monday|february|2026-02-30|9999|0|3|99999999) ?){0,6}") {
+            if let Some((range, taken)) = find(&words_of(&text), now()) {
+                proptest::prop_assert!(range.until <= now() && !taken.is_empty());
+            }
+        }
+    }
+
     #[test]
     fn absurd_numbers_end_ten_years_ago() {
         assert!(found("last 99999999999999999999 days").is_none());

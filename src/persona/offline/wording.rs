@@ -36,7 +36,9 @@ pub(crate) fn foreign(text: &str, limit: usize) -> String {
 
 /// A passage from outside as a block quote, in which nobody is addressed either.
 pub(crate) fn block_quote(text: &str) -> String {
-    let lines = text.lines().map(|line| format!("> {}", foreign(line, 1500).replace("```", "`")));
+    // A fence would open a code block for the rest of the answer.
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
+    let lines = lines.map(|line| format!("> {}", foreign(line, 1500).replace("```", "`")));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -56,7 +58,7 @@ mod tests {
     #[test]
     fn a_foreign_line_can_neither_call_nor_link_nor_hide() {
         assert_eq!(foreign("Fix\n@Vince [click](http://x) \u{202e}x\u{200b}y", 80), "Fix ＠Vince [click] (http://x) xy");
-        assert_eq!(block_quote("a\n```\n@here"), "> a\n> `\n> ＠here");
+        assert_eq!(block_quote("a\n```sh\n@here ```"), "> a\n> ＠here `");
     }
 
     #[test]

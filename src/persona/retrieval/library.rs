@@ -11,11 +11,15 @@ const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
 /// A word of the nearest heading counts as this many in the text; one of a heading further up as half of that.
 const HEADING: f64 = 1.5;
+/// What a passage counts that only its headings speak for: the right section, but maybe not the right place in it.
+const HEADING_ONLY: f64 = 0.6;
 /// Two neighbouring words of the question that stand at most this many words apart in the passage, in their order.
 const NEAR: usize = 3;
 const PHRASE: f64 = 0.5;
 /// For each sign that a passage gives the kind of answer asked for, as "because" does for a why. Three are enough.
 const CUE: f64 = 0.2;
+/// What code counts against prose that says as much.
+const CODE: f64 = 0.6;
 /// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
 /// than one that it does not.
 const BACKGROUND: f64 = 100.0;
@@ -64,12 +68,8 @@ impl Library {
 
     /// Adds a single fact with its own reference. Who did it is found like a heading.
     pub fn add_fact(&mut self, reference: String, text: &str, by: Option<&str>) {
-        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())] };
+        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())], code: false };
         self.add(reference, passage, true, 1.0);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     fn add(&mut self, source: String, passage: Passage, fact: bool, boost: f64) {
@@ -111,21 +111,23 @@ impl Library {
 
     #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
     fn score(&self, entry: &Entry, query: &Query, terms: &[Wanted]) -> Option<f64> {
-        let found: Vec<(f64, f64)> = terms.iter().map(|term| (term.weight, entry.frequency(term))).filter(|(_, often)| *often > 0.0).collect();
+        let found: Vec<(f64, f64)> =
+            terms.iter().map(|term| (term.weight, entry.frequency(term))).filter(|(_, often)| *often > 0.0).collect();
         let covered: f64 = found.iter().map(|(weight, _)| weight).sum();
         if covered < COVERAGE * terms.iter().map(|term| term.weight).sum::<f64>() {
             return None;
         }
         let cues = count_cues(entry, query).min(3) as f64;
-        // Found by its headings alone: the right section, but maybe not the right place in it. Such passages stay in their order.
+        // Passages found by their headings alone stay in their order: a short one is no better.
         let in_text = terms.iter().filter_map(|term| term.number).any(|number| entry.terms.contains(&number));
-        let place = if in_text || cues > 0.0 { 1.0 } else { 0.6 };
+        let place = if in_text || cues > 0.0 { 1.0 } else { HEADING_ONLY };
+        let prose = if entry.passage.code { CODE } else { 1.0 };
         let average = (self.total_terms as f64 / self.entries.len() as f64).max(1.0);
         let length = if in_text { 1.0 - LENGTH + LENGTH * entry.terms.len() as f64 / average } else { 1.0 };
         let words: f64 = found.iter().map(|(weight, often)| weight * often * (SATURATION + 1.0) / (often + SATURATION * length)).sum();
         let together = terms.windows(2).filter(|pair| entry.holds_near(&pair[0], &pair[1]));
         let phrases: f64 = together.map(|pair| PHRASE * (pair[0].weight + pair[1].weight)).sum();
-        Some((words + phrases) * place * entry.boost * (1.0 + CUE * cues))
+        Some((words + phrases) * place * prose * entry.boost * (1.0 + CUE * cues))
     }
 }
 
@@ -179,7 +181,10 @@ mod tests {
 
     #[test]
     fn words_that_stand_together_win_over_the_same_words_apart() {
-        let library = library(&[("apart", "The stop of the bus is near the soft green hill."), ("together", "Then comes the soft stop on the hill.")]);
+        let library = library(&[
+            ("apart", "The stop of the bus is near the soft green hill."),
+            ("together", "Then comes the soft stop on the hill."),
+        ]);
         assert_eq!(found(&library, "soft stop"), ["together", "apart"]);
     }
 

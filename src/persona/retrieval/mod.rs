@@ -11,7 +11,7 @@ mod terms;
 use chrono::{DateTime, Utc};
 
 pub use library::{Hit, Library};
-pub use passage::Passage;
+pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};
 pub(crate) use terms::words_of;
 pub use terms::{Query, QuestionKind, terms_of};

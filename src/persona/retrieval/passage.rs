@@ -10,6 +10,28 @@ pub struct Passage {
     pub headings: Vec<String>,
     /// Each line with its number, counted from 1.
     pub lines: Vec<(usize, String)>,
+    /// It holds fenced code or a drawing, which rarely answers a question in words.
+    pub code: bool,
+}
+
+/// A heading of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// 1 for the title.
+    pub level: usize,
+    pub line: usize,
+    pub title: &'a str,
+}
+
+/// The headings of a document; a `#` in fenced code is none.
+pub fn headings_of(text: &str) -> Vec<Heading<'_>> {
+    let mut fenced = false;
+    let mut headings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        fenced ^= is_fence(line);
+        headings.extend(heading(line).filter(|_| !fenced).map(|(level, title)| Heading { level, line: index + 1, title }));
+    }
+    headings
 }
 
 impl Passage {
@@ -46,13 +68,12 @@ struct Splitter {
     lines: Vec<(usize, String)>,
     chars: usize,
     fenced: bool,
+    code: bool,
 }
 
 impl Splitter {
     fn take(&mut self, number: usize, line: &str) {
-        if line.trim_start().starts_with("```") {
-            self.fenced = !self.fenced;
-        }
+        self.fenced ^= is_fence(line);
         match heading(line).filter(|_| !self.fenced) {
             Some((level, title)) => {
                 self.close();
@@ -66,6 +87,7 @@ impl Splitter {
                         self.close();
                     }
                     self.chars += piece.len() + 1;
+                    self.code |= self.fenced;
                     self.lines.push((number, piece.to_owned()));
                 }
             }
@@ -78,11 +100,12 @@ impl Splitter {
             return;
         }
         let headings = self.headings.iter().map(|(_, title)| title.clone()).collect();
-        let passage = Passage { headings, lines: std::mem::take(&mut self.lines) };
+        let passage = Passage { headings, lines: std::mem::take(&mut self.lines), code: std::mem::take(&mut self.code) };
         match self.passages.last_mut() {
             // An announcement alone answers nothing: it takes in what it announces.
             Some(last) if last.announces() && last.headings == passage.headings && last.chars() + passage.chars() <= MAX_CHARS => {
                 last.lines.extend(passage.lines);
+                last.code |= passage.code;
             }
             _ => self.passages.push(passage),
         }
@@ -94,6 +117,10 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.len() - rest.len();
     let title = rest.strip_prefix(' ')?.trim().trim_end_matches('#').trim_end();
     ((1..=6).contains(&level) && !title.is_empty()).then_some((level, title))
+}
+
+fn is_fence(line: &str) -> bool {
+    line.trim_start().starts_with("```")
 }
 
 fn is_rule(line: &str) -> bool {
@@ -150,7 +177,10 @@ mod tests {
 
     #[test]
     fn a_heading_inside_code_is_code() {
-        let passages = split("# Title\n```sh\n# a comment\n\nls\n```\n");
+        let text = "# Title\n```sh\n# a comment\n\nls\n```\n";
+        assert_eq!(headings_of(text), [Heading { level: 1, line: 1, title: "Title" }]);
+        let passages = split(text);
+        assert!(passages[0].code);
         assert_eq!(passages.len(), 1);
         assert_eq!(passages[0].headings, ["Title"]);
     }

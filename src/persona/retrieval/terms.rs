@@ -52,6 +52,9 @@ const WEAK_WORDS: &[&str] = &[
     "work",
 ];
 
+/// A longer question is a pasted text, whose beginning says what it is about.
+const MAX_TERMS: usize = 40;
+
 /// What a question asks for, by its first question word. Passages that speak of it are preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
@@ -104,6 +107,9 @@ impl Query {
         let words = words_of(question);
         let mut terms: Vec<(String, f64)> = Vec::new();
         for word in words.iter().filter(|word| !is_stop_word(word) && !ignored.contains(word)) {
+            if terms.len() == MAX_TERMS {
+                break;
+            }
             let term = stem(word);
             if !terms.iter().any(|(known, _)| *known == term) {
                 let weight = if WEAK_WORDS.iter().any(|weak| stem(weak) == term) { 0.3 } else { 1.0 };
