@@ -79,7 +79,7 @@ impl Store {
         async move {
             match lost {
                 Some(lost) => lost.await,
-                None => std::future::pending().await,
+                None => std::future::pending::<()>().await,
             }
         }
     }

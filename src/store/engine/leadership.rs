@@ -63,7 +63,7 @@ impl Leadership {
                 return;
             }
             // The watcher was stopped: the lock was given back, not lost.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

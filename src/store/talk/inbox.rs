@@ -46,6 +46,12 @@ pub(in crate::store) struct InboxColumns {
     deleted_at: Option<DateTime<Utc>>,
 }
 
+#[derive(sqlx::FromRow)]
+struct ClaimColumns {
+    completed_at: Option<DateTime<Utc>>,
+    decided_at: Option<DateTime<Utc>>,
+}
+
 impl InboxColumns {
     pub(in crate::store) fn read(self) -> Result<InboxRow> {
         Ok(InboxRow {
@@ -64,7 +70,7 @@ impl Store {
     /// Claims a message, so that it is handled once. An identity that sees it without content claims it too; the content comes with
     /// whoever sees it, as [`Claim::Completed`] if that is still of use. After the decision the content is stored all the same.
     pub async fn claim(&self, message: &InboundMessage, now: DateTime<Utc>) -> Result<Claim> {
-        let claimed: Option<(Option<DateTime<Utc>>, Option<DateTime<Utc>>)> = sql!(
+        let claimed: Option<ClaimColumns> = sql!(
             self.db().write()?,
             fetch_optional,
             "INSERT INTO inbox (id, channel, message, complete, speaker, sent_at, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -81,9 +87,9 @@ impl Store {
             now
         )?;
         Ok(match claimed {
-            Some((None, _)) => Claim::New,
-            Some((Some(_), None)) => Claim::Completed,
-            Some((Some(_), Some(_))) | None => Claim::Known,
+            Some(ClaimColumns { completed_at: None, .. }) => Claim::New,
+            Some(ClaimColumns { decided_at: None, .. }) => Claim::Completed,
+            Some(_) | None => Claim::Known,
         })
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::ids::{ChannelId, MessageId, OutboxId};
+use crate::domain::ids::{ChannelId, MessageId, OutboxId, TurnId};
 use crate::domain::outbound::{DeliveryState, OutboundMessage, Posted};
 use crate::store::Store;
 use crate::store::engine::{Document, Transaction, document, plain, sql};
@@ -150,7 +150,7 @@ pub(super) async fn insert_outbound(
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
             message.id.as_str(),
             message.channel.as_str(),
-            message.turn.as_ref().map(|turn| turn.as_str()),
+            message.turn.as_ref().map(TurnId::as_str),
             cause.map(MessageId::as_str),
             message.kind.as_str(),
             document(message),

@@ -19,7 +19,7 @@ use super::skip;
 const USER: &str = "teamroom";
 
 /// Starting takes about a second; a loaded machine may need far longer.
-const STARTING: Duration = Duration::from_secs(60);
+const STARTING: Duration = Duration::from_mins(1);
 
 /// The address of a fresh, empty database. None, after a loud word, where no server can be started.
 pub(crate) async fn database() -> Option<String> {
