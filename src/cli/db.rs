@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use comfy_table::{Table, presets};
-
 use super::setting;
 use crate::clock::{Clock, SystemClock};
 use crate::store::Store;
@@ -32,12 +30,9 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
         );
     } else {
         println!("{} at {}, schema {}, {} KiB", summary.engine, summary.place, summary.schema, summary.size.div_ceil(1024));
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_header(["table", "rows"]);
-        for (name, rows) in &summary.tables {
-            table.add_row([name.clone(), rows.to_string()]);
+        for (table, rows) in &summary.tables {
+            println!("  {table:<14}{rows:>10}");
         }
-        println!("{table}");
         println!("{}", if summary.damage.is_empty() { "No damage found.".to_owned() } else { summary.damage.join("\n") });
     }
     anyhow::ensure!(summary.damage.is_empty(), "the database is damaged; keep the file and restore a backup");

@@ -9,6 +9,7 @@
 
 mod accounts;
 mod address;
+mod check;
 mod commands;
 mod gateway;
 mod identity;
@@ -28,6 +29,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+pub use check::{Finding, check};
 pub use ports::{IdentifyLog, Registrations};
 
 use crate::chat::PlatformEvent;

@@ -210,7 +210,8 @@ impl Performer {
         }
     }
 
-    fn feeds_of(&self, persona: &Persona) -> &[Box<dyn Feed>] {
+    /// The feeds of a persona.
+    pub fn feeds_of(&self, persona: &Persona) -> &[Box<dyn Feed>] {
         self.feeds.get(&persona.slug).map(Vec::as_slice).unwrap_or_default()
     }
 

@@ -1,0 +1,94 @@
+//! `teamroom doctor`: what is missing, each finding with its remedy.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::setting;
+use crate::app;
+use crate::clock::{Clock, SharedClock, SystemClock};
+use crate::config::Config;
+use crate::discord::{self, Finding};
+use crate::domain::roster::Roster;
+use crate::feeds::{self, FeedQuery};
+use crate::persona::load;
+use crate::store::Store;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Print JSON: a list of findings.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(file)?;
+    let mut findings = vec![Finding::good("configuration: valid")];
+    if let Some(roster) = check_personas(&config, &mut findings) {
+        let roster = Arc::new(roster);
+        check_store_and_feeds(&config, &roster, &mut findings).await;
+        check_discord(&config, &roster, &mut findings).await;
+    }
+    if args.json {
+        let list: Vec<_> = findings.iter().map(|finding| serde_json::json!({"good": finding.good, "text": finding.text})).collect();
+        println!("{}", serde_json::Value::from(list));
+    } else {
+        findings.iter().for_each(|finding| println!("{} {}", if finding.good { "ok  " } else { "MEND" }, finding.text));
+    }
+    let bad = findings.iter().filter(|finding| !finding.good).count();
+    anyhow::ensure!(bad == 0, "{bad} thing(s) to mend");
+    Ok(())
+}
+
+fn check_personas(config: &Config, findings: &mut Vec<Finding>) -> Option<Roster> {
+    let loaded = load::load(&config.personas);
+    findings.extend(loaded.refused.iter().map(|(path, error)| Finding::bad(format!("persona {}: {error}", path.display()))));
+    match loaded.roster {
+        Ok(roster) => {
+            findings.push(Finding::good(format!("personas: {}", roster.personas().len())));
+            findings.extend(config.list_unknown_personas(&roster).into_iter().map(Finding::bad));
+            Some(roster)
+        }
+        Err(error) => {
+            findings.push(Finding::bad(format!("personas: {error}")));
+            None
+        }
+    }
+}
+
+async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+    let clock: SharedClock = Arc::new(SystemClock);
+    let now = clock.now();
+    let store = match Store::open_shared(&config.database_url, now).await {
+        Ok(store) => store,
+        Err(error) => return findings.push(Finding::bad(format!("store: {error}"))),
+    };
+    findings.push(match store.summary().await {
+        Ok(summary) if summary.damage.is_empty() => Finding::good(format!("store: {} at {}", summary.engine, summary.place)),
+        Ok(summary) => Finding::bad(format!("store: damaged ({}); keep the file and restore a backup", summary.damage.join("; "))),
+        Err(error) => Finding::bad(format!("store: {error}")),
+    });
+    match app::performer(config, roster, &store, &clock) {
+        Err(error) => findings.push(Finding::bad(format!("{error:#}"))),
+        Ok((performer, _low)) => {
+            findings.push(Finding::good(performer.describe_models()));
+            let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
+            for persona in roster.personas() {
+                for report in feeds::read_all(performer.feeds_of(persona), &asked).await {
+                    let what = format!("feed {} of {}", report.feed, persona.name);
+                    findings.push(match report.outcome {
+                        Ok(reading) => Finding::good(format!("{what}: {} item(s) this week{}", reading.total, reading.note.map_or(String::new(), |note| format!(" ({note})")))),
+                        Err(error) => Finding::bad(format!("{what}: {error}")),
+                    });
+                }
+            }
+        }
+    }
+    store.close().await;
+}
+
+async fn check_discord(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {
+    match discord::check(&config.discord, roster, SystemClock.now()).await {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::bad(format!("Discord: {error}; `teamroom sandbox` needs none of it"))),
+    }
+}
