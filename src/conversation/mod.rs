@@ -34,8 +34,6 @@ mod queue;
 mod reading;
 mod recovery;
 pub mod router;
-#[cfg(test)]
-mod sample;
 mod status;
 
 use std::collections::HashMap;

@@ -1,7 +1,9 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
+mod discord;
 mod llm;
 mod offline;
+mod page;
 mod sandbox;
 mod store;
 mod support;
