@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serenity::model::id::ChannelId as SnowflakeChannel;
+use tokio::time::Instant;
 
 use super::Discord;
 use super::gateway::inbound;
@@ -58,7 +59,7 @@ impl ChatPlatform for Discord {
 
     async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
         if let Some(identity) = self.identities.get(persona) {
-            identity.show(presence, identity.pulse.age() < FRESH).await;
+            identity.show(presence, identity.pulse.age(Instant::now()) < FRESH).await;
         }
     }
 

@@ -1,2 +1,1 @@
-#[test]
-fn empty() {}
+mod discord;

@@ -18,6 +18,7 @@ use serenity::model::event::MessageUpdateEvent;
 use serenity::model::gateway::Ready;
 use serenity::model::id::{ChannelId, GuildId, MessageId};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 pub(crate) use channels::ChannelDirectory;
 pub(crate) use message::inbound;
@@ -73,7 +74,7 @@ pub(crate) struct Gateway {
 #[async_trait]
 impl Framework for Gateway {
     async fn dispatch(&self, context: Context, event: FullEvent) {
-        self.identity.pulse.beat();
+        self.identity.pulse.beat(Instant::now());
         match event {
             FullEvent::Ready { data_about_bot } => self.ready(&data_about_bot),
             FullEvent::Resume { .. } => self.identity.resumed(),

@@ -116,7 +116,7 @@ impl Supervisor {
                 None => {}
             }
             let latency = session.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
-            self.identity.pulse.observe(latency);
+            self.identity.pulse.observe(latency, Instant::now());
             if turnstile.turn() {
                 self.identity.set_state(IdentityState::Reconnecting, None);
                 if dial.is_some() {
@@ -129,7 +129,7 @@ impl Supervisor {
             }
             match dial {
                 Some((since, patience)) if since.elapsed() > patience => break format!("it was not up within {patience:?}"),
-                None if self.identity.pulse.age() > self.timing.silence => {
+                None if self.identity.pulse.age(Instant::now()) > self.timing.silence => {
                     break format!("nothing came for {:?}", self.timing.silence);
                 }
                 _ => {}
