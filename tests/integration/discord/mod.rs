@@ -1,4 +1,6 @@
 //! The Discord adapter against the sandbox, over real sockets.
 
 mod receiving;
+mod rest_faults;
+mod sending;
 mod stage;
