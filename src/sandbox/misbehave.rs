@@ -121,7 +121,7 @@ impl Misbehaviour {
     /// # Errors
     /// When the switch names an unknown bot, channel or permission.
     pub fn set(&self, switch: Switch) -> Result<(), SwitchError> {
-        for bot in named_bot(&switch) {
+        if let Some(bot) = named_bot(&switch) {
             self.find_bot(bot)?;
         }
         match switch {

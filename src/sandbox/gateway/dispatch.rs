@@ -18,8 +18,6 @@ pub(crate) enum Audience {
     /// Whoever can see this channel.
     Channel(Snowflake),
     User(Snowflake),
-    /// The people among those who can see this channel; some events exist for user clients only.
-    PeopleIn(Snowflake),
 }
 
 /// One event.
@@ -46,9 +44,6 @@ impl Dispatch {
             Audience::Guild => true,
             Audience::Channel(id) => world.channels.get(&id).is_some_and(|c| world.can_view(session.user, c)),
             Audience::User(user) => session.user == user,
-            Audience::PeopleIn(id) => {
-                session.is_person && world.channels.get(&id).is_some_and(|c| world.can_view(session.user, c))
-            }
         }
     }
 

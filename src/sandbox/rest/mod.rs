@@ -5,10 +5,14 @@
 //! so whatever it does happens at once for all clients.
 
 mod body;
+mod callbacks;
 mod channels;
+mod commands;
 mod errors;
+mod followups;
 mod form;
 mod guilds;
+mod interactions;
 mod messages;
 mod pins;
 mod posting;
@@ -17,6 +21,7 @@ mod routes;
 mod serving;
 mod threads;
 mod users;
+mod webhooks;
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};

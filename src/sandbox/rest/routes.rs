@@ -1,11 +1,15 @@
-//! The table of routes. The names behind `=>` are Discord's operations.
+//! The table of routes: method and path on the left, the operation on the right.
 
 use axum::http::Method;
 
 use super::errors::ApiError;
-use super::{Answered, Call, channels, guilds, messages, pins, reactions, threads, users};
+use super::{
+    Answered, Call, callbacks, channels, commands, guilds, interactions, messages, ok, pins, reactions, threads, users,
+    webhooks,
+};
 use crate::sandbox::limits::Route;
 use crate::sandbox::snowflake::Snowflake;
+use crate::sandbox::state::Scope;
 
 /// An id in a path.
 fn id(text: &str) -> Result<Snowflake, ApiError> {
@@ -18,6 +22,23 @@ fn id(text: &str) -> Result<Snowflake, ApiError> {
 pub(crate) fn route(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
     match path {
         ["gateway", ..] | ["users", ..] | ["applications", "@me"] | ["oauth2", ..] => account(call, method, path),
+        ["applications", application, "guilds", guild, "commands", rest @ ..] => {
+            let scope = commands::own_scope(call, id(application)?, Some(id(guild)?))?;
+            command(call, method, scope, rest)
+        }
+        ["applications", application, "commands", rest @ ..] => {
+            let scope = commands::own_scope(call, id(application)?, None)?;
+            command(call, method, scope, rest)
+        }
+        ["applications", application, "emojis"] => {
+            commands::own_scope(call, id(application)?, None)?;
+            ok(serde_json::json!({ "items": [] }))
+        }
+        ["interactions"] if method == Method::POST => interactions::create(call),
+        ["interactions", interaction, token, "callback"] if method == Method::POST => {
+            callbacks::create(call, id(interaction)?, token)
+        }
+        ["webhooks", webhook, rest @ ..] => self::webhook(call, method, id(webhook)?, rest),
         ["guilds", rest @ ..] => guild(call, method, rest),
         ["channels", channel, "messages", "pins", rest @ ..] => pin(call, method, id(channel)?, rest),
         ["channels", channel, "pins", rest @ ..] => old_pin(call, method, id(channel)?, rest),
@@ -55,6 +76,8 @@ fn guild(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
         ("GET", ["members", user]) => guilds::member(call, id(user)?),
         ("GET", ["roles"]) => guilds::roles(call),
         ("GET", ["threads", "active"]) => threads::active(call),
+        ("GET", ["webhooks"]) => webhooks::list(call),
+        ("GET", ["application-command-index"]) => commands::index(call),
         _ => Err(ApiError::no_route()),
     }
 }
@@ -64,7 +87,38 @@ fn channel(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
         ("GET", [channel]) => channels::get(call, id(channel)?),
         ("PATCH", [channel]) => channels::update(call, id(channel)?),
         ("DELETE", [channel]) => channels::delete(call, id(channel)?),
+        ("GET", [channel, "webhooks"]) => webhooks::list_in_channel(call, id(channel)?),
+        ("POST", [channel, "webhooks"]) => webhooks::create(call, id(channel)?),
         ("POST", [channel, "typing"]) => channels::typing(call, id(channel)?),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+fn command(call: &mut Call, method: &Method, scope: Scope, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", []) => commands::list(call, scope),
+        ("PUT", []) => commands::replace_all(call, scope),
+        ("POST", []) => commands::create(call, scope),
+        ("GET", [command]) => commands::get(call, scope, id(command)?),
+        ("PATCH", [command]) => commands::update(call, scope, id(command)?),
+        ("DELETE", [command]) => commands::delete(call, scope, id(command)?),
+        _ => Err(ApiError::no_route()),
+    }
+}
+
+/// The same operations by the webhook's token, or without it by somebody who may manage it.
+fn webhook(call: &mut Call, method: &Method, webhook: Snowflake, path: &[&str]) -> Answered {
+    match (method.as_str(), path) {
+        ("GET", []) => webhooks::get(call, webhook, None),
+        ("PATCH", []) => webhooks::update(call, webhook, None),
+        ("DELETE", []) => webhooks::delete(call, webhook, None),
+        ("GET", [token]) => webhooks::get(call, webhook, Some(token)),
+        ("PATCH", [token]) => webhooks::update(call, webhook, Some(token)),
+        ("DELETE", [token]) => webhooks::delete(call, webhook, Some(token)),
+        ("POST", [token]) => webhooks::execute(call, webhook, token),
+        ("GET", [token, "messages", message]) => webhooks::get_message(call, webhook, token, message),
+        ("PATCH", [token, "messages", message]) => webhooks::update_message(call, webhook, token, message),
+        ("DELETE", [token, "messages", message]) => webhooks::delete_message(call, webhook, token, message),
         _ => Err(ApiError::no_route()),
     }
 }

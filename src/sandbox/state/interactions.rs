@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Reference;
+use super::{Attachment, InteractionMetadata, Reference};
 use crate::sandbox::snowflake::Snowflake;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +68,27 @@ pub(crate) struct Interaction {
     pub(crate) created: Instant,
 }
 
+impl Interaction {
+    /// What its messages say about it. Only the first answer shows the command's name.
+    pub(crate) fn metadata(&self, is_first: bool) -> InteractionMetadata {
+        let command = self.command.clone().filter(|_| is_first);
+        InteractionMetadata { id: self.id, kind: self.kind.code(), user: self.user, command }
+    }
+}
+
+/// A modal on a person's screen: the message whose component opened it, and its fields.
+type Modal = (Option<Reference>, Vec<Value>);
+
 /// Interactions whose token ran out are kept this much longer, so that their use is told from that of an unknown one.
 const MEMORY_AFTER_EXPIRY: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug, Default)]
 pub(crate) struct Interactions {
     by_token: HashMap<String, Interaction>,
+    /// By application, person and custom id.
+    modals: HashMap<(Snowflake, Snowflake, String), Modal>,
+    /// Files given to commands, which belong to no message.
+    files: HashMap<Snowflake, (Snowflake, Attachment)>,
 }
 
 impl Interactions {
@@ -84,6 +99,28 @@ impl Interactions {
 
     pub(crate) fn find(&self, token: &str) -> Option<&Interaction> {
         self.by_token.get(token)
+    }
+
+    pub(crate) fn show_modal(&mut self, interaction: &Interaction, modal: &Value) {
+        let custom_id = modal["custom_id"].as_str().unwrap_or_default().to_owned();
+        let components = modal["components"].as_array().cloned().unwrap_or_default();
+        self.modals.insert((interaction.application, interaction.user, custom_id), (interaction.source, components));
+    }
+
+    pub(crate) fn find_modal(&self, application: Snowflake, user: Snowflake, custom_id: &str) -> Option<&Modal> {
+        self.modals.get(&(application, user, custom_id.to_owned()))
+    }
+
+    pub(crate) fn close_modal(&mut self, application: Snowflake, user: Snowflake, custom_id: &str) {
+        self.modals.remove(&(application, user, custom_id.to_owned()));
+    }
+
+    pub(crate) fn keep_files(&mut self, channel: Snowflake, files: Vec<Attachment>) {
+        self.files.extend(files.into_iter().map(|file| (file.id, (channel, file))));
+    }
+
+    pub(crate) fn find_file(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
+        self.files.get(&id).filter(|(place, _)| *place == channel).map(|(_, file)| file)
     }
 
     pub(crate) fn find_mut(&mut self, token: &str) -> Option<&mut Interaction> {

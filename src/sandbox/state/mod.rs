@@ -16,13 +16,13 @@ mod messages;
 mod permissions;
 mod render;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use accounts::{Account, Accounts};
-pub(crate) use channels::{Channel, ChannelKind, Overwrite, ThreadState};
+pub(crate) use channels::{Channel, ChannelKind, Overwrite};
 pub(crate) use commands::{Commands, Scope};
 pub(crate) use interactions::{Answer, Interaction, InteractionKind, Interactions};
 pub use log::StateError;
@@ -122,6 +122,7 @@ impl World {
         }
         world.furnish(options);
         world.compact()?;
+        world.sweep_files();
         Ok(world)
     }
 
@@ -162,6 +163,18 @@ impl World {
     /// The ids of the members, in a lasting order.
     pub(crate) fn members_sorted(&self) -> Vec<Snowflake> {
         self.accounts.members().map(|account| account.id).collect()
+    }
+
+    /// Removes files that belong to no message: those of commands, and those whose message did not reach the disk.
+    fn sweep_files(&self) {
+        let kept: HashSet<String> =
+            self.messages.iter().flat_map(|message| &message.attachments).map(|file| file.id.to_string()).collect();
+        let found = std::fs::read_dir(&self.files).into_iter().flatten().flatten();
+        for file in found.filter(|file| !kept.contains(&*file.file_name().to_string_lossy())) {
+            if let Err(error) = remove_if_present(&file.path()) {
+                tracing::warn!(%error, path = %file.path().display(), "a leftover file could not be removed");
+            }
+        }
     }
 
     pub(crate) fn next_id(&mut self) -> Snowflake {
@@ -273,8 +286,11 @@ impl World {
         self.files.join(attachment.to_string())
     }
 
-    /// Finds an attachment of any message in the channel.
+    /// Finds an attachment of any message in the channel, or one that was given to a command there.
     pub(crate) fn find_attachment(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
+        if let Some(file) = self.interactions.find_file(channel, id) {
+            return Some(file);
+        }
         // An attachment gets its id just before its message does; edits may add later ones, so older messages follow.
         let newer = self.messages.range(channel, id, Snowflake::MAX).take(8);
         let older = self.messages.range(channel, Snowflake::MIN, id).rev();

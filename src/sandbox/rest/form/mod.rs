@@ -1,21 +1,21 @@
 //! Reading what a request asks for: each function checks one thing against Discord's limits and gives it in the form
 //! in which it is kept, without anything that the sandbox does not know. Request JSON is never echoed.
 
-//CMD mod commands;
+mod commands;
 mod components;
 mod embeds;
 mod mentions;
 mod message;
-//CMD mod options;
+mod options;
 
 use serde_json::{Map, Value};
 
-//CMD pub(crate) use commands::parse_command;
+pub(crate) use commands::parse_command;
 pub(crate) use components::{parse_components, parse_modal};
 pub(crate) use embeds::parse_embeds;
-pub(crate) use mentions::{AllowedMentions, Mentions};
+pub(crate) use mentions::{AllowedMentions};
 pub(crate) use message::Draft;
-//CMD pub(crate) use options::{Resolved, parse_options};
+pub(crate) use options::{Resolved, parse_options};
 
 use super::errors::ApiError;
 

@@ -1,0 +1,69 @@
+//! What a bot says after its first answer to an interaction.
+
+use super::errors::ApiError;
+use super::form::{AllowedMentions, Draft};
+use super::posting::Posting;
+use super::{Answered, Call, ok};
+use crate::sandbox::snowflake::Snowflake;
+use crate::sandbox::state::{Answer, Author, Interaction, Message, MessageKind, flags};
+
+/// The interaction of a token that is still good. Before the first answer its webhook does not exist yet.
+fn find_interaction(call: &Call, application: Snowflake, token: &str) -> Result<Interaction, ApiError> {
+    let found = call.core.world.interactions.find(token).filter(|found| found.application == application);
+    let interaction = found.ok_or_else(ApiError::unknown_webhook)?;
+    if interaction.created.elapsed() > call.server.options.windows.interaction_token {
+        return Err(ApiError::invalid_token());
+    }
+    match interaction.answer {
+        Answer::Waiting | Answer::Missed => Err(ApiError::unknown_webhook()),
+        Answer::Thinking | Answer::Given => Ok(interaction.clone()),
+    }
+}
+
+pub(crate) fn create(call: &mut Call, application: Snowflake, token: &str) -> Answered {
+    let interaction = find_interaction(call, application, token)?;
+    let draft = Draft::parse(&call.body, AllowedMentions::users_only())?;
+    if draft.is_empty() {
+        return Err(ApiError::empty_message());
+    }
+    let original = find_message(call, application, token, "@original");
+    if interaction.answer == Answer::Thinking
+        && let Ok(thinking) = original
+    {
+        // Discord lets the first follow-up after a deferred answer take the place of "thinking".
+        let edited = call.world().edit(thinking, draft)?;
+        was_edited(call, token, edited.id);
+        return ok(call.render(&edited));
+    }
+    let mut posting = Posting::new(interaction.channel, Author::User(application), MessageKind::Default);
+    if interaction.original.is_some_and(|original| original.message.is_some()) {
+        posting.kind = MessageKind::Reply;
+        posting.reference = interaction.original;
+    }
+    posting.interaction = Some(interaction.metadata(false));
+    if draft.flags.is_some_and(|flags| flags & flags::EPHEMERAL != 0) {
+        posting.ephemeral_to = Some(interaction.user);
+        posting.flags = flags::EPHEMERAL;
+    }
+    let message = call.world().post(posting, draft)?;
+    ok(call.render(&message))
+}
+
+/// One of the bot's messages in the interaction; `@original` is its first.
+pub(crate) fn find_message(call: &Call, application: Snowflake, token: &str, message: &str) -> Result<Message, ApiError> {
+    let interaction = find_interaction(call, application, token)?;
+    let id = match message {
+        "@original" => interaction.original.and_then(|original| original.message),
+        id => id.parse().ok(),
+    };
+    let found = id.and_then(|id| call.core.world.messages.get(interaction.channel, id));
+    found.filter(|found| found.is_by(application)).cloned().ok_or_else(ApiError::unknown_message)
+}
+
+/// An edit of the "thinking" message is the answer.
+pub(crate) fn was_edited(call: &mut Call, token: &str, message: Snowflake) {
+    let Some(interaction) = call.world().interactions.find_mut(token) else { return };
+    if interaction.original.is_some_and(|original| original.message == Some(message)) {
+        interaction.answer = Answer::Given;
+    }
+}
