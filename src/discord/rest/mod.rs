@@ -228,9 +228,10 @@ impl Rest {
             self.count_invalid();
         }
         let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_secs(86_400));
-        let Ok(Limited { retry_after, global }) = serde_json::from_slice(body) else {
-            let retry_after = text(RETRY_AFTER.as_str()).and_then(|value| seconds(value.parse().ok()?));
-            let wait = self.shared.shut(retry_after, now);
+        let asked = text(RETRY_AFTER.as_str());
+        // The API says so in a header and in the body. The network in front of it sends a page, or leaves one of them out.
+        let (Some(_), Ok(Limited { retry_after, global })) = (asked, serde_json::from_slice(body)) else {
+            let wait = self.shared.shut(asked.and_then(|value| seconds(value.parse().ok()?)), now);
             self.trouble(credential, format!("Discord turns away everything from this address; nothing is sent for {} s.", wait.as_secs()));
             return wait;
         };

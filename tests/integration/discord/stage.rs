@@ -47,8 +47,13 @@ impl Setting {
         Self { sandbox, timing: hurried(), mute: vec![], adapt: Box::new(|_| {}), _dir: dir }
     }
 
+    /// The sandbox alone.
+    pub async fn sandbox(&self) -> Sandbox {
+        Sandbox::start(self.sandbox.clone()).await.unwrap()
+    }
+
     pub async fn open(self) -> Stage {
-        let sandbox = Sandbox::start(self.sandbox.clone()).await.unwrap();
+        let sandbox = self.sandbox().await;
         let mut settings = settings(&sandbox);
         settings.tokens.retain(|slug, _| !self.mute.contains(&slug.as_str()));
         (self.adapt)(&mut settings);
@@ -196,6 +201,12 @@ impl Stage {
     pub async fn history(&self, channel: &str) -> Vec<Value> {
         let messages = self.person("GET", &format!("/channels/{channel}/messages?limit=100"), Value::Null).await;
         messages.as_array().unwrap().clone()
+    }
+
+    /// Starts the sandbox again where it was.
+    pub async fn reopen(&mut self, addr: std::net::SocketAddr) {
+        self.setting.sandbox.addr = addr;
+        self.sandbox = self.setting.sandbox().await;
     }
 
     pub async fn close(self) {
