@@ -9,13 +9,13 @@ use serenity::model::id::ChannelId as SnowflakeChannel;
 use tokio::time::Instant;
 
 use super::Discord;
-use super::gateway::inbound;
+use super::gateway::{Completeness, completeness, inbound};
 use super::identity::Identity;
 use super::rest::messages::Voice;
 use super::rest::webhooks::Destination;
 use crate::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::domain::message::{Attachment, InboundMessage};
+use crate::domain::message::{Attachment, InboundMessage, Place};
 use crate::domain::outbound::{OutboundMessage, Posted};
 
 /// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
@@ -34,17 +34,14 @@ impl ChatPlatform for Discord {
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        let (reader, voice) = match self.identities.get(&message.persona) {
-            Some(identity) => {
-                let account = identity.account().ok_or_else(|| SendError::Offline(message.persona.clone()))?;
-                (able(identity)?, Voice::Account(account.to_string()))
-            }
-            None => {
-                let owner = self.coordinator()?;
-                let channel = self.destination(&message.channel)?.channel;
-                let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
-                (owner, Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() })
-            }
+        let (reader, voice) = if let Some(identity) = self.identities.get(&message.persona) {
+            let account = identity.account().ok_or_else(|| SendError::Offline(message.persona.clone()))?;
+            (able(identity)?, Voice::Account(account.to_string()))
+        } else {
+            let owner = self.coordinator()?;
+            let channel = self.destination(&message.channel)?.channel;
+            let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
+            (owner, Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() })
         };
         Ok(self.rest.find_posted(&reader.credential, &voice, message, since).await?)
     }
@@ -71,14 +68,16 @@ impl ChatPlatform for Discord {
     async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
         let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
-        for identity in self.readers(self.hub.channels.find_direct(id)) {
+        for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
             match self.rest.list_after(&identity.credential, channel, after, limit).await {
                 Ok(messages) => {
                     self.note_channel(identity, id).await;
                     let described = self.hub.channels.describe(id);
+                    let is_direct = described.place == Place::Direct;
                     let seen = |message| {
                         let kind = self.hub.accounts.kind_of(&message);
-                        inbound(message, described.clone(), kind, identity.persona.clone(), true)
+                        let complete = completeness(&message, identity.account(), is_direct) == Completeness::Full;
+                        inbound(message, described.clone(), kind, identity.persona.clone(), complete)
                     };
                     return Ok(messages.into_iter().map(seen).collect());
                 }
@@ -114,10 +113,10 @@ impl Discord {
     }
 
     /// Identities that can read, the one that surely can see the channel first, then the coordinator.
-    fn readers(&self, first: Option<PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
+    fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
         let coordinator = &self.roster.coordinator().slug;
         let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
-        readers.sort_by_key(|identity| (Some(&identity.persona) != first.as_ref(), identity.persona != *coordinator));
+        readers.sort_by_key(|identity| (Some(&identity.persona) != first, identity.persona != *coordinator));
         readers.into_iter()
     }
 

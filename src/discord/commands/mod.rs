@@ -58,7 +58,10 @@ impl Commands {
         poise::set_qualified_names(&mut commands);
         let options = poise::FrameworkOptions {
             commands,
-            on_error: |error| Box::pin(report(error)),
+            on_error: |error| {
+                report(&error);
+                Box::pin(std::future::ready(()))
+            },
             allowed_mentions: Some(serenity::CreateAllowedMentions::new()),
             initialize_owners: false,
             ..Default::default()
@@ -76,7 +79,8 @@ impl Commands {
             user_data: &self.counter,
             shard_manager,
         };
-        poise::dispatch_event(framework, event).await;
+        // Boxed, because poise's future is large and few events are interactions.
+        Box::pin(poise::dispatch_event(framework, event)).await;
     }
 
     /// Registers the commands with `application` unless they are registered already.
@@ -137,7 +141,7 @@ async fn persona_names(context: Context<'_>, typed: &str) -> CreateAutocompleteR
 }
 
 /// What is left for poise to report: commands that Discord still shows and this version does not know, and faults.
-async fn report(error: poise::FrameworkError<'_, Arc<Counter>, CommandError>) {
+fn report(error: &poise::FrameworkError<'_, Arc<Counter>, CommandError>) {
     match error {
         poise::FrameworkError::UnknownInteraction { interaction, .. } => {
             tracing::warn!(command = interaction.data.name, "a command is not known; Discord may show an older set for a while");

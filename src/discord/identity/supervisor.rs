@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::{Ending, Farewell, Session};
 use super::turnstile::Turnstile;
-use super::{Arrival, Identity, SessionParts};
+use super::{Arrival, Identity, SessionParts, content_trouble};
 use crate::chat::{IdentityState, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::discord::Timing;
@@ -53,7 +53,6 @@ impl Supervisor {
             match self.session().await {
                 Outcome::Stopped => return,
                 Outcome::Refused(trouble) => {
-                    self.identity.credential.revoke();
                     self.identity.set_state(IdentityState::Down, Some(trouble.clone()));
                     self.announce(trouble);
                     return;
@@ -117,6 +116,9 @@ impl Supervisor {
             }
             let latency = session.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
             self.identity.pulse.observe(latency, Instant::now());
+            if let Some(latency) = latency {
+                metrics::gauge!("teamroom_discord_latency_seconds", "persona" => self.identity.persona.to_string()).set(latency.as_secs_f64());
+            }
             if turnstile.turn() {
                 self.identity.set_state(IdentityState::Reconnecting, None);
                 if dial.is_some() {
@@ -163,7 +165,7 @@ impl Supervisor {
 
     /// Whether there is room for another IDENTIFY this hour. A log that cannot be read gives none.
     async fn may_identify(&self) -> bool {
-        let hour_ago = self.clock.now() - Duration::from_secs(3600);
+        let hour_ago = self.clock.now() - Duration::from_hours(1);
         match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
             Ok(count) if count < IDENTIFIES_PER_HOUR => true,
             Ok(_) => {
@@ -191,11 +193,12 @@ impl Supervisor {
     fn refusal(&self, error: &GatewayError) -> String {
         let name = &self.identity.credential.name;
         match error {
-            GatewayError::InvalidAuthentication => token_trouble(name, &self.identity.persona),
-            GatewayError::DisallowedGatewayIntents => format!(
-                "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \
-                 \"Message Content Intent\" under Privileged Gateway Intents, save, and restart."
-            ),
+            GatewayError::InvalidAuthentication => {
+                // Posting with it would be refused as well, and counted.
+                self.identity.credential.revoke();
+                token_trouble(name, &self.identity.persona)
+            }
+            GatewayError::DisallowedGatewayIntents => content_trouble(name),
             other => format!("Discord refuses the connection of {name} for good ({other}). Update Teamroom, or report it."),
         }
     }

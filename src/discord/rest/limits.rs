@@ -41,7 +41,7 @@ impl Route {
             // Each token has a bucket of its own; the token itself is kept nowhere.
             let mut hasher = DefaultHasher::new();
             token.hash(&mut hasher);
-            major.push_str(&format!("/{:x}", hasher.finish()));
+            major = format!("{major}/{:x}", hasher.finish());
         }
         let rest: Vec<&str> = parts.map(|part| if part.bytes().all(|byte| byte.is_ascii_digit()) { ":id" } else { part }).collect();
         Self { template: format!("{method} {head}/{}", rest.join("/")), major }

@@ -63,6 +63,21 @@ async fn the_full_version_of_a_message_wins_over_the_withheld_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_identity_from_which_all_text_is_withheld_says_so_once() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    stage.misbehave(Switch::ContentIntent { bot: "vince".to_owned(), on: false });
+    for n in 0..25 {
+        stage.say(&general, &format!("{n}")).await;
+    }
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), "vince");
+    assert!(told.contains("Message Content Intent"), "{told}");
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn duplicated_and_reordered_frames_are_delivered_once() {
     let mut stage = Stage::ready().await;
     stage.misbehave(Switch::Seed { seed: 7 });

@@ -13,6 +13,12 @@ fn posting(bot: Option<&str>, times: u32, with: RestFault) -> Switch {
     Switch::Rest { bot, method, path: "/channels".to_owned(), times, with }
 }
 
+/// Takes the right to speak in a channel from vince, or gives it back.
+fn deny(stage: &Stage, channel: &str, on: bool) {
+    let (bot, channel, permission) = ("vince".to_owned(), channel.to_owned(), "SEND_MESSAGES".to_owned());
+    stage.misbehave(Switch::Deny { bot, channel, permission, on });
+}
+
 /// How many posts reached the sandbox.
 fn posts(stage: &Stage) -> usize {
     let is_post = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/messages"));
@@ -154,25 +160,40 @@ async fn a_token_that_is_refused_is_not_used_again_and_told_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_permission_is_named() {
+async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
     let stage = Stage::ready().await;
     let ops = stage.channel("ops");
-    stage.misbehave(Switch::Deny { bot: "vince".to_owned(), channel: "ops".to_owned(), permission: "SEND_MESSAGES".to_owned(), on: true });
-    let refused = stage.discord.send(&row("vince", &ops, "hello?")).await;
-    assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("Send Messages")), "{refused:?}");
+    deny(&stage, &ops, true);
+    for _ in 0..5 {
+        let refused = stage.discord.send(&row("vince", &ops, "hello?")).await;
+        assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("Send Messages")), "{refused:?}");
+    }
+    assert_eq!(stage.sandbox.invalid_requests(), 1);
     stage.discord.send(&row("echo", &ops, "I may")).await.unwrap();
+    // The change of the channel reaches the gateway, and the next message is tried.
+    deny(&stage, &ops, false);
+    let mut again = stage.discord.send(&row("vince", &ops, "and now?")).await;
+    for _ in 0..100 {
+        if again.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        again = stage.discord.send(&row("vince", &ops, "and now?")).await;
+    }
+    again.unwrap();
     stage.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_requests_stop_before_discord_bans_the_address() {
     let stage = Stage::ready().await;
-    let general = stage.channel("general");
-    let permission = "SEND_MESSAGES".to_owned();
-    stage.misbehave(Switch::Deny { bot: "vince".to_owned(), channel: "general".to_owned(), permission, on: true });
+    let channels = format!("/guilds/{}/channels", stage.sandbox.guild_id());
     let mut stopped = 0;
     for n in 0..80 {
-        match stage.discord.send(&row("vince", &general, &format!("{n}"))).await {
+        let channel = stage.person("POST", &channels, serde_json::json!({ "name": format!("secret-{n}"), "type": 0 })).await;
+        let channel = channel["id"].as_str().unwrap();
+        deny(&stage, channel, true);
+        match stage.discord.send(&row("vince", channel, "hello?")).await {
             Err(SendError::Refused(_)) => {}
             Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(500) => stopped += 1,
             other => panic!("{other:?}"),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use chrono::Utc;
 use teamroom::chat::{ChatPlatform, DownloadError, Presence, SendError};
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::message::{Attachment, AuthorKind};
 use teamroom::domain::outbound::OutboundFile;
 use teamroom::sandbox::{Exchange, Switch};
@@ -50,7 +50,7 @@ async fn after_the_nonce_window_a_row_is_found_by_reading_back() {
     let stage = Stage::ready().await;
     stage.misbehave(Switch::NonceWindow { millis: 0 });
     let general = stage.channel("general");
-    let since = Utc::now();
+    let since = SystemClock.now();
     let answer = row("echo", &general, "once");
     assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), None);
     let posted = stage.discord.send(&answer).await.unwrap();

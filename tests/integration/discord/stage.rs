@@ -21,22 +21,22 @@ use teamroom::sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, Rat
 use tokio::sync::mpsc;
 
 /// Longer than anything takes that works.
-pub const PATIENCE: Duration = Duration::from_secs(10);
-pub const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
 /// What a test may change before the curtain rises.
-pub struct Setting {
-    pub sandbox: SandboxOptions,
-    pub timing: Timing,
+pub(super) struct Setting {
+    pub(super) sandbox: SandboxOptions,
+    pub(super) timing: Timing,
     /// Personas without a token.
-    pub mute: Vec<&'static str>,
+    pub(super) mute: Vec<&'static str>,
     /// Changes of the settings, once the sandbox is known.
-    pub adapt: Box<dyn Fn(&mut DiscordSettings)>,
+    pub(super) adapt: Box<dyn Fn(&mut DiscordSettings)>,
     _dir: tempfile::TempDir,
 }
 
 impl Setting {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut sandbox = SandboxOptions::new(dir.path());
         sandbox.rate_limits = RateLimits::Off;
@@ -48,11 +48,11 @@ impl Setting {
     }
 
     /// The sandbox alone.
-    pub async fn sandbox(&self) -> Sandbox {
+    pub(super) async fn sandbox(&self) -> Sandbox {
         Sandbox::start(self.sandbox.clone()).await.unwrap()
     }
 
-    pub async fn open(self) -> Stage {
+    pub(super) async fn open(self) -> Stage {
         let sandbox = self.sandbox().await;
         let mut settings = settings(&sandbox);
         settings.tokens.retain(|slug, _| !self.mute.contains(&slug.as_str()));
@@ -64,7 +64,7 @@ impl Setting {
 }
 
 /// Times in which a test can be over.
-pub fn hurried() -> Timing {
+pub(super) fn hurried() -> Timing {
     Timing {
         ready: Duration::from_secs(3),
         redial: Duration::from_secs(1),
@@ -77,7 +77,7 @@ pub fn hurried() -> Timing {
     }
 }
 
-pub fn settings(sandbox: &Sandbox) -> DiscordSettings {
+pub(super) fn settings(sandbox: &Sandbox) -> DiscordSettings {
     DiscordSettings {
         tokens: sandbox.bots().into_iter().map(|bot| (bot.slug.as_str().into(), bot.token.into())).collect(),
         api_url: Some(sandbox.api_url()),
@@ -85,7 +85,7 @@ pub fn settings(sandbox: &Sandbox) -> DiscordSettings {
     }
 }
 
-pub async fn connect(
+pub(super) async fn connect(
     settings: DiscordSettings,
     timing: Timing,
     memory: &Arc<Memory>,
@@ -130,53 +130,53 @@ fn roster() -> Arc<Roster> {
 }
 
 /// A running sandbox with the team connected to it.
-pub struct Stage {
-    pub sandbox: Sandbox,
-    pub discord: Arc<Discord>,
-    pub events: Events,
-    pub memory: Arc<Memory>,
-    pub settings: DiscordSettings,
+pub(super) struct Stage {
+    pub(super) sandbox: Sandbox,
+    pub(super) discord: Arc<Discord>,
+    pub(super) events: Events,
+    pub(super) memory: Arc<Memory>,
+    pub(super) settings: DiscordSettings,
     setting: Setting,
 }
 
 impl Stage {
     /// The whole team, online.
-    pub async fn ready() -> Self {
+    pub(super) async fn ready() -> Self {
         let mut stage = Setting::new().open().await;
         stage.all_ready().await;
         stage
     }
 
-    pub async fn all_ready(&mut self) {
+    pub(super) async fn all_ready(&mut self) {
         let expected = self.settings.tokens.len();
         for _ in 0..expected {
             self.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
         }
     }
 
-    pub fn misbehave(&self, switch: Switch) {
+    pub(super) fn misbehave(&self, switch: Switch) {
         let misbehaviour: Misbehaviour = self.sandbox.misbehaviour();
         misbehaviour.set(switch).unwrap();
     }
 
-    pub fn channel(&self, name: &str) -> String {
+    pub(super) fn channel(&self, name: &str) -> String {
         self.sandbox.channels().into_iter().find(|(known, _)| known == name).unwrap().1
     }
 
-    pub fn bot_id(&self, slug: &str) -> String {
+    pub(super) fn bot_id(&self, slug: &str) -> String {
         self.sandbox.bots().into_iter().find(|bot| bot.slug == slug).unwrap().id
     }
 
-    pub fn status(&self, slug: &str) -> IdentityStatus {
+    pub(super) fn status(&self, slug: &str) -> IdentityStatus {
         self.discord.identities().into_iter().find(|status| status.persona.as_str() == slug).unwrap()
     }
 
-    pub async fn until_state(&self, slug: &str, state: IdentityState) {
+    pub(super) async fn until_state(&self, slug: &str, state: IdentityState) {
         until(|| self.status(slug).state == state, || format!("{slug} is {:?}", self.status(slug))).await;
     }
 
     /// A request by the person.
-    pub async fn person(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(super) async fn person(&self, method: &str, path: &str, body: Value) -> Value {
         let person = &self.sandbox.people()[0];
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let url = format!("{}/api/v10{path}", self.sandbox.api_url());
@@ -192,24 +192,24 @@ impl Stage {
     }
 
     /// The person says something in a channel. Returns the message's id.
-    pub async fn say(&self, channel: &str, text: &str) -> String {
+    pub(super) async fn say(&self, channel: &str, text: &str) -> String {
         let message = self.person("POST", &format!("/channels/{channel}/messages"), json!({ "content": text })).await;
         message["id"].as_str().unwrap().to_owned()
     }
 
     /// What stands in a channel, newest first.
-    pub async fn history(&self, channel: &str) -> Vec<Value> {
+    pub(super) async fn history(&self, channel: &str) -> Vec<Value> {
         let messages = self.person("GET", &format!("/channels/{channel}/messages?limit=100"), Value::Null).await;
         messages.as_array().unwrap().clone()
     }
 
     /// Starts the sandbox again where it was.
-    pub async fn reopen(&mut self, addr: std::net::SocketAddr) {
+    pub(super) async fn reopen(&mut self, addr: std::net::SocketAddr) {
         self.setting.sandbox.addr = addr;
         self.sandbox = self.setting.sandbox().await;
     }
 
-    pub async fn close(self) {
+    pub(super) async fn close(self) {
         self.discord.shutdown().await;
         self.sandbox.stop().await;
         drop(self.setting);
@@ -217,7 +217,7 @@ impl Stage {
 }
 
 /// A row of the outbox, as the relay hands it over.
-pub fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
+pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
     OutboundMessage {
         id: OutboxId::generate(),
         persona: persona.into(),
@@ -232,14 +232,14 @@ pub fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
 }
 
 /// What the platform told the team.
-pub struct Events {
+pub(super) struct Events {
     receiver: mpsc::Receiver<PlatformEvent>,
-    pub seen: Vec<PlatformEvent>,
+    pub(super) seen: Vec<PlatformEvent>,
 }
 
 impl Events {
     /// The next event of a kind; others are kept in `seen`.
-    pub async fn next(&mut self, wanted: impl Fn(&PlatformEvent) -> bool) -> PlatformEvent {
+    pub(super) async fn next(&mut self, wanted: impl Fn(&PlatformEvent) -> bool) -> PlatformEvent {
         let arrival = async {
             loop {
                 let event = self.receiver.recv().await.expect("the adapter runs");
@@ -252,14 +252,14 @@ impl Events {
         tokio::time::timeout(PATIENCE, arrival).await.expect("the event comes")
     }
 
-    pub async fn message(&mut self) -> InboundMessage {
+    pub(super) async fn message(&mut self) -> InboundMessage {
         match self.next(|event| matches!(event, PlatformEvent::Message(_))).await {
             PlatformEvent::Message(message) => *message,
             _ => unreachable!("only messages were asked for"),
         }
     }
 
-    pub async fn trouble(&mut self) -> (PersonaSlug, String) {
+    pub(super) async fn trouble(&mut self) -> (PersonaSlug, String) {
         match self.next(|event| matches!(event, PlatformEvent::Trouble { .. })).await {
             PlatformEvent::Trouble { persona, text } => (persona, text),
             _ => unreachable!("only troubles were asked for"),
@@ -267,7 +267,7 @@ impl Events {
     }
 
     /// Everything that has come by now, together with what was passed over.
-    pub fn drain(&mut self) -> Vec<PlatformEvent> {
+    pub(super) fn drain(&mut self) -> Vec<PlatformEvent> {
         while let Ok(event) = self.receiver.try_recv() {
             self.seen.push(event);
         }
@@ -276,7 +276,7 @@ impl Events {
 }
 
 /// Waits for something that shows in no event.
-pub async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
+pub(super) async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !done() {
         assert!(tokio::time::Instant::now() < deadline, "{}", otherwise());
@@ -286,12 +286,12 @@ pub async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -> Strin
 
 /// What the store and the team behind the adapter would remember and answer.
 #[derive(Default)]
-pub struct Memory {
-    pub registered: Mutex<HashMap<String, String>>,
-    pub identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
-    pub calls: Mutex<Vec<CommandCall>>,
+pub(super) struct Memory {
+    pub(super) registered: Mutex<HashMap<String, String>>,
+    pub(super) identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
+    pub(super) calls: Mutex<Vec<CommandCall>>,
     /// The answer to the next commands; an echo of the command by default.
-    pub reply: Mutex<Option<CommandReply>>,
+    pub(super) reply: Mutex<Option<CommandReply>>,
 }
 
 #[async_trait]

@@ -1,8 +1,8 @@
 //! Personas without a token: they speak through the coordinator's webhooks.
 
-use chrono::Utc;
 use serde_json::{Value, json};
 use teamroom::chat::{ChatPlatform, IdentityState, SendError};
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::message::AuthorKind;
 use teamroom::sandbox::Exchange;
 
@@ -57,7 +57,7 @@ async fn a_thread_is_reached_through_the_webhook_of_its_parent() {
 async fn what_a_webhook_posted_is_found_by_reading_back() {
     let stage = one_token().await;
     let general = stage.channel("general");
-    let since = Utc::now();
+    let since = SystemClock.now();
     let answer = row("vince", &general, "said through a webhook");
     let posted = stage.discord.send(&answer).await.unwrap();
     assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), Some(posted));
