@@ -108,7 +108,8 @@ impl ChatPlatform for Discord {
 impl Discord {
     fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
         let slug = &self.roster.coordinator().slug;
-        let refused = || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
+        let refused =
+            || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
         able(self.identities.get(slug).ok_or_else(refused)?)
     }
 

@@ -53,8 +53,7 @@ type Outcome = Result<(), CommandError>;
 
 impl Commands {
     pub(crate) fn new(counter: Arc<Counter>) -> Self {
-        let mut commands =
-            vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
+        let mut commands = vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
         poise::set_qualified_names(&mut commands);
         let options = poise::FrameworkOptions {
             commands,
@@ -111,11 +110,7 @@ async fn take(context: Context<'_>, command: Command, audience: Audience) -> Out
     if interaction.guild_id.is_none() {
         counter.hub.channels.record_direct(interaction.channel_id, &counter.credential.persona);
     }
-    let call = CommandCall {
-        command,
-        caller: caller(interaction),
-        channel: counter.hub.channels.describe(interaction.channel_id),
-    };
+    let call = CommandCall { command, caller: caller(interaction), channel: counter.hub.channels.describe(interaction.channel_id) };
     let allowed = counter.hub.is_allowed(interaction.guild_id);
     counter.runtime.clone().spawn(async move { answer::carry_out(&counter, question, call, allowed).await });
     Ok(())

@@ -35,13 +35,7 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
 }
 
 fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
-    Attachment {
-        id: file.id.to_string(),
-        name: file.filename,
-        size: u64::from(file.size),
-        content_type: file.content_type,
-        url: file.url,
-    }
+    Attachment { id: file.id.to_string(), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
 }
 
 /// What a reply answers. A forward refers to a message too, and answers none.
@@ -69,8 +63,7 @@ pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_dire
         || !message.sticker_items.is_empty()
         || !message.message_snapshots.is_empty()
         || message.poll.is_some();
-    let exempt = is_direct
-        || me.is_some_and(|me| message.author.id == me || message.mentions.iter().any(|mentioned| mentioned.id == me));
+    let exempt = is_direct || me.is_some_and(|me| message.author.id == me || message.mentions.iter().any(|mentioned| mentioned.id == me));
     if has_something || exempt || message.kind != serenity::model::channel::MessageType::Regular && !is_reply(message) {
         Completeness::Full
     } else {

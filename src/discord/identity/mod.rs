@@ -21,7 +21,7 @@ pub(crate) use session::SessionParts;
 pub(crate) use supervisor::Supervisor;
 
 use super::gateway::Completeness;
-use super::rest::Credential;
+use super::rest::{Credential, token_trouble};
 use crate::chat::{IdentityState, IdentityStatus, Presence};
 use crate::domain::ids::PersonaSlug;
 
@@ -81,12 +81,14 @@ impl Identity {
 
     pub(crate) fn status(&self) -> IdentityStatus {
         let condition = self.condition();
+        let is_revoked = self.credential.is_revoked();
+        let token_trouble = || is_revoked.then(|| token_trouble(&self.credential.name, &self.persona));
         IdentityStatus {
             persona: self.persona.clone(),
-            state: condition.state,
+            state: if is_revoked { IdentityState::Down } else { condition.state },
             account: condition.account.map(|account| account.to_string().into()),
             latency: self.pulse.latency(),
-            trouble: condition.trouble.clone(),
+            trouble: condition.trouble.clone().or_else(token_trouble),
         }
     }
 

@@ -93,12 +93,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    pub(crate) fn new(
-        http: reqwest::Client,
-        address: Address,
-        deadline: Duration,
-        incoming: mpsc::UnboundedSender<Incoming>,
-    ) -> Self {
+    pub(crate) fn new(http: reqwest::Client, address: Address, deadline: Duration, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
         Self { http, address, shared: budget::SharedBudget::default(), deadline, incoming }
     }
 
@@ -131,14 +126,14 @@ impl Rest {
                     }
                 }
                 StatusCode::UNAUTHORIZED if call.authorized => {
-                    self.count_invalid();
+                    self.count_invalid(credential);
                     self.latch(credential);
                     return Err(Failure::Revoked(credential.persona.clone()));
                 }
                 status if status.is_client_error() => {
                     let failure = Failure::from_answer(status.as_u16(), &body, call.needs);
                     if matches!(status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) {
-                        self.count_invalid();
+                        self.count_invalid(credential);
                         credential.record_denial(route, call.needs, failure.clone(), Instant::now());
                     }
                     return Err(failure);
@@ -198,7 +193,7 @@ impl Rest {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         // What others used up of a shared resource is not held against us.
         if text("x-ratelimit-scope") != Some("shared") {
-            self.count_invalid();
+            self.count_invalid(credential);
         }
         let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24));
         let asked = text(RETRY_AFTER.as_str());
@@ -217,10 +212,12 @@ impl Rest {
         wait
     }
 
-    fn count_invalid(&self) {
+    fn count_invalid(&self, credential: &Credential) {
         metrics::counter!("teamroom_discord_invalid_requests_total").increment(1);
         if self.shared.record_invalid(Instant::now()) {
-            tracing::error!("too many requests were refused by Discord within ten minutes; nothing is sent until that is over");
+            let text = "Discord refused too many requests within ten minutes. Nothing is sent until they are older, so that it does not shut out \
+                        this address; look at the log for what was refused.";
+            self.trouble(credential, text.to_owned());
         }
     }
 

@@ -58,8 +58,12 @@ async fn each_command_reaches_the_desk_and_is_answered() {
     let sub = |name: &str, options: Value| json!([{ "name": name, "type": 1, "options": options }]);
     let vince = || json!([option("persona", "Vince")]);
     let cases = [
-        ("ask", json!([option("persona", "Vince"), option("question", "up or down?")]),
-            Command::Ask { persona: "Vince".to_owned(), question: "up or down?".to_owned() }, false),
+        (
+            "ask",
+            json!([option("persona", "Vince"), option("question", "up or down?")]),
+            Command::Ask { persona: "Vince".to_owned(), question: "up or down?".to_owned() },
+            false,
+        ),
         ("team", sub("list", json!([])), Command::TeamList, true),
         ("team", sub("show", vince()), Command::TeamShow { persona: "Vince".to_owned() }, true),
         ("team", sub("pause", vince()), Command::TeamPause { persona: "Vince".to_owned() }, true),
@@ -146,11 +150,30 @@ async fn an_answer_that_comes_too_late_for_the_interaction_is_said_in_the_channe
 async fn a_halt_is_carried_out_though_its_acknowledgement_fails() {
     let stage = with_commands(Setting::new()).await;
     let general = stage.channel("general");
-    let callback = Switch::Rest { bot: Some("kelly".to_owned()), method: None, path: "/interactions/".to_owned(), times: 1, with: RestFault::Status(500) };
+    let callback = Switch::Rest {
+        bot: Some("kelly".to_owned()),
+        method: None,
+        path: "/interactions/".to_owned(),
+        times: 1,
+        with: RestFault::Status(500),
+    };
     stage.misbehave(callback);
     interact(&stage, &general, 2, "halt", json!([])).await;
     assert_eq!(answer(&stage, &general).await["content"], "Halt");
     assert!(rest(&stage, |exchange| exchange.path.ends_with("/callback")).is_empty());
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_from_a_server_that_is_not_allowed_is_turned_away() {
+    let mut setting = Setting::new();
+    setting.adapt = Box::new(|settings| settings.allowed_guilds = vec!["4242".to_owned()]);
+    let stage = with_commands(setting).await;
+    let general = stage.channel("general");
+    interact(&stage, &general, 2, "halt", json!([])).await;
+    let text = answer(&stage, &general).await["content"].clone();
+    assert!(text.as_str().unwrap().contains("does not listen"), "{text}");
+    assert!(stage.memory.calls.lock().unwrap().is_empty());
     stage.close().await;
 }
 

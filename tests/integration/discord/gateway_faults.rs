@@ -47,6 +47,23 @@ async fn a_wrong_token_of_one_of_seven_is_told_once_and_the_others_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_token_of_the_coordinator_is_told_once_though_two_calls_meet_it() {
+    let mut setting = Setting::new();
+    setting.adapt = Box::new(|settings| {
+        settings.tokens.insert("kelly".into(), "sandbox.1.wrong".to_owned().into());
+    });
+    let mut stage = setting.open().await;
+    stage.until_state("kelly", IdentityState::Down).await;
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), "kelly");
+    assert!(told.contains("DISCORD_TOKEN_KELLY"), "{told}");
+    // Nobody could say how many may log in at once, so they do one by one.
+    stage.until_state("echo", IdentityState::Ready).await;
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_switched_off_content_intent_names_the_switch_and_is_not_tried_again() {
     let mut setting = Setting::new();
     setting.sandbox.bots[3].intents_content = false;

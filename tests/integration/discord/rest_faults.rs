@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use teamroom::chat::{ChatPlatform, SendError};
+use teamroom::chat::{ChatPlatform, IdentityState, SendError};
 use teamroom::sandbox::{Exchange, RestFault, Switch};
 
 use super::stage::{Setting, Stage, row};
@@ -21,7 +21,8 @@ fn deny(stage: &Stage, channel: &str, on: bool) {
 
 /// How many posts reached the sandbox.
 fn posts(stage: &Stage) -> usize {
-    let is_post = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/messages"));
+    let is_post =
+        |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/messages"));
     stage.sandbox.journal().iter().filter(is_post).count()
 }
 
@@ -29,13 +30,7 @@ fn posts(stage: &Stage) -> usize {
 async fn a_fault_of_discords_is_unreachable_and_the_same_row_again_is_one_message() {
     let stage = Stage::ready().await;
     let general = stage.channel("general");
-    let faults = [
-        RestFault::Status(500),
-        RestFault::BadGateway,
-        RestFault::Hang,
-        RestFault::ResetBefore,
-        RestFault::ResetAfter,
-    ];
+    let faults = [RestFault::Status(500), RestFault::BadGateway, RestFault::Hang, RestFault::ResetBefore, RestFault::ResetAfter];
     for (index, fault) in faults.into_iter().enumerate() {
         stage.misbehave(posting(None, 1, fault));
         let answer = row("vince", &general, &format!("answer {index}"));
@@ -68,13 +63,10 @@ async fn a_limited_route_waits_as_told_and_others_do_not() {
     stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: 0.6, headers: true, global: false }));
     let answer = row("vince", &general, "after a while");
     let began = Instant::now();
-    let (limited, free) = tokio::join!(
-        async { (stage.discord.send(&answer).await, began.elapsed()) },
-        async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            (stage.discord.send(&row("vince", &ops, "at once")).await, began.elapsed())
-        }
-    );
+    let (limited, free) = tokio::join!(async { (stage.discord.send(&answer).await, began.elapsed()) }, async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        (stage.discord.send(&row("vince", &ops, "at once")).await, began.elapsed())
+    });
     assert!(limited.0.is_ok() && limited.1 >= Duration::from_millis(600), "{limited:?}");
     assert!(free.0.is_ok() && free.1 < Duration::from_millis(500), "{free:?}");
     stage.close().await;
@@ -152,6 +144,7 @@ async fn a_token_that_is_refused_is_not_used_again_and_told_once() {
     }
     assert_eq!(posts(&stage), 0);
     stage.discord.send(&row("echo", &general, "I go on")).await.unwrap();
+    assert_eq!(stage.status("vince").state, IdentityState::Down);
     let (persona, told) = stage.events.trouble().await;
     assert_eq!(persona.as_str(), "vince");
     assert!(told.contains("DISCORD_TOKEN_VINCE"), "{told}");
@@ -186,7 +179,7 @@ async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_requests_stop_before_discord_bans_the_address() {
-    let stage = Stage::ready().await;
+    let mut stage = Stage::ready().await;
     let channels = format!("/guilds/{}/channels", stage.sandbox.guild_id());
     let mut stopped = 0;
     for n in 0..80 {
@@ -200,6 +193,8 @@ async fn refused_requests_stop_before_discord_bans_the_address() {
         }
     }
     assert_eq!((stopped, posts(&stage), stage.sandbox.invalid_requests()), (40, 40, 40));
+    let (_, told) = stage.events.trouble().await;
+    assert!(told.contains("too many requests"), "{told}");
     stage.close().await;
 }
 

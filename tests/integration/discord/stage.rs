@@ -41,9 +41,8 @@ impl Setting {
         let mut sandbox = SandboxOptions::new(dir.path());
         sandbox.rate_limits = RateLimits::Off;
         sandbox.journal = true;
-        sandbox.bots = TEAM
-            .map(|slug| BotAccount { slug: slug.to_owned(), name: title(slug), color: None, intents_content: true })
-            .to_vec();
+        sandbox.bots =
+            TEAM.map(|slug| BotAccount { slug: slug.to_owned(), name: title(slug), color: None, intents_content: true }).to_vec();
         Self { sandbox, timing: hurried(), mute: vec![], adapt: Box::new(|_| {}), _dir: dir }
     }
 
@@ -70,6 +69,7 @@ pub(super) fn hurried() -> Timing {
         redial: Duration::from_secs(1),
         steady: Duration::from_secs(5),
         look: Duration::from_millis(50),
+        login_spacing: Duration::from_millis(100),
         first_pause: Duration::from_millis(100),
         longest_pause: Duration::from_secs(1),
         call: Duration::from_secs(2),

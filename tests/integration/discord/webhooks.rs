@@ -19,7 +19,8 @@ async fn one_token() -> Stage {
 
 /// How many webhooks were made.
 fn made(stage: &Stage) -> usize {
-    let is_making = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/webhooks"));
+    let is_making =
+        |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/webhooks"));
     stage.sandbox.journal().iter().filter(is_making).count()
 }
 
