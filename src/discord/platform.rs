@@ -6,15 +6,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serenity::model::id::ChannelId as SnowflakeChannel;
+use tokio::time::Instant;
 
 use super::Discord;
-use super::gateway::inbound;
+use super::gateway::{Completeness, completeness, inbound};
 use super::identity::Identity;
 use super::rest::messages::Voice;
 use super::rest::webhooks::Destination;
 use crate::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::domain::message::{Attachment, InboundMessage};
+use crate::domain::message::{Attachment, InboundMessage, Place};
 use crate::domain::outbound::{OutboundMessage, Posted};
 
 /// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
@@ -40,22 +41,24 @@ impl ChatPlatform for Discord {
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        let account = self.identities.get(&message.persona).and_then(|identity| Some((identity, identity.account()?)));
-        if let Some(identity) = self.find_voice(&message.persona) {
-            let (_, account) = account.ok_or_else(|| SendError::Offline(message.persona.clone()))?;
-            return Ok(self.rest.find_posted(&able(identity)?.credential, &Voice::Account(account.to_string()), message, since).await?);
+        // An account that was given up on may have posted it before, so its voice is looked for too.
+        let account = self.identities.get(&message.persona).and_then(|identity| identity.account());
+        let reader = match self.find_voice(&message.persona) {
+            Some(identity) => able(identity)?,
+            None => self.coordinator()?,
+        };
+        let mut voices: Vec<Voice> = account.map(|account| Voice::Account(account.to_string())).into_iter().collect();
+        if self.find_voice(&message.persona).is_none() {
+            let channel = self.destination(&message.channel)?.channel;
+            let id = self.webhooks.get_id(&self.rest, &reader.credential, &self.hub.accounts, channel).await?;
+            voices.push(Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
         }
-        let owner = self.coordinator()?;
-        // The account may have posted it before it was lost.
-        if let Some((_, account)) = account
-            && let Some(posted) = self.rest.find_posted(&owner.credential, &Voice::Account(account.to_string()), message, since).await?
-        {
-            return Ok(Some(posted));
+        for voice in &voices {
+            if let Some(posted) = self.rest.find_posted(&reader.credential, voice, message, since).await? {
+                return Ok(Some(posted));
+            }
         }
-        let channel = self.destination(&message.channel)?.channel;
-        let id = self.webhooks.get_id(&self.rest, &owner.credential, &self.hub.accounts, channel).await?;
-        let voice = Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() };
-        Ok(self.rest.find_posted(&owner.credential, &voice, message, since).await?)
+        Ok(None)
     }
 
     fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
@@ -72,7 +75,7 @@ impl ChatPlatform for Discord {
 
     async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
         if let Some(identity) = self.identities.get(persona) {
-            identity.show(presence, identity.pulse.age() < FRESH).await;
+            identity.show(presence, identity.pulse.age(Instant::now()) < FRESH).await;
         }
     }
 
@@ -84,14 +87,16 @@ impl ChatPlatform for Discord {
     async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
         let id = snowflake(channel)?;
         let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
-        for identity in self.readers(self.hub.channels.find_direct(id)) {
+        for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
             match self.rest.list_after(&identity.credential, channel, after, limit).await {
                 Ok(messages) => {
                     self.note_channel(identity, id).await;
                     let described = self.hub.channels.describe(id);
+                    let is_direct = described.place == Place::Direct;
                     let seen = |message| {
                         let kind = self.hub.accounts.kind_of(&message);
-                        inbound(message, described.clone(), kind, identity.persona.clone(), true)
+                        let complete = completeness(&message, identity.account(), is_direct) == Completeness::Full;
+                        inbound(message, described.clone(), kind, identity.persona.clone(), complete)
                     };
                     return Ok(messages.into_iter().map(seen).collect());
                 }
@@ -143,15 +148,16 @@ impl Discord {
 
     fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
         let slug = &self.roster.coordinator().slug;
-        let refused = || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
+        let refused =
+            || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
         able(self.identities.get(slug).ok_or_else(refused)?)
     }
 
     /// Identities that can read, the one that surely can see the channel first, then the coordinator.
-    fn readers(&self, first: Option<PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
+    fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
         let coordinator = &self.roster.coordinator().slug;
         let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
-        readers.sort_by_key(|identity| (Some(&identity.persona) != first.as_ref(), identity.persona != *coordinator));
+        readers.sort_by_key(|identity| (Some(&identity.persona) != first, identity.persona != *coordinator));
         readers.into_iter()
     }
 

@@ -53,12 +53,14 @@ type Outcome = Result<(), CommandError>;
 
 impl Commands {
     pub(crate) fn new(counter: Arc<Counter>) -> Self {
-        let mut commands =
-            vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
+        let mut commands = vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
         poise::set_qualified_names(&mut commands);
         let options = poise::FrameworkOptions {
             commands,
-            on_error: |error| Box::pin(report(error)),
+            on_error: |error| {
+                report(&error);
+                Box::pin(std::future::ready(()))
+            },
             allowed_mentions: Some(serenity::CreateAllowedMentions::new()),
             initialize_owners: false,
             ..Default::default()
@@ -76,7 +78,8 @@ impl Commands {
             user_data: &self.counter,
             shard_manager,
         };
-        poise::dispatch_event(framework, event).await;
+        // Boxed, because poise's future is large and few events are interactions.
+        Box::pin(poise::dispatch_event(framework, event)).await;
     }
 
     /// Registers the commands with `application` unless they are registered already.
@@ -107,11 +110,7 @@ async fn take(context: Context<'_>, command: Command, audience: Audience) -> Out
     if interaction.guild_id.is_none() {
         counter.hub.channels.record_direct(interaction.channel_id, &counter.credential.persona);
     }
-    let call = CommandCall {
-        command,
-        caller: caller(interaction),
-        channel: counter.hub.channels.describe(interaction.channel_id),
-    };
+    let call = CommandCall { command, caller: caller(interaction), channel: counter.hub.channels.describe(interaction.channel_id) };
     let allowed = counter.hub.is_allowed(interaction.guild_id);
     counter.runtime.clone().spawn(async move { answer::carry_out(&counter, question, call, allowed).await });
     Ok(())
@@ -137,7 +136,7 @@ async fn persona_names(context: Context<'_>, typed: &str) -> CreateAutocompleteR
 }
 
 /// What is left for poise to report: commands that Discord still shows and this version does not know, and faults.
-async fn report(error: poise::FrameworkError<'_, Arc<Counter>, CommandError>) {
+fn report(error: &poise::FrameworkError<'_, Arc<Counter>, CommandError>) {
     match error {
         poise::FrameworkError::UnknownInteraction { interaction, .. } => {
             tracing::warn!(command = interaction.data.name, "a command is not known; Discord may show an older set for a while");

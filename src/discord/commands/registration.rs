@@ -38,7 +38,12 @@ async fn put(counter: &Counter, path: String, payload: serde_json::Value) -> Res
 }
 
 fn digest(payload: &serde_json::Value) -> String {
-    Sha256::digest(payload.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    Sha256::digest(payload.to_string()).iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

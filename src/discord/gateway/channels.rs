@@ -16,10 +16,18 @@ pub(crate) struct ChannelDirectory {
 
 #[derive(Debug, Clone)]
 enum Entry {
-    Channel { name: String },
-    Thread { name: String, parent: ChannelId, owner: Option<UserId> },
+    Channel {
+        name: String,
+    },
+    Thread {
+        name: String,
+        parent: ChannelId,
+        owner: Option<UserId>,
+    },
     /// The persona that the person writes to.
-    Direct { with: PersonaSlug },
+    Direct {
+        with: PersonaSlug,
+    },
     /// Asked for and not found, so that it is not asked for again with each message.
     Unknown,
 }

@@ -35,13 +35,7 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
 }
 
 fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
-    Attachment {
-        id: file.id.to_string(),
-        name: file.filename,
-        size: u64::from(file.size),
-        content_type: file.content_type,
-        url: file.url,
-    }
+    Attachment { id: file.id.to_string(), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
 }
 
 /// What a reply answers. A forward refers to a message too, and answers none.
@@ -61,7 +55,7 @@ fn is_reply(message: &Message) -> bool {
 
 /// Whether the text reached this identity. Without the content intent Discord sends a message with nothing in it, except in direct
 /// conversations, to whoever is mentioned, and to its author.
-pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>) -> Completeness {
+pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_direct: bool) -> Completeness {
     let has_something = !message.content.is_empty()
         || !message.attachments.is_empty()
         || !message.embeds.is_empty()
@@ -69,8 +63,7 @@ pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>) -> Comp
         || !message.sticker_items.is_empty()
         || !message.message_snapshots.is_empty()
         || message.poll.is_some();
-    let exempt = message.guild_id.is_none()
-        || me.is_some_and(|me| message.author.id == me || message.mentions.iter().any(|mentioned| mentioned.id == me));
+    let exempt = is_direct || me.is_some_and(|me| message.author.id == me || message.mentions.iter().any(|mentioned| mentioned.id == me));
     if has_something || exempt || message.kind != serenity::model::channel::MessageType::Regular && !is_reply(message) {
         Completeness::Full
     } else {
@@ -116,6 +109,7 @@ mod tests {
     use super::*;
     use crate::domain::message::Place;
 
+    #[expect(clippy::needless_pass_by_value, reason = "literals read better at the place of use")]
     fn message(extra: Value) -> Message {
         let mut value = json!({"id": "900", "channel_id": "10", "guild_id": "1", "type": 0, "content": "hello",
             "author": {"id": "5", "username": "ada", "global_name": "Ada"}, "timestamp": "2026-11-21T08:00:00.125000+00:00",
@@ -165,7 +159,10 @@ mod tests {
     #[test]
     fn an_empty_message_is_withheld_unless_discord_never_withholds_it() {
         let me = Some(SnowflakeUser::new(42));
-        let of = |extra: Value| completeness(&message(extra), me);
+        let of = |extra: Value| {
+            let message = message(extra);
+            completeness(&message, me, message.guild_id.is_none())
+        };
         assert_eq!(of(json!({})), Completeness::Full);
         assert_eq!(of(json!({"content": ""})), Completeness::Withheld);
         assert_eq!(of(json!({"content": "", "guild_id": null})), Completeness::Full);

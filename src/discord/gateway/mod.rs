@@ -18,15 +18,17 @@ use serenity::model::event::MessageUpdateEvent;
 use serenity::model::gateway::Ready;
 use serenity::model::id::{ChannelId, GuildId, MessageId};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 pub(crate) use channels::ChannelDirectory;
-pub(crate) use message::inbound;
+pub(crate) use message::{completeness, inbound};
 pub(crate) use pump::{Incoming, pump};
-use sightings::{Completeness, Sighting, Sightings};
+pub(crate) use sightings::Completeness;
+use sightings::{Sighting, Sightings};
 
 use super::accounts::OwnAccounts;
 use super::commands::Commands;
-use super::identity::Identity;
+use super::identity::{Identity, content_trouble};
 use crate::chat::PlatformEvent;
 
 /// What all identities share.
@@ -73,7 +75,7 @@ pub(crate) struct Gateway {
 #[async_trait]
 impl Framework for Gateway {
     async fn dispatch(&self, context: Context, event: FullEvent) {
-        self.identity.pulse.beat();
+        self.identity.pulse.beat(Instant::now());
         match event {
             FullEvent::Ready { data_about_bot } => self.ready(&data_about_bot),
             FullEvent::Resume { .. } => self.identity.resumed(),
@@ -109,7 +111,13 @@ impl Gateway {
         if !self.hub.is_allowed(message.guild_id) {
             return;
         }
-        let completeness = message::completeness(&message, self.identity.account());
+        let completeness = completeness(&message, self.identity.account(), message.guild_id.is_none());
+        if self.identity.note_reading(completeness) {
+            self.hub.announce(PlatformEvent::Trouble {
+                persona: self.identity.persona.clone(),
+                text: content_trouble(&self.identity.credential.name),
+            });
+        }
         if !self.hub.sightings.is_news(Sighting::Message(message.id), completeness) {
             return;
         }
@@ -154,7 +162,12 @@ impl Gateway {
         let channels = &self.hub.channels;
         match event {
             FullEvent::GuildCreate { guild, .. } => channels.record_server(&guild),
-            FullEvent::ChannelCreate { channel } | FullEvent::ChannelUpdate { new: channel, .. } => channels.record(&channel),
+            FullEvent::ChannelCreate { channel } => channels.record(&channel),
+            FullEvent::ChannelUpdate { new: channel, .. } => {
+                channels.record(&channel);
+                self.identity.credential.forgive();
+            }
+            FullEvent::GuildRoleUpdate { .. } => self.identity.credential.forgive(),
             FullEvent::ThreadCreate { thread } | FullEvent::ThreadUpdate { new: thread, .. } => channels.record(&thread),
             FullEvent::ThreadListSync { thread_list_sync } => thread_list_sync.threads.iter().for_each(|thread| channels.record(thread)),
             FullEvent::ChannelDelete { channel, .. } => channels.forget(channel.id),

@@ -13,7 +13,11 @@ use crate::domain::ids::PersonaSlug;
 pub(crate) enum Incoming {
     Event(PlatformEvent),
     /// A message in a channel that the gateway has not described: a thread from before the start, say.
-    Unplaced { message: Box<Message>, seen_by: PersonaSlug, complete: bool },
+    Unplaced {
+        message: Box<Message>,
+        seen_by: PersonaSlug,
+        complete: bool,
+    },
 }
 
 /// Carries what the identities saw to the team, in order, on the main runtime: the threads of the gateway only drop things here and never

@@ -9,6 +9,7 @@ mod session;
 mod supervisor;
 mod turnstile;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serenity::all::{ActivityData, OnlineStatus, ShardId, ShardManager};
@@ -19,15 +20,21 @@ pub(crate) use pulse::Pulse;
 pub(crate) use session::SessionParts;
 pub(crate) use supervisor::Supervisor;
 
-use super::rest::Credential;
+use super::gateway::Completeness;
+use super::rest::{Credential, token_trouble};
 use crate::chat::{IdentityState, IdentityStatus, Presence};
 use crate::domain::ids::PersonaSlug;
+
+/// So many messages in a row without content are no chance: people do post stickers and nothing else.
+const WITHHELD: u32 = 20;
 
 /// One persona's account.
 pub(crate) struct Identity {
     pub(crate) persona: PersonaSlug,
     pub(crate) credential: Arc<Credential>,
     pub(crate) pulse: Pulse,
+    /// Messages in a row that came without their content.
+    withheld: AtomicU32,
     /// Rung when the connection comes up.
     up: Notify,
     condition: Mutex<Condition>,
@@ -66,6 +73,7 @@ impl Identity {
             persona: credential.persona.clone(),
             credential,
             pulse: Pulse::new(),
+            withheld: AtomicU32::new(0),
             up: Notify::new(),
             condition: Mutex::new(condition),
         }
@@ -73,12 +81,14 @@ impl Identity {
 
     pub(crate) fn status(&self) -> IdentityStatus {
         let condition = self.condition();
+        let is_revoked = self.credential.is_revoked();
+        let token_trouble = || is_revoked.then(|| token_trouble(&self.credential.name, &self.persona));
         IdentityStatus {
             persona: self.persona.clone(),
-            state: condition.state,
+            state: if is_revoked { IdentityState::Down } else { condition.state },
             account: condition.account.map(|account| account.to_string().into()),
             latency: self.pulse.latency(),
-            trouble: condition.trouble.clone(),
+            trouble: condition.trouble.clone().or_else(token_trouble),
         }
     }
 
@@ -95,6 +105,18 @@ impl Identity {
     pub(crate) fn ready(&self, account: SnowflakeUser) {
         self.condition().account = Some(account);
         self.arrived(Arrival::Ready);
+    }
+
+    /// Counts messages that came without their content. True when it is certain that all of them do.
+    pub(crate) fn note_reading(&self, completeness: Completeness) -> bool {
+        match completeness {
+            Completeness::Withheld => self.withheld.fetch_add(1, Ordering::Relaxed) + 1 == WITHHELD,
+            // A mention or a direct message can be read in any case, and proves nothing; it starts the count anew all the same.
+            Completeness::Full => {
+                self.withheld.store(0, Ordering::Relaxed);
+                false
+            }
+        }
     }
 
     pub(crate) fn resumed(&self) {
@@ -160,6 +182,14 @@ impl Identity {
     fn condition(&self) -> std::sync::MutexGuard<'_, Condition> {
         self.condition.lock().expect("no code panics while it holds the condition")
     }
+}
+
+/// What to tell people when Discord keeps the text of messages back.
+pub(crate) fn content_trouble(name: &str) -> String {
+    format!(
+        "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \
+         \"Message Content Intent\" under Privileged Gateway Intents, save, and restart."
+    )
 }
 
 async fn send_presence(manager: &ShardManager, presence: Presence) {

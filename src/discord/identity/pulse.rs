@@ -20,23 +20,23 @@ impl Pulse {
     }
 
     /// An event came in.
-    pub(crate) fn beat(&self) {
-        let now = u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.last.store(now, Ordering::Relaxed);
+    pub(crate) fn beat(&self, now: Instant) {
+        let since = u64::try_from(now.duration_since(self.origin).as_millis()).unwrap_or(u64::MAX);
+        self.last.store(since, Ordering::Relaxed);
     }
 
     /// Takes in what serenity says about the last round trip. It measures in nanoseconds, so an equal one is the same one.
-    pub(crate) fn observe(&self, latency: Option<Duration>) {
+    pub(crate) fn observe(&self, latency: Option<Duration>, now: Instant) {
         let mut known = self.latency.lock().expect("no code panics while it holds the latency");
         if latency.is_some() && *known != latency {
             *known = latency;
-            self.beat();
+            self.beat(now);
         }
     }
 
     /// How long ago the last sign of life was.
-    pub(crate) fn age(&self) -> Duration {
-        self.origin.elapsed().saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
+    pub(crate) fn age(&self, now: Instant) -> Duration {
+        now.duration_since(self.origin).saturating_sub(Duration::from_millis(self.last.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn latency(&self) -> Option<Duration> {
@@ -48,18 +48,17 @@ impl Pulse {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn only_events_and_new_round_trips_are_signs_of_life() {
+    #[test]
+    fn only_events_and_new_round_trips_are_signs_of_life() {
         let pulse = Pulse::new();
-        tokio::time::advance(Duration::from_secs(60)).await;
-        assert_eq!(pulse.age(), Duration::from_secs(60));
-        pulse.observe(Some(Duration::from_millis(20)));
-        assert_eq!(pulse.age(), Duration::ZERO);
-        tokio::time::advance(Duration::from_secs(10)).await;
-        pulse.observe(Some(Duration::from_millis(20)));
-        pulse.observe(None);
-        assert_eq!((pulse.age(), pulse.latency()), (Duration::from_secs(10), Some(Duration::from_millis(20))));
-        pulse.beat();
-        assert_eq!(pulse.age(), Duration::ZERO);
+        let after = |seconds| pulse.origin + Duration::from_secs(seconds);
+        assert_eq!(pulse.age(after(60)), Duration::from_mins(1));
+        pulse.observe(Some(Duration::from_millis(20)), after(60));
+        assert_eq!(pulse.age(after(60)), Duration::ZERO);
+        pulse.observe(Some(Duration::from_millis(20)), after(70));
+        pulse.observe(None, after(70));
+        assert_eq!((pulse.age(after(70)), pulse.latency()), (Duration::from_secs(10), Some(Duration::from_millis(20))));
+        pulse.beat(after(70));
+        assert_eq!(pulse.age(after(71)), Duration::from_secs(1));
     }
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::session::{Ending, Farewell, Session};
 use super::turnstile::Turnstile;
-use super::{Arrival, Identity, SessionParts};
+use super::{Arrival, Identity, SessionParts, content_trouble};
 use crate::chat::{IdentityState, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::discord::Timing;
@@ -32,9 +32,12 @@ pub(crate) struct Supervisor {
 enum Outcome {
     Stopped,
     /// Discord will not have it; only a person can mend that.
-    Refused(String),
+    Refused(GatewayError),
     /// To be started anew.
-    Lost { reason: String, was_up: bool },
+    Lost {
+        reason: String,
+        was_up: bool,
+    },
 }
 
 impl Supervisor {
@@ -46,18 +49,17 @@ impl Supervisor {
             if self.stopped_within(pause).await {
                 return;
             }
+            if self.identity.credential.is_revoked() {
+                // A call over HTTP has found out and told; each login with it would count.
+                return self.identity.set_state(IdentityState::Down, None);
+            }
             if !self.may_identify().await {
                 pause = self.timing.budget_recheck;
                 continue;
             }
             match self.session().await {
                 Outcome::Stopped => return,
-                Outcome::Refused(trouble) => {
-                    self.identity.credential.revoke();
-                    self.identity.set_state(IdentityState::Down, Some(trouble.clone()));
-                    self.announce(trouble);
-                    return;
-                }
+                Outcome::Refused(error) => return self.give_up(&error),
                 Outcome::Lost { reason, was_up } => {
                     failures = if was_up { 1 } else { failures + 1 };
                     pause = self.pause_after(failures);
@@ -96,7 +98,7 @@ impl Supervisor {
             tokio::select! {
                 () = self.stop.cancelled() => return Outcome::Stopped,
                 ending = session.ended() => match ending {
-                    Ending::Refused(error) => return Outcome::Refused(self.refusal(&error)),
+                    Ending::Refused(error) => return Outcome::Refused(error),
                     Ending::Gone => break "its session ended".to_owned(),
                 },
                 () = self.identity.up.notified() => {}
@@ -116,7 +118,11 @@ impl Supervisor {
                 None => {}
             }
             let latency = session.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
-            self.identity.pulse.observe(latency);
+            self.identity.pulse.observe(latency, Instant::now());
+            if let Some(latency) = latency {
+                metrics::gauge!("teamroom_discord_latency_seconds", "persona" => self.identity.persona.to_string())
+                    .set(latency.as_secs_f64());
+            }
             if turnstile.turn() {
                 self.identity.set_state(IdentityState::Reconnecting, None);
                 if dial.is_some() {
@@ -129,7 +135,7 @@ impl Supervisor {
             }
             match dial {
                 Some((since, patience)) if since.elapsed() > patience => break format!("it was not up within {patience:?}"),
-                None if self.identity.pulse.age() > self.timing.silence => {
+                None if self.identity.pulse.age(Instant::now()) > self.timing.silence => {
                     break format!("nothing came for {:?}", self.timing.silence);
                 }
                 _ => {}
@@ -154,7 +160,8 @@ impl Supervisor {
         metrics::counter!("teamroom_discord_sessions_lost_total", "persona" => self.identity.persona.to_string()).increment(1);
         tracing::warn!(persona = %self.identity.persona, reason, failures, ?pause, "a gateway session was lost");
         let name = &self.identity.credential.name;
-        let trouble = format!("{name} cannot reach Discord: {reason}. It keeps trying; look at the network and at Discord's status if this lasts.");
+        let trouble =
+            format!("{name} cannot reach Discord: {reason}. It keeps trying; look at the network and at Discord's status if this lasts.");
         self.identity.set_state(IdentityState::Reconnecting, Some(trouble.clone()));
         if failures == 2 {
             self.announce(trouble);
@@ -163,12 +170,14 @@ impl Supervisor {
 
     /// Whether there is room for another IDENTIFY this hour. A log that cannot be read gives none.
     async fn may_identify(&self) -> bool {
-        let hour_ago = self.clock.now() - Duration::from_secs(3600);
+        let hour_ago = self.clock.now() - Duration::from_hours(1);
         match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
             Ok(count) if count < IDENTIFIES_PER_HOUR => true,
             Ok(_) => {
                 let name = &self.identity.credential.name;
-                let trouble = format!("{name} had to log in {IDENTIFIES_PER_HOUR} times within an hour and waits, so that Discord does not reset its token.");
+                let trouble = format!(
+                    "{name} had to log in {IDENTIFIES_PER_HOUR} times within an hour and waits, so that Discord does not reset its token."
+                );
                 if self.identity.status().trouble.as_ref() != Some(&trouble) {
                     self.announce(trouble.clone());
                 }
@@ -188,15 +197,20 @@ impl Supervisor {
         }
     }
 
-    fn refusal(&self, error: &GatewayError) -> String {
-        let name = &self.identity.credential.name;
-        match error {
-            GatewayError::InvalidAuthentication => token_trouble(name, &self.identity.persona),
-            GatewayError::DisallowedGatewayIntents => format!(
-                "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \
-                 \"Message Content Intent\" under Privileged Gateway Intents, save, and restart."
-            ),
-            other => format!("Discord refuses the connection of {name} for good ({other}). Update Teamroom, or report it."),
+    /// Tells people what Discord refuses and what to do. serenity reports three of Discord's final close codes; the others (4010 to 4012)
+    /// concern sharding and versions, and show here only as logins that come to nothing, which the hourly limit stops.
+    fn give_up(&self, error: &GatewayError) {
+        let Identity { credential, persona, .. } = &*self.identity;
+        let name = &credential.name;
+        let (trouble, is_news) = match error {
+            // Posting with it would be refused as well, and counted.
+            GatewayError::InvalidAuthentication => (token_trouble(name, persona), credential.revoke()),
+            GatewayError::DisallowedGatewayIntents => (content_trouble(name), true),
+            other => (format!("Discord refuses the connection of {name} for good ({other}). Update Teamroom, or report it."), true),
+        };
+        self.identity.set_state(IdentityState::Down, Some(trouble.clone()));
+        if is_news {
+            self.announce(trouble);
         }
     }
 

@@ -7,9 +7,9 @@ use tokio::time::Instant;
 /// Discord bans an address for an hour after 10,000 answers of 401, 403 or 429 in 10 minutes, and all personas share one address. The
 /// team's own bar is 50; ten are kept for calls that are already under way when it is reached.
 const INVALID_REQUESTS: usize = 40;
-const WINDOW: Duration = Duration::from_secs(600);
+const WINDOW: Duration = Duration::from_mins(10);
 /// How long nothing is sent after a 429 that does not come from the API: Discord's front door has shut, and knocking prolongs it.
-const SHUT_DOOR: Duration = Duration::from_secs(300);
+const SHUT_DOOR: Duration = Duration::from_mins(5);
 
 /// What the whole process may still do, whichever token does it.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ impl SharedBudget {
 
     /// Stops everybody, because of a 429 that bears no mark of the API. Returns for how long.
     pub(crate) fn shut(&self, retry_after: Option<Duration>, now: Instant) -> Duration {
-        let wait = retry_after.unwrap_or(SHUT_DOOR).max(Duration::from_secs(60));
+        let wait = retry_after.unwrap_or(SHUT_DOOR).max(Duration::from_mins(1));
         self.lock().shut_until = Some(now + wait);
         wait
     }
@@ -68,15 +68,15 @@ mod tests {
         let (budget, start) = (SharedBudget::default(), Instant::now());
         let used_up: Vec<bool> = (0..INVALID_REQUESTS as u64).map(|n| budget.record_invalid(start + Duration::from_secs(n))).collect();
         assert_eq!(used_up.iter().filter(|last| **last).count(), 1);
-        let now = start + Duration::from_secs(60);
-        assert_eq!(budget.find_wait(now), Some(Duration::from_secs(540)));
+        let now = start + Duration::from_mins(1);
+        assert_eq!(budget.find_wait(now), Some(Duration::from_mins(9)));
         assert_eq!(budget.find_wait(start + WINDOW), None);
     }
 
     #[test]
     fn a_shut_door_is_left_alone_for_minutes() {
         let (budget, now) = (SharedBudget::default(), Instant::now());
-        assert_eq!(budget.shut(Some(Duration::from_millis(10)), now), Duration::from_secs(60));
+        assert_eq!(budget.shut(Some(Duration::from_millis(10)), now), Duration::from_mins(1));
         assert_eq!(budget.shut(None, now), SHUT_DOOR);
         assert_eq!(budget.find_wait(now), Some(SHUT_DOOR));
         assert_eq!(budget.find_wait(now + SHUT_DOOR), None);

@@ -26,14 +26,12 @@ impl Rest {
         if file.size > limit {
             return Err(DownloadError::TooLarge(limit));
         }
-        match self.stream(&file.url, limit).await? {
-            Some(content) => Ok(content),
-            None => {
-                let expired = || DownloadError::Failed("its link has expired".to_owned());
-                let fresh = self.find_fresh_link(reader, file).await.ok_or_else(expired)?;
-                self.stream(&fresh, limit).await?.ok_or_else(expired)
-            }
+        if let Some(content) = self.stream(&file.url, limit).await? {
+            return Ok(content);
         }
+        let expired = || DownloadError::Failed("its link has expired".to_owned());
+        let fresh = self.find_fresh_link(reader, file).await.ok_or_else(expired)?;
+        self.stream(&fresh, limit).await?.ok_or_else(expired)
     }
 
     /// None where the link is not honoured (any more).

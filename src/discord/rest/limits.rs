@@ -41,7 +41,7 @@ impl Route {
             // Each token has a bucket of its own; the token itself is kept nowhere.
             let mut hasher = DefaultHasher::new();
             token.hash(&mut hasher);
-            major.push_str(&format!("/{:x}", hasher.finish()));
+            major = format!("{major}/{:x}", hasher.finish());
         }
         let rest: Vec<&str> = parts.map(|part| if part.bytes().all(|byte| byte.is_ascii_digit()) { ":id" } else { part }).collect();
         Self { template: format!("{method} {head}/{}", rest.join("/")), major }
@@ -186,8 +186,7 @@ mod tests {
     fn routes_with_one_bucket_name_share_it_within_a_channel() {
         let (mut limits, now) = (Limits::default(), Instant::now());
         let (create, delete) = (post("/channels/1/messages"), Route::of(&Method::DELETE, "/channels/1/messages/5"));
-        let seen =
-            |left| headers(&[("x-ratelimit-bucket", "abc"), ("x-ratelimit-remaining", left), ("x-ratelimit-reset-after", "1")]);
+        let seen = |left| headers(&[("x-ratelimit-bucket", "abc"), ("x-ratelimit-remaining", left), ("x-ratelimit-reset-after", "1")]);
         limits.learn(&create, &seen("4"), now);
         limits.learn(&delete, &seen("0"), now);
         assert!(limits.reserve(&create, Counted::Globally, now).is_some());

@@ -64,7 +64,10 @@ struct PastFile {
 pub(crate) enum Voice {
     Account(String),
     /// One webhook serves several personas, told apart by the name they post under.
-    Webhook { id: String, name: String },
+    Webhook {
+        id: String,
+        name: String,
+    },
 }
 
 impl Rest {
@@ -173,8 +176,7 @@ impl Past {
 
 /// What a message says, whoever posts it. Nobody is pinged but the accounts that the row names.
 pub(super) fn payload(message: &OutboundMessage) -> serde_json::Value {
-    let files: Vec<_> =
-        message.files.iter().enumerate().map(|(index, file)| json!({ "id": index, "filename": file.name })).collect();
+    let files: Vec<_> = message.files.iter().enumerate().map(|(index, file)| json!({ "id": index, "filename": file.name })).collect();
     let mut payload = json!({
         "content": message.text,
         "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },

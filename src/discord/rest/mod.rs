@@ -7,63 +7,31 @@
 //! Waiting is measured on tokio's monotonic clock, not on [`crate::clock::Clock`]: it is a real server that counts the seconds.
 
 mod budget;
+mod credential;
 mod failure;
 pub(crate) mod files;
 mod limits;
 pub(crate) mod messages;
 pub(crate) mod webhooks;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, HeaderMap, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
-use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+pub(crate) use credential::Credential;
 pub(crate) use failure::{Failure, code};
-use limits::{Counted, Limits, Route};
+use limits::{Counted, Route};
 
 use super::address::{Address, plain};
 use super::gateway::Incoming;
 use crate::chat::PlatformEvent;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::outbound::OutboundFile;
-
-/// A persona's token and what Discord allows it.
-pub(crate) struct Credential {
-    pub(crate) persona: PersonaSlug,
-    pub(crate) name: String,
-    authorization: HeaderValue,
-    limits: Mutex<Limits>,
-    revoked: AtomicBool,
-}
-
-impl Credential {
-    /// None where the token holds characters that no token holds.
-    pub(crate) fn new(persona: PersonaSlug, name: String, token: &SecretString) -> Option<Self> {
-        let mut authorization = HeaderValue::from_str(&format!("Bot {}", token.expose_secret().trim())).ok()?;
-        authorization.set_sensitive(true);
-        Some(Self { persona, name, authorization, limits: Mutex::default(), revoked: AtomicBool::new(false) })
-    }
-
-    /// Marks the token as invalid. True for the first who finds out.
-    pub(crate) fn revoke(&self) -> bool {
-        !self.revoked.swap(true, Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_revoked(&self) -> bool {
-        self.revoked.load(Ordering::Relaxed)
-    }
-
-    fn limits(&self) -> std::sync::MutexGuard<'_, Limits> {
-        self.limits.lock().expect("no code panics while it holds the limits")
-    }
-}
 
 /// One call, before it is made.
 pub(crate) struct Call<'a> {
@@ -125,12 +93,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    pub(crate) fn new(
-        http: reqwest::Client,
-        address: Address,
-        deadline: Duration,
-        incoming: mpsc::UnboundedSender<Incoming>,
-    ) -> Self {
+    pub(crate) fn new(http: reqwest::Client, address: Address, deadline: Duration, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
         Self { http, address, shared: budget::SharedBudget::default(), deadline, incoming }
     }
 
@@ -144,6 +107,9 @@ impl Rest {
     pub(crate) async fn call(&self, credential: &Credential, call: Call<'_>) -> Result<bytes::Bytes, Failure> {
         let route = Route::of(&call.method, &call.path);
         let counted = if call.authorized { Counted::Globally } else { Counted::Alone };
+        if let Some(denial) = credential.find_denial(&route, call.needs, Instant::now()) {
+            return Err(denial);
+        }
         let latest = Instant::now() + self.deadline;
         let mut limited = false;
         loop {
@@ -160,15 +126,17 @@ impl Rest {
                     }
                 }
                 StatusCode::UNAUTHORIZED if call.authorized => {
-                    self.count_invalid();
+                    self.count_invalid(credential);
                     self.latch(credential);
                     return Err(Failure::Revoked(credential.persona.clone()));
                 }
                 status if status.is_client_error() => {
+                    let failure = Failure::from_answer(status.as_u16(), &body, call.needs);
                     if matches!(status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) {
-                        self.count_invalid();
+                        self.count_invalid(credential);
+                        credential.record_denial(route, call.needs, failure.clone(), Instant::now());
                     }
-                    return Err(Failure::from_answer(status.as_u16(), &body, call.needs));
+                    return Err(failure);
                 }
                 status => return Err(Failure::Unreachable(format!("HTTP {}", status.as_u16()))),
             }
@@ -196,7 +164,7 @@ impl Rest {
     async fn attempt(&self, credential: &Credential, call: &Call<'_>) -> Result<(StatusCode, HeaderMap, bytes::Bytes), Failure> {
         let mut request = self.http.request(call.method.clone(), self.address.api(&call.path));
         if call.authorized {
-            request = request.header(AUTHORIZATION, credential.authorization.clone());
+            request = request.header(AUTHORIZATION, credential.authorization());
         }
         request = match &call.body {
             Body::Empty if call.method == Method::GET => request,
@@ -225,12 +193,13 @@ impl Rest {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         // What others used up of a shared resource is not held against us.
         if text("x-ratelimit-scope") != Some("shared") {
-            self.count_invalid();
+            self.count_invalid(credential);
         }
-        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_secs(86_400));
-        let Ok(Limited { retry_after, global }) = serde_json::from_slice(body) else {
-            let retry_after = text(RETRY_AFTER.as_str()).and_then(|value| seconds(value.parse().ok()?));
-            let wait = self.shared.shut(retry_after, now);
+        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24));
+        let asked = text(RETRY_AFTER.as_str());
+        // The API says so in a header and in the body. The network in front of it sends a page, or leaves one of them out.
+        let (Some(_), Ok(Limited { retry_after, global })) = (asked, serde_json::from_slice(body)) else {
+            let wait = self.shared.shut(asked.and_then(|value| seconds(value.parse().ok()?)), now);
             self.trouble(credential, format!("Discord turns away everything from this address; nothing is sent for {} s.", wait.as_secs()));
             return wait;
         };
@@ -243,10 +212,12 @@ impl Rest {
         wait
     }
 
-    fn count_invalid(&self) {
+    fn count_invalid(&self, credential: &Credential) {
         metrics::counter!("teamroom_discord_invalid_requests_total").increment(1);
         if self.shared.record_invalid(Instant::now()) {
-            tracing::error!("too many requests were refused by Discord within ten minutes; nothing is sent until that is over");
+            let text = "Discord refused too many requests within ten minutes. Nothing is sent until they are older, so that it does not shut out \
+                        this address; look at the log for what was refused.";
+            self.trouble(credential, text.to_owned());
         }
     }
 

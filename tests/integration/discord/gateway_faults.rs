@@ -1,0 +1,228 @@
+//! Gateways that break: identities come back by themselves or say why not, and what was said meanwhile arrives once.
+
+use std::time::{Duration, Instant};
+
+use teamroom::chat::{ChatPlatform, IdentityState, PlatformEvent, SendError};
+use teamroom::clock::{Clock, SystemClock};
+use teamroom::discord::ConnectError;
+use teamroom::sandbox::{Cut, Exchange, Switch};
+
+use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
+
+/// How many payloads of this operation an account sent.
+fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
+    let user = stage.bot_id(slug);
+    let is_it = |exchange: &&Exchange| {
+        matches!(exchange, Exchange::Frame(frame)
+            if frame.payload["op"] == operation && frame.direction == teamroom::sandbox::Direction::Received
+                && frame.user.as_deref().is_none_or(|sender| sender == user)
+                && (operation != 2 || frame.payload["d"]["token"].as_str().is_some_and(|token| token.contains(&user))))
+    };
+    stage.sandbox.journal().iter().filter(is_it).count()
+}
+
+const IDENTIFY: u64 = 2;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_token_of_one_of_seven_is_told_once_and_the_others_go_on() {
+    let mut setting = Setting::new();
+    setting.adapt = Box::new(|settings| {
+        settings.tokens.insert("vince".into(), "sandbox.1.wrong".to_owned().into());
+    });
+    let mut stage = setting.open().await;
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), "vince");
+    assert!(told.contains("DISCORD_TOKEN_VINCE") && !told.contains("wrong"), "{told}");
+    for slug in TEAM.iter().filter(|slug| **slug != "vince") {
+        stage.until_state(slug, IdentityState::Ready).await;
+    }
+    assert_eq!(stage.status("vince").state, IdentityState::Down);
+    let general = stage.channel("general");
+    stage.discord.send(&row("kelly", &general, "we go on")).await.unwrap();
+    let waiting = stage.discord.send(&row("vince", &general, "hello?")).await;
+    assert_eq!(waiting, Err(SendError::Offline("vince".into())));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_token_of_the_coordinator_is_told_once_though_two_calls_meet_it() {
+    let mut setting = Setting::new();
+    setting.adapt = Box::new(|settings| {
+        settings.tokens.insert("kelly".into(), "sandbox.1.wrong".to_owned().into());
+    });
+    let mut stage = setting.open().await;
+    stage.until_state("kelly", IdentityState::Down).await;
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), "kelly");
+    assert!(told.contains("DISCORD_TOKEN_KELLY"), "{told}");
+    // Nobody could say how many may log in at once, so they do one by one.
+    stage.until_state("echo", IdentityState::Ready).await;
+    assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_switched_off_content_intent_names_the_switch_and_is_not_tried_again() {
+    let mut setting = Setting::new();
+    setting.sandbox.bots[3].intents_content = false;
+    let slug = setting.sandbox.bots[3].slug.clone();
+    let mut stage = setting.open().await;
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), slug);
+    assert!(told.contains("Message Content Intent"), "{told}");
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    assert_eq!((stage.status(&slug).state, sent(&stage, &slug, IDENTIFY)), (IdentityState::Down, 1));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_connection_is_resumed_and_what_was_said_meanwhile_comes_once() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    for how in [Cut::Reset, Cut::Close(4000), Cut::Close(1001)] {
+        stage.misbehave(Switch::Drop { bot: None, how });
+        let said = stage.say(&general, "did you hear?").await;
+        assert_eq!(stage.events.message().await.id.as_str(), said, "{how:?}");
+        for slug in TEAM {
+            stage.until_state(slug, IdentityState::Ready).await;
+        }
+    }
+    stage.misbehave(Switch::Reconnect { bot: None });
+    let said = stage.say(&general, "and now?").await;
+    assert_eq!(stage.events.message().await.id.as_str(), said);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let rest = stage.events.drain();
+    assert!(!rest.iter().any(|event| matches!(event, PlatformEvent::Message(_) | PlatformEvent::Ready { .. })), "{rest:?}");
+    assert_eq!(sent(&stage, "vince", IDENTIFY), 1);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_resume_ends_in_a_new_login_that_is_told() {
+    let mut stage = Stage::ready().await;
+    stage.misbehave(Switch::RefuseResume { bot: Some("vince".to_owned()), times: 1 });
+    stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
+    let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+    assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
+    stage.until_state("vince", IdentityState::Ready).await;
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_without_acknowledgements_is_replaced() {
+    let mut setting = Setting::new();
+    setting.sandbox.windows.heartbeat = Duration::from_millis(400);
+    setting.timing.silence = Duration::from_secs(1);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    stage.misbehave(Switch::WithholdAcks { bot: Some("vince".to_owned()), on: true });
+    stage.until_state("vince", IdentityState::Reconnecting).await;
+    stage.misbehave(Switch::WithholdAcks { bot: Some("vince".to_owned()), on: false });
+    let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+    assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
+    // The others live on their heartbeats alone: nobody says anything.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    for slug in TEAM {
+        assert_eq!(stage.status(slug).state, IdentityState::Ready, "{slug}");
+    }
+    assert!(stage.status("echo").latency.is_some());
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upgrade_that_is_never_answered_and_a_hello_that_never_comes_are_given_up() {
+    let mut stage = Stage::ready().await;
+    for fault in [Switch::IgnoreUpgrades { times: 1 }, Switch::WithholdHello { times: 1 }] {
+        let began = Instant::now();
+        stage.misbehave(fault.clone());
+        stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
+        let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+        assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
+        println!("{fault:?}: back after {:?}", began.elapsed());
+        stage.until_state("vince", IdentityState::Ready).await;
+    }
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_that_is_always_cut_off_stops_at_twenty_an_hour_and_is_told() {
+    let mut setting = Setting::new();
+    setting.timing.first_pause = Duration::from_millis(1);
+    setting.timing.longest_pause = Duration::from_millis(2);
+    setting.timing.ready = Duration::from_millis(400);
+    setting.timing.look = Duration::from_millis(10);
+    setting.adapt = Box::new(|settings| settings.tokens.retain(|slug, _| ["kelly", "vince"].contains(&slug.as_str())));
+    let mut stage = setting.open().await;
+    stage.events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
+    stage.until_state("vince", IdentityState::Ready).await;
+    // Most of the hour's logins were made before a restart, say.
+    for _ in 0..14 {
+        stage.memory.identifies.lock().unwrap().push(("vince".into(), SystemClock.now()));
+    }
+    stage.misbehave(Switch::CloseAfterIdentify { bot: Some("vince".to_owned()), code: 4000, times: 1000 });
+    stage.misbehave(Switch::InvalidateSession { bot: Some("vince".to_owned()), resumable: false });
+    stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
+    let told = loop {
+        let (_, told) = stage.events.trouble().await;
+        if told.contains("20 times") {
+            break told;
+        }
+        assert!(told.contains("cannot reach Discord"), "{told}");
+    };
+    println!("{told}");
+    let identifies = sent(&stage, "vince", IDENTIFY);
+    assert!((2..=6).contains(&identifies), "{identifies}");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(sent(&stage, "vince", IDENTIFY), identifies);
+    assert_eq!(stage.status("kelly").state, IdentityState::Ready);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_platform_that_goes_away_and_comes_back_finds_the_team_again() {
+    let mut setting = Setting::new();
+    setting.timing.redial = Duration::from_millis(500);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    let addr = stage.sandbox.api_url().trim_start_matches("http://").parse().unwrap();
+    let stopped = std::mem::replace(&mut stage.sandbox, Setting::new().sandbox().await);
+    stopped.stop().await;
+    let vince = || stage.status("vince").state;
+    until(|| vince() == IdentityState::Reconnecting, || format!("{:?}", vince())).await;
+    let lost = stage.discord.send(&row("vince", "1", "hello?")).await;
+    assert!(matches!(lost, Err(SendError::Unreachable(_))), "{lost:?}");
+    stage.reopen(addr).await;
+    stage.all_ready().await;
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_team_leaves_at_once_and_together() {
+    let stage = Stage::ready().await;
+    let began = Instant::now();
+    stage.discord.shutdown().await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(2), "it took {took:?}");
+    println!("seven identities closed after {took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_does_not_answer_is_an_error_and_nothing_else_is_dialled() {
+    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let stage = Setting::new().open().await;
+    let mut settings = stage.settings.clone();
+    settings.api_url = Some(format!("http://{unused}"));
+    let memory = std::sync::Arc::new(Memory::default());
+    let (refused, _) = connect(settings.clone(), hurried(), &memory).await;
+    assert!(matches!(refused, Err(ConnectError::Unreachable { .. })), "{:?}", refused.err());
+    // An API that names a gateway somewhere else: the token stays at home.
+    let app = axum::Router::new().route("/api/v10/gateway", axum::routing::get(|| async { r#"{"url": "wss://gateway.discord.gg"}"# }));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    settings.api_url = Some(format!("http://{}", listener.local_addr().unwrap()));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let (refused, _) = connect(settings, hurried(), &memory).await;
+    assert!(matches!(refused, Err(ConnectError::ForeignGateway { .. })), "{:?}", refused.err());
+    stage.close().await;
+}

@@ -1,0 +1,11 @@
+//! The Discord adapter against the sandbox, over real sockets.
+#![expect(clippy::unwrap_used, reason = "what a test cannot go on without may fail it")]
+
+mod commands;
+mod gateway_faults;
+mod logs;
+mod receiving;
+mod rest_faults;
+mod sending;
+mod stage;
+mod webhooks;

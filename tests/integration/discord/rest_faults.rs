@@ -1,0 +1,217 @@
+//! A REST API that misbehaves: nothing is lost, nothing doubled, nobody banned.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use teamroom::chat::{ChatPlatform, IdentityState, SendError};
+use teamroom::sandbox::{Exchange, RestFault, Switch};
+
+use super::stage::{Setting, Stage, row};
+
+fn posting(bot: Option<&str>, times: u32, with: RestFault) -> Switch {
+    let (bot, method) = (bot.map(str::to_owned), Some("POST".to_owned()));
+    Switch::Rest { bot, method, path: "/channels".to_owned(), times, with }
+}
+
+/// Takes the right to speak in a channel from vince, or gives it back.
+fn deny(stage: &Stage, channel: &str, on: bool) {
+    let (bot, channel, permission) = ("vince".to_owned(), channel.to_owned(), "SEND_MESSAGES".to_owned());
+    stage.misbehave(Switch::Deny { bot, channel, permission, on });
+}
+
+/// How many posts reached the sandbox.
+fn posts(stage: &Stage) -> usize {
+    let is_post =
+        |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/messages"));
+    stage.sandbox.journal().iter().filter(is_post).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_discords_is_unreachable_and_the_same_row_again_is_one_message() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let faults = [RestFault::Status(500), RestFault::BadGateway, RestFault::Hang, RestFault::ResetBefore, RestFault::ResetAfter];
+    for (index, fault) in faults.into_iter().enumerate() {
+        stage.misbehave(posting(None, 1, fault));
+        let answer = row("vince", &general, &format!("answer {index}"));
+        let began = Instant::now();
+        let failed = stage.discord.send(&answer).await;
+        assert!(matches!(failed, Err(SendError::Unreachable(_))), "{fault:?}: {failed:?}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{fault:?} took {:?}", began.elapsed());
+        stage.discord.send(&answer).await.unwrap();
+        assert_eq!(stage.history(&general).await.len(), index + 1, "{fault:?}");
+    }
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_that_cannot_be_read_make_one_message() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    stage.misbehave(posting(None, 3, RestFault::GarbageHeaders));
+    for n in 0..3 {
+        stage.discord.send(&row("vince", &general, &format!("{n}"))).await.unwrap();
+    }
+    assert_eq!((stage.history(&general).await.len(), posts(&stage)), (3, 3));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limited_route_waits_as_told_and_others_do_not() {
+    let stage = Stage::ready().await;
+    let (general, ops) = (stage.channel("general"), stage.channel("ops"));
+    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: 0.6, headers: true, global: false }));
+    let answer = row("vince", &general, "after a while");
+    let began = Instant::now();
+    let (limited, free) = tokio::join!(async { (stage.discord.send(&answer).await, began.elapsed()) }, async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        (stage.discord.send(&row("vince", &ops, "at once")).await, began.elapsed())
+    });
+    assert!(limited.0.is_ok() && limited.1 >= Duration::from_millis(600), "{limited:?}");
+    assert!(free.0.is_ok() && free.1 < Duration::from_millis(500), "{free:?}");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_global_limit_holds_back_the_whole_token_and_no_other() {
+    let stage = Stage::ready().await;
+    let (general, ops) = (stage.channel("general"), stage.channel("ops"));
+    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: 0.8, headers: true, global: true }));
+    let began = Instant::now();
+    let later = || async {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+    };
+    let (first, second, other) = tokio::join!(
+        async { (stage.discord.send(&row("vince", &general, "one")).await.is_ok(), began.elapsed()) },
+        async {
+            later().await;
+            (stage.discord.send(&row("vince", &ops, "two")).await.is_ok(), began.elapsed())
+        },
+        async {
+            later().await;
+            (stage.discord.send(&row("echo", &ops, "three")).await.is_ok(), began.elapsed())
+        }
+    );
+    let held = Duration::from_millis(800);
+    assert!(first.0 && second.0 && first.1 >= held && second.1 >= held, "{first:?} {second:?}");
+    assert!(other.0 && other.1 < Duration::from_millis(600), "{other:?}");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_without_end_is_handed_back_after_two_requests() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    // A third request would be let through.
+    stage.misbehave(posting(None, 2, RestFault::RateLimited { retry_after: 0.2, headers: true, global: false }));
+    let limited = stage.discord.send(&row("vince", &general, "never")).await;
+    assert!(matches!(limited, Err(SendError::RateLimited(_))), "{limited:?}");
+    // A wait beyond the deadline is not sat out.
+    stage.misbehave(Switch::Behave);
+    stage.misbehave(posting(None, 1, RestFault::RateLimited { retry_after: 60.0, headers: true, global: false }));
+    let began = Instant::now();
+    let limited = stage.discord.send(&row("echo", &general, "in a minute")).await;
+    assert!(matches!(limited, Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(50)), "{limited:?}");
+    assert!(began.elapsed() < Duration::from_secs(2));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shut_door_is_not_knocked_at_for_minutes() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    // A second knock would be answered.
+    stage.misbehave(posting(None, 1, RestFault::RateLimited { retry_after: 0.0, headers: false, global: false }));
+    for persona in ["vince", "echo", "kelly"] {
+        let refused = stage.discord.send(&row(persona, &general, "hello?")).await;
+        assert!(matches!(refused, Err(SendError::RateLimited(wait)) if wait >= Duration::from_secs(59)), "{refused:?}");
+    }
+    assert_eq!(posts(&stage), 0);
+    let (_, told) = stage.events.trouble().await;
+    assert!(told.contains("turns away"), "{told}");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_is_refused_is_not_used_again_and_told_once() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    // A second request would be let through.
+    stage.misbehave(posting(Some("vince"), 1, RestFault::Status(401)));
+    for _ in 0..5 {
+        let refused = stage.discord.send(&row("vince", &general, "hello?")).await;
+        assert_eq!(refused, Err(SendError::Offline("vince".into())));
+    }
+    assert_eq!(posts(&stage), 0);
+    stage.discord.send(&row("echo", &general, "I go on")).await.unwrap();
+    assert_eq!(stage.status("vince").state, IdentityState::Down);
+    let (persona, told) = stage.events.trouble().await;
+    assert_eq!(persona.as_str(), "vince");
+    assert!(told.contains("DISCORD_TOKEN_VINCE"), "{told}");
+    assert!(stage.events.drain().iter().all(|event| !matches!(event, teamroom::chat::PlatformEvent::Trouble { .. })));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
+    let stage = Stage::ready().await;
+    let ops = stage.channel("ops");
+    deny(&stage, &ops, true);
+    for _ in 0..5 {
+        let refused = stage.discord.send(&row("vince", &ops, "hello?")).await;
+        assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("Send Messages")), "{refused:?}");
+    }
+    assert_eq!(stage.sandbox.invalid_requests(), 1);
+    stage.discord.send(&row("echo", &ops, "I may")).await.unwrap();
+    // The change of the channel reaches the gateway, and the next message is tried.
+    deny(&stage, &ops, false);
+    let mut again = stage.discord.send(&row("vince", &ops, "and now?")).await;
+    for _ in 0..100 {
+        if again.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        again = stage.discord.send(&row("vince", &ops, "and now?")).await;
+    }
+    again.unwrap();
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_requests_stop_before_discord_bans_the_address() {
+    let mut stage = Stage::ready().await;
+    let channels = format!("/guilds/{}/channels", stage.sandbox.guild_id());
+    let mut stopped = 0;
+    for n in 0..80 {
+        let channel = stage.person("POST", &channels, serde_json::json!({ "name": format!("secret-{n}"), "type": 0 })).await;
+        let channel = channel["id"].as_str().unwrap();
+        deny(&stage, channel, true);
+        match stage.discord.send(&row("vince", channel, "hello?")).await {
+            Err(SendError::Refused(_)) => {}
+            Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(500) => stopped += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((stopped, posts(&stage), stage.sandbox.invalid_requests()), (40, 40, 40));
+    let (_, told) = stage.events.trouble().await;
+    assert!(told.contains("too many requests"), "{told}");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn real_limits_are_kept_without_a_single_429() {
+    let mut setting = Setting::new();
+    setting.sandbox.rate_limits = teamroom::sandbox::RateLimits::Custom { messages_per_5s: 5, global_per_second: 50 };
+    setting.timing.call = Duration::from_secs(8);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    let general = stage.channel("general");
+    for n in 0..8 {
+        stage.discord.send(&row("vince", &general, &format!("{n}"))).await.unwrap();
+    }
+    let is_limited = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.status == 429);
+    assert_eq!(stage.sandbox.journal().iter().filter(is_limited).count(), 0);
+    let texts: Vec<_> = stage.history(&general).await.iter().map(|m| m["content"].clone()).collect();
+    assert_eq!(texts, (0..8).rev().map(|n| Value::from(n.to_string())).collect::<Vec<_>>());
+    stage.close().await;
+}

@@ -1,0 +1,172 @@
+//! What the team posts: once, as the right persona, pinging nobody by accident; and what it reads back.
+
+use std::time::Duration;
+
+use teamroom::chat::{ChatPlatform, DownloadError, Presence, SendError};
+use teamroom::clock::{Clock, SystemClock};
+use teamroom::domain::message::{Attachment, AuthorKind};
+use teamroom::domain::outbound::OutboundFile;
+use teamroom::sandbox::{Exchange, Switch};
+
+use super::stage::{Setting, Stage, row, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_answers_from_its_own_account_and_pings_only_whom_the_row_names() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let question = stage.say(&general, "vince?").await;
+    stage.events.message().await;
+    let person = stage.sandbox.people()[0].id.clone();
+    let mut answer = row("vince", &general, &format!("@everyone <@{person}> <@{}> here", stage.bot_id("kelly")));
+    answer.reply_to = Some(question.as_str().into());
+    let posted = stage.discord.send(&answer).await.unwrap();
+    assert_eq!(stage.sandbox.pings(posted.message.as_str()), Some(vec![]));
+    answer = row("vince", &general, &format!("<@{person}> look"));
+    answer.pings = vec![person.as_str().into()];
+    let second = stage.discord.send(&answer).await.unwrap();
+    assert_eq!(stage.sandbox.pings(second.message.as_str()), Some(vec![person]));
+
+    let heard = stage.events.message().await;
+    assert_eq!((heard.id, heard.author.kind), (posted.message, AuthorKind::Persona("vince".into())));
+    assert_eq!(heard.reply_to.unwrap().message.as_str(), question);
+    assert_eq!(heard.mentions.len(), 2);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_sent_twice_is_one_message() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let answer = row("echo", &general, "once");
+    let first = stage.discord.send(&answer).await.unwrap();
+    let second = stage.discord.send(&answer).await.unwrap();
+    assert_eq!(first.message, second.message);
+    assert_eq!(stage.history(&general).await.len(), 1);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_the_nonce_window_a_row_is_found_by_reading_back() {
+    let stage = Stage::ready().await;
+    stage.misbehave(Switch::NonceWindow { millis: 0 });
+    let general = stage.channel("general");
+    let since = SystemClock.now();
+    let answer = row("echo", &general, "once");
+    assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), None);
+    let posted = stage.discord.send(&answer).await.unwrap();
+    for n in 0..120 {
+        stage.say(&general, &format!("later {n}")).await;
+    }
+    assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), Some(posted));
+    assert_eq!(stage.discord.find_posted(&row("vince", &general, "once"), since).await.unwrap(), None);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_discord_would_never_take_is_refused_with_the_reason() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let refusal = |result: Result<_, SendError>| match result {
+        Err(SendError::Refused(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    let long = stage.discord.send(&row("vince", &general, &"x".repeat(2001))).await;
+    assert!(refusal(long).contains("content"));
+    refusal(stage.discord.send(&row("vince", &general, "")).await);
+    let gone = stage.discord.send(&row("vince", "4242", "anybody?")).await;
+    assert!(refusal(gone).contains("Unknown Channel"));
+    let sneaky = stage.discord.send(&row("vince", "1/../../users/@me", "x")).await;
+    assert!(refusal(sneaky).contains("no channel"));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_goes_out_with_its_message_and_comes_back_within_the_limit() {
+    let mut stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let mut answer = row("eliza", &general, "the report");
+    answer.files = vec![OutboundFile { name: "report.md".to_owned(), text: "# Hello\n".repeat(100) }];
+    stage.discord.send(&answer).await.unwrap();
+    let heard = stage.events.message().await;
+    let file = &heard.attachments[0];
+    assert_eq!((file.name.as_str(), file.size), ("report.md", 800));
+    let content = stage.discord.download(file, 1000).await.unwrap();
+    assert_eq!(content, answer.files[0].text.as_bytes());
+    assert_eq!(stage.discord.download(file, 799).await, Err(DownloadError::TooLarge(799)));
+    // A size that lies is found out while it streams.
+    let lying = Attachment { size: 1, ..file.clone() };
+    assert_eq!(stage.discord.download(&lying, 799).await, Err(DownloadError::TooLarge(799)));
+    let foreign = Attachment { url: "http://127.0.0.1:9/attachments/1/2/x".to_owned(), ..file.clone() };
+    assert_eq!(stage.discord.download(&foreign, 1000).await, Err(DownloadError::ForeignHost));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_link_is_replaced_by_a_fresh_one() {
+    let mut setting = Setting::new();
+    setting.sandbox.windows.attachment_url = Duration::from_secs(1);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    let general = stage.channel("general");
+    let mut answer = row("eliza", &general, "the report");
+    answer.files = vec![OutboundFile { name: "report.md".to_owned(), text: "still there".to_owned() }];
+    stage.discord.send(&answer).await.unwrap();
+    let file = stage.events.message().await.attachments.remove(0);
+    tokio::time::sleep(Duration::from_millis(2200)).await;
+    assert_eq!(stage.discord.download(&file, 1000).await.unwrap(), "still there".as_bytes());
+    let gone = Attachment { id: "1".to_owned(), ..file };
+    assert!(matches!(stage.discord.download(&gone, 1000).await, Err(DownloadError::Failed(_))));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_after_a_message_is_listed_oldest_first_over_pages() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    let start = stage.say(&general, "start").await;
+    let mut said = vec![];
+    for n in 0..130 {
+        said.push(stage.say(&general, &format!("{n}")).await);
+    }
+    let listed = stage.discord.list_messages_after(&general.as_str().into(), &start.as_str().into(), 120).await.unwrap();
+    assert_eq!(listed.iter().map(|message| message.id.to_string()).collect::<Vec<_>>(), said[..120]);
+    assert_eq!((listed[0].channel.name.as_str(), &listed[0].author.kind), ("general", &AuthorKind::Person));
+    let last: &str = &said[129];
+    assert_eq!(stage.discord.list_messages_after(&general.as_str().into(), &last.into(), 120).await.unwrap(), vec![]);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_direct_conversation_is_read_by_the_persona_it_is_held_with() {
+    let stage = Stage::ready().await;
+    let direct = stage.person("POST", "/users/@me/channels", serde_json::json!({ "recipient_id": stage.bot_id("vince") })).await;
+    let channel = direct["id"].as_str().unwrap();
+    let first = stage.say(channel, "one").await;
+    stage.say(channel, "two").await;
+    let listed = stage.discord.list_messages_after(&channel.into(), &first.as_str().into(), 10).await.unwrap();
+    assert_eq!(listed.iter().map(|m| (m.text.as_str(), m.seen_by.as_str())).collect::<Vec<_>>(), [("two", "vince")]);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typing_and_presence_come_from_the_personas_own_account() {
+    let stage = Stage::ready().await;
+    let general = stage.channel("general");
+    stage.discord.show_typing(&"solus".into(), &general.as_str().into()).await;
+    stage.discord.set_presence(&"solus".into(), Presence::Thinking).await;
+    let typed = |exchange: &Exchange| matches!(exchange, Exchange::Rest(rest) if rest.path.ends_with("/typing") && rest.status == 204);
+    let solus = stage.bot_id("solus");
+    let shown = |exchange: &Exchange| {
+        matches!(exchange, Exchange::Frame(frame) if frame.payload["op"] == 3 && frame.user.as_deref() == Some(&solus)
+            && frame.payload["d"]["activities"][0]["state"] == "thinking")
+    };
+    until(
+        || {
+            let journal = stage.sandbox.journal();
+            journal.iter().any(typed) && journal.iter().any(shown)
+        },
+        || "typing or presence was not shown".to_owned(),
+    )
+    .await;
+    stage.close().await;
+}

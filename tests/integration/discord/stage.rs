@@ -1,0 +1,334 @@
+//! A sandbox with a team on it, what the team is told, and a person to talk to it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use teamroom::chat::command::{CommandCall, CommandDesk, CommandReply};
+use teamroom::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
+use teamroom::clock::SystemClock;
+use teamroom::config::DiscordSettings;
+use teamroom::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
+use teamroom::domain::ids::{OutboxId, PersonaSlug};
+use teamroom::domain::message::InboundMessage;
+use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
+use teamroom::domain::persona::{Persona, StandupRole, Tier};
+use teamroom::domain::roster::{Accounts, Roster};
+use teamroom::sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, RateLimits, Sandbox, Switch};
+use tokio::sync::mpsc;
+
+/// Longer than anything takes that works.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
+
+/// What a test may change before the curtain rises.
+pub(super) struct Setting {
+    pub(super) sandbox: SandboxOptions,
+    pub(super) timing: Timing,
+    /// Personas without a token.
+    pub(super) mute: Vec<&'static str>,
+    /// Changes of the settings, once the sandbox is known.
+    pub(super) adapt: Box<dyn Fn(&mut DiscordSettings)>,
+    _dir: tempfile::TempDir,
+}
+
+impl Setting {
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sandbox = SandboxOptions::new(dir.path());
+        sandbox.rate_limits = RateLimits::Off;
+        sandbox.journal = true;
+        sandbox.bots =
+            TEAM.map(|slug| BotAccount { slug: slug.to_owned(), name: title(slug), color: None, intents_content: true }).to_vec();
+        Self { sandbox, timing: hurried(), mute: vec![], adapt: Box::new(|_| {}), _dir: dir }
+    }
+
+    /// The sandbox alone.
+    pub(super) async fn sandbox(&self) -> Sandbox {
+        Sandbox::start(self.sandbox.clone()).await.unwrap()
+    }
+
+    pub(super) async fn open(self) -> Stage {
+        let sandbox = self.sandbox().await;
+        let mut settings = settings(&sandbox);
+        settings.tokens.retain(|slug, _| !self.mute.contains(&slug.as_str()));
+        (self.adapt)(&mut settings);
+        let memory = Arc::new(Memory::default());
+        let (discord, events) = connect(settings.clone(), self.timing, &memory).await;
+        Stage { sandbox, discord: discord.unwrap(), events, memory, settings, setting: self }
+    }
+}
+
+/// Times in which a test can be over.
+pub(super) fn hurried() -> Timing {
+    Timing {
+        ready: Duration::from_secs(3),
+        redial: Duration::from_secs(1),
+        steady: Duration::from_secs(5),
+        look: Duration::from_millis(50),
+        login_spacing: Duration::from_millis(100),
+        first_pause: Duration::from_millis(100),
+        longest_pause: Duration::from_secs(1),
+        call: Duration::from_secs(2),
+        ..Timing::default()
+    }
+}
+
+pub(super) fn settings(sandbox: &Sandbox) -> DiscordSettings {
+    DiscordSettings {
+        tokens: sandbox.bots().into_iter().map(|bot| (bot.slug.as_str().into(), bot.token.into())).collect(),
+        api_url: Some(sandbox.api_url()),
+        ..DiscordSettings::default()
+    }
+}
+
+pub(super) async fn connect(
+    settings: DiscordSettings,
+    timing: Timing,
+    memory: &Arc<Memory>,
+) -> (Result<Arc<Discord>, ConnectError>, Events) {
+    let (events, receiver) = mpsc::channel(10_000);
+    let discord = Discord::connect(Options {
+        settings,
+        roster: roster(),
+        known_accounts: Accounts::default(),
+        clock: Arc::new(SystemClock),
+        events,
+        commands: Arc::clone(memory) as Arc<dyn CommandDesk>,
+        registrations: Arc::clone(memory) as Arc<dyn Registrations>,
+        identify_log: Arc::clone(memory) as Arc<dyn IdentifyLog>,
+        timing,
+    });
+    (discord.await, Events { receiver, seen: vec![] })
+}
+
+fn title(slug: &str) -> String {
+    slug[..1].to_uppercase() + &slug[1..]
+}
+
+fn roster() -> Arc<Roster> {
+    let persona = |slug: &str| Persona {
+        slug: slug.into(),
+        name: title(slug),
+        aliases: vec![],
+        role: "tests".to_owned(),
+        expertise: vec![],
+        color: 0,
+        tier: Tier::T1,
+        coordinator: slug == "kelly",
+        tools: vec![],
+        feeds: vec![],
+        channels: BTreeMap::new(),
+        standup: StandupRole { role: String::new(), cap: 800 },
+        voice: BTreeMap::new(),
+        prompt: String::new(),
+    };
+    Arc::new(Roster::new(TEAM.map(persona).to_vec()).unwrap())
+}
+
+/// A running sandbox with the team connected to it.
+pub(super) struct Stage {
+    pub(super) sandbox: Sandbox,
+    pub(super) discord: Arc<Discord>,
+    pub(super) events: Events,
+    pub(super) memory: Arc<Memory>,
+    pub(super) settings: DiscordSettings,
+    setting: Setting,
+}
+
+impl Stage {
+    /// The whole team, online.
+    pub(super) async fn ready() -> Self {
+        let mut stage = Setting::new().open().await;
+        stage.all_ready().await;
+        stage
+    }
+
+    pub(super) async fn all_ready(&mut self) {
+        let expected = self.settings.tokens.len();
+        for _ in 0..expected {
+            self.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
+        }
+    }
+
+    pub(super) fn misbehave(&self, switch: Switch) {
+        let misbehaviour: Misbehaviour = self.sandbox.misbehaviour();
+        misbehaviour.set(switch).unwrap();
+    }
+
+    pub(super) fn channel(&self, name: &str) -> String {
+        self.sandbox.channels().into_iter().find(|(known, _)| known == name).unwrap().1
+    }
+
+    pub(super) fn bot_id(&self, slug: &str) -> String {
+        self.sandbox.bots().into_iter().find(|bot| bot.slug == slug).unwrap().id
+    }
+
+    pub(super) fn status(&self, slug: &str) -> IdentityStatus {
+        self.discord.identities().into_iter().find(|status| status.persona.as_str() == slug).unwrap()
+    }
+
+    pub(super) async fn until_state(&self, slug: &str, state: IdentityState) {
+        until(|| self.status(slug).state == state, || format!("{slug} is {:?}", self.status(slug))).await;
+    }
+
+    /// A request by the person.
+    pub(super) async fn person(&self, method: &str, path: &str, body: Value) -> Value {
+        let person = &self.sandbox.people()[0];
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = format!("{}/api/v10{path}", self.sandbox.api_url());
+        let mut request = http.request(method.parse().unwrap(), url).header("authorization", &person.token);
+        if !body.is_null() {
+            request = request.json(&body);
+        }
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert!(status.is_success(), "{method} {path}: {status} {text}");
+        serde_json::from_str(&text).unwrap_or(Value::Null)
+    }
+
+    /// The person says something in a channel. Returns the message's id.
+    pub(super) async fn say(&self, channel: &str, text: &str) -> String {
+        let message = self.person("POST", &format!("/channels/{channel}/messages"), json!({ "content": text })).await;
+        message["id"].as_str().unwrap().to_owned()
+    }
+
+    /// What stands in a channel, newest first.
+    pub(super) async fn history(&self, channel: &str) -> Vec<Value> {
+        let messages = self.person("GET", &format!("/channels/{channel}/messages?limit=100"), Value::Null).await;
+        messages.as_array().unwrap().clone()
+    }
+
+    /// Starts the sandbox again where it was.
+    pub(super) async fn reopen(&mut self, addr: std::net::SocketAddr) {
+        self.setting.sandbox.addr = addr;
+        self.sandbox = self.setting.sandbox().await;
+    }
+
+    pub(super) async fn close(self) {
+        self.discord.shutdown().await;
+        self.sandbox.stop().await;
+        drop(self.setting);
+    }
+}
+
+/// A row of the outbox, as the relay hands it over.
+pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
+    OutboundMessage {
+        id: OutboxId::generate(),
+        persona: persona.into(),
+        channel: channel.into(),
+        turn: None,
+        kind: OutboundKind::Answer,
+        text: text.to_owned(),
+        reply_to: None,
+        files: vec![],
+        pings: vec![],
+    }
+}
+
+/// What the platform told the team.
+pub(super) struct Events {
+    receiver: mpsc::Receiver<PlatformEvent>,
+    pub(super) seen: Vec<PlatformEvent>,
+}
+
+impl Events {
+    /// The next event of a kind; others are kept in `seen`.
+    pub(super) async fn next(&mut self, wanted: impl Fn(&PlatformEvent) -> bool) -> PlatformEvent {
+        let arrival = async {
+            loop {
+                let event = self.receiver.recv().await.expect("the adapter runs");
+                if wanted(&event) {
+                    return event;
+                }
+                self.seen.push(event);
+            }
+        };
+        tokio::time::timeout(PATIENCE, arrival).await.expect("the event comes")
+    }
+
+    pub(super) async fn message(&mut self) -> InboundMessage {
+        match self.next(|event| matches!(event, PlatformEvent::Message(_))).await {
+            PlatformEvent::Message(message) => *message,
+            _ => unreachable!("only messages were asked for"),
+        }
+    }
+
+    pub(super) async fn trouble(&mut self) -> (PersonaSlug, String) {
+        match self.next(|event| matches!(event, PlatformEvent::Trouble { .. })).await {
+            PlatformEvent::Trouble { persona, text } => (persona, text),
+            _ => unreachable!("only troubles were asked for"),
+        }
+    }
+
+    /// Everything that has come by now, together with what was passed over.
+    pub(super) fn drain(&mut self) -> Vec<PlatformEvent> {
+        while let Ok(event) = self.receiver.try_recv() {
+            self.seen.push(event);
+        }
+        std::mem::take(&mut self.seen)
+    }
+}
+
+/// Waits for something that shows in no event.
+pub(super) async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
+    let deadline = tokio::time::Instant::now() + PATIENCE;
+    while !done() {
+        assert!(tokio::time::Instant::now() < deadline, "{}", otherwise());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// What the store and the team behind the adapter would remember and answer.
+#[derive(Default)]
+pub(super) struct Memory {
+    pub(super) registered: Mutex<HashMap<String, String>>,
+    pub(super) identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
+    pub(super) calls: Mutex<Vec<CommandCall>>,
+    /// The answer to the next commands; an echo of the command by default.
+    pub(super) reply: Mutex<Option<CommandReply>>,
+}
+
+#[async_trait]
+impl Registrations for Memory {
+    async fn find(&self, scope: &str) -> anyhow::Result<Option<String>> {
+        Ok(self.registered.lock().unwrap().get(scope).cloned())
+    }
+
+    async fn record(&self, scope: &str, digest: &str) -> anyhow::Result<()> {
+        self.registered.lock().unwrap().insert(scope.to_owned(), digest.to_owned());
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl IdentifyLog for Memory {
+    async fn record(&self, persona: &PersonaSlug, at: DateTime<Utc>) -> anyhow::Result<()> {
+        self.identifies.lock().unwrap().push((persona.clone(), at));
+        Ok(())
+    }
+
+    async fn count_since(&self, persona: &PersonaSlug, since: DateTime<Utc>) -> anyhow::Result<u32> {
+        let identifies = self.identifies.lock().unwrap();
+        Ok(u32::try_from(identifies.iter().filter(|(slug, at)| slug == persona && *at >= since).count())?)
+    }
+}
+
+#[async_trait]
+impl CommandDesk for Memory {
+    async fn run(&self, call: CommandCall) -> CommandReply {
+        let text = format!("{:?}", call.command);
+        self.calls.lock().unwrap().push(call);
+        let reply = self.reply.lock().unwrap().clone();
+        reply.unwrap_or(CommandReply { text, ephemeral: false, error: false })
+    }
+
+    fn complete_persona(&self, prefix: &str) -> Vec<String> {
+        TEAM.iter().filter(|slug| slug.starts_with(&prefix.to_lowercase())).map(|slug| title(slug)).collect()
+    }
+}

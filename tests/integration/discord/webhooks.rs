@@ -1,0 +1,115 @@
+//! Personas without a token: they speak through the coordinator's webhooks.
+
+use serde_json::{Value, json};
+use teamroom::chat::{ChatPlatform, IdentityState, SendError};
+use teamroom::clock::{Clock, SystemClock};
+use teamroom::domain::message::AuthorKind;
+use teamroom::sandbox::Exchange;
+
+use super::stage::{Setting, Stage, row};
+
+/// A team of which only the coordinator has a token.
+async fn one_token() -> Stage {
+    let mut setting = Setting::new();
+    setting.mute = vec!["echo", "eliza", "oracle", "sentinel", "solus", "vince"];
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    stage
+}
+
+/// How many webhooks were made.
+fn made(stage: &Stage) -> usize {
+    let is_making =
+        |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/webhooks"));
+    stage.sandbox.journal().iter().filter(is_making).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_of_seven_speaks_with_one_token() {
+    let mut stage = one_token().await;
+    let general = stage.channel("general");
+    assert_eq!((stage.status("vince").state, stage.status("vince").trouble), (IdentityState::Webhook, None));
+    for slug in ["vince", "echo"] {
+        let posted = stage.discord.send(&row(slug, &general, "@everyone hello")).await.unwrap();
+        assert_eq!(stage.sandbox.pings(posted.message.as_str()), Some(vec![]));
+        let heard = stage.events.message().await;
+        assert_eq!((heard.id, heard.author.kind), (posted.message, AuthorKind::Persona(slug.into())));
+    }
+    let names: Vec<_> = stage.history(&general).await.iter().map(|message| message["author"]["username"].clone()).collect();
+    assert_eq!(names, ["Echo", "Vince"]);
+    assert_eq!(made(&stage), 1);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_is_reached_through_the_webhook_of_its_parent() {
+    let mut stage = one_token().await;
+    let general = stage.channel("general");
+    let thread = stage.person("POST", &format!("/channels/{general}/threads"), json!({ "name": "plan", "type": 11 })).await;
+    let thread = thread["id"].as_str().unwrap();
+    stage.say(thread, "inside").await;
+    while stage.events.message().await.text != "inside" {}
+    stage.discord.send(&row("vince", thread, "me too")).await.unwrap();
+    assert_eq!(stage.history(thread).await[0]["content"], "me too");
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_webhook_posted_is_found_by_reading_back() {
+    let stage = one_token().await;
+    let general = stage.channel("general");
+    let since = SystemClock.now();
+    let answer = row("vince", &general, "said through a webhook");
+    let posted = stage.discord.send(&answer).await.unwrap();
+    assert_eq!(stage.discord.find_posted(&answer, since).await.unwrap(), Some(posted));
+    assert_eq!(stage.discord.find_posted(&row("echo", &general, "said through a webhook"), since).await.unwrap(), None);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_again() {
+    let stage = one_token().await;
+    let general = stage.channel("general");
+    stage.discord.send(&row("vince", &general, "one")).await.unwrap();
+    let webhooks = stage.person("GET", &format!("/channels/{general}/webhooks"), Value::Null).await;
+    let id = webhooks[0]["id"].as_str().unwrap();
+    stage.person("DELETE", &format!("/webhooks/{id}"), Value::Null).await;
+    stage.discord.send(&row("vince", &general, "two")).await.unwrap();
+    assert_eq!((stage.history(&general).await.len(), made(&stage)), (2, 2));
+
+    stage.discord.shutdown().await;
+    let (again, mut events) = super::stage::connect(stage.settings.clone(), super::stage::hurried(), &stage.memory).await;
+    let again = again.unwrap();
+    events.next(|event| matches!(event, teamroom::chat::PlatformEvent::Ready { .. })).await;
+    // Before the new run has used any webhook, what comes through the old one is known as the team's.
+    let last = stage.history(&general).await[1]["id"].as_str().unwrap().to_owned();
+    let listed = again.list_messages_after(&general.as_str().into(), &last.as_str().into(), 10).await.unwrap();
+    assert_eq!(listed[0].author.kind, AuthorKind::Persona("vince".into()));
+    again.send(&row("echo", &general, "three")).await.unwrap();
+    assert_eq!(made(&stage), 2);
+    again.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strangers_webhook_with_a_personas_name_is_a_foreign_bot() {
+    let mut stage = one_token().await;
+    let general = stage.channel("general");
+    let webhook = stage.person("POST", &format!("/channels/{general}/webhooks"), json!({ "name": "Vince" })).await;
+    let path = format!("/webhooks/{}/{}", webhook["id"].as_str().unwrap(), webhook["token"].as_str().unwrap());
+    stage.person("POST", &path, json!({ "content": "I am Vince", "username": "Vince" })).await;
+    assert_eq!(stage.events.message().await.author.kind, AuthorKind::ForeignBot);
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_coordinators_token_a_mute_persona_is_refused_and_says_why() {
+    let mut setting = Setting::new();
+    setting.mute = vec!["kelly", "vince"];
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    let general = stage.channel("general");
+    let refused = stage.discord.send(&row("vince", &general, "hello?")).await;
+    assert!(matches!(&refused, Err(SendError::Refused(reason)) if reason.contains("kelly")), "{refused:?}");
+    assert!(stage.status("vince").trouble.is_some());
+    stage.close().await;
+}
