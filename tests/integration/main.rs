@@ -4,7 +4,6 @@ mod discord;
 mod llm;
 mod offline;
 mod page;
-mod sandbox;
 mod store;
 mod support;
 mod team;

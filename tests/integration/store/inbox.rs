@@ -136,6 +136,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
         size: 12,
         text: Some("hunter2".into()),
         note: None,
+        by: "Ann".into(),
         at: at(0),
     };
     store.record_files(std::slice::from_ref(&file)).await.unwrap();
@@ -186,6 +187,7 @@ async fn files_are_found_by_channel_and_by_message(home: &Home) {
         size: 50_000_000,
         text: None,
         note: Some("too large".into()),
+        by: "Ann".into(),
         at: at(seconds),
     };
     store.record_files(&[file("f1", "m1", 1), file("f2", "m2", 2), file("f3", "m2", 2)]).await.unwrap();

@@ -60,7 +60,7 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
 
 async fn activity_counts_what_happened_since(home: &Home) {
     let store = home.open().await;
-    assert!(store.activity(at(-60)).await.unwrap().is_empty());
+    assert!(store.activity(at(-60), at(86_400)).await.unwrap().is_empty());
     decided(&store, "m1", &[turn("m1", "vince"), turn("m1", "solus")]).await;
     decided(&store, "m2", &[turn("m2", "vince")]).await;
     store.cancel_turns(CancelScope::Message(&"m2".into()), "stop", at(3)).await.unwrap();
@@ -70,7 +70,7 @@ async fn activity_counts_what_happened_since(home: &Home) {
         Blocked { channel: &general().id, chain: &"m1".into(), from: &solus, to: &"vince".into(), block: Block::PairRate, at: at(7) };
     store.record_block(&blocked).await.unwrap();
 
-    let lines = store.activity(noon()).await.unwrap();
+    let lines = store.activity(noon(), at(86_400)).await.unwrap();
     let lines: Vec<_> = lines.iter().map(|line| (line.kind, line.subject.as_str(), line.detail.as_str(), line.count)).collect();
     assert_eq!(
         lines,
@@ -83,7 +83,7 @@ async fn activity_counts_what_happened_since(home: &Home) {
             (ActivityKind::Turns, "vince", "queued", 1),
         ]
     );
-    let later: Vec<_> = store.activity(at(5)).await.unwrap().into_iter().map(|line| (line.kind, line.last_at)).collect();
+    let later: Vec<_> = store.activity(at(5), at(86_400)).await.unwrap().into_iter().map(|line| (line.kind, line.last_at)).collect();
     assert_eq!(later, [(ActivityKind::Blocks, at(7))]);
 }
 

@@ -217,7 +217,7 @@ async fn costs_add_up_by_day_persona_purpose_and_model(home: &Home) {
     store.settle(&real(&settled, 0.02)).await.unwrap();
 
     let costs = async |since: DateTime<Utc>, group: CostGroup| {
-        let lines = store.costs(since, group).await.unwrap();
+        let lines = store.costs(since, at(86_400), group).await.unwrap();
         lines.into_iter().map(|line| (line.key, line.calls, line.usage.input, line.usage.output, line.cost.0)).collect::<Vec<_>>()
     };
     let (vince, kelly) = (|key: &str| (key.to_owned(), 1, 80, 20, 20_000), |key: &str| (key.to_owned(), 1, 900, 0, 300_000));

@@ -37,6 +37,17 @@ pub(crate) async fn database() -> Option<String> {
     Some(server.url(&name))
 }
 
+/// Whether there is a server; says loudly when there is none.
+pub(crate) async fn is_there() -> bool {
+    match server().await {
+        Ok(_) => true,
+        Err(why) => {
+            skip::missing("postgres", why);
+            false
+        }
+    }
+}
+
 struct Server {
     port: u16,
     /// Stops the server when it is closed, that is, when this process ends.

@@ -32,7 +32,13 @@ impl TeamProcess {
 
     /// The same without waiting.
     pub(crate) fn spawn(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
-        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address");
+        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
+        let mut command = Self::command(team, &listen);
+        command.envs(extra.iter().copied());
+        Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
+    }
+
+    fn command(team: &TestTeam, listen: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
         command
             .arg("run")
@@ -43,17 +49,21 @@ impl TeamProcess {
             .env("DISCORD_GATEWAY_URL", team.sandbox().gateway_url())
             .env("TEAMROOM_DISCORD_GUILD", team.sandbox().guild_id())
             .env("DATABASE_URL", team.config.database_url.expose_secret())
-            .env("TEAMROOM_MODEL_URL", format!("{}/v1", team.model.url()))
+            .env("TEAMROOM_MODEL_URL", team.model.base_url())
             .env("TEAMROOM_MODEL", "scripted-1")
             .env("TEAMROOM_CHAT_COALESCE_MS", "0")
-            .env("TEAMROOM_SERVER_LISTEN", listen.to_string())
+            .env("TEAMROOM_SERVER_LISTEN", listen)
             .stdout(Stdio::null())
             .stderr(if std::env::var_os("TEAMROOM_TEST_LOGS").is_some() { Stdio::inherit() } else { Stdio::null() });
         for bot in team.sandbox().bots() {
             command.env(format!("DISCORD_TOKEN_{}", bot.slug.to_uppercase()), bot.token);
         }
-        command.envs(extra.iter().copied());
-        Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
+        command
+    }
+
+    /// Lets it run until it ends by itself.
+    pub(crate) fn run_to_end(team: &TestTeam) -> std::process::Output {
+        Self::command(team, "127.0.0.1:0").stderr(Stdio::piped()).output().expect("the binary starts")
     }
 
     /// `kill -9`.

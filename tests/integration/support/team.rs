@@ -10,6 +10,8 @@ use teamroom::app::{App, Setting};
 use teamroom::clock::{SharedClock, SystemClock};
 use teamroom::config::{Config, ModelRef, ProviderKind, ProviderSettings, Sources};
 use teamroom::domain::persona::Tier;
+use teamroom::domain::roster::Roster;
+use teamroom::persona::{file, load};
 use teamroom::sandbox::{BotAccount, Options, RateLimits, Sandbox};
 
 use super::model::ScriptedModel;
@@ -37,7 +39,7 @@ macro_rules! on_both_stores {
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                if $crate::support::postgres::available() {
+                if $crate::support::postgres::is_there().await {
                     super::$name($crate::support::team::Backing::Postgres).await;
                 }
             })+
@@ -54,6 +56,8 @@ pub(crate) struct Wanted {
     sandbox: Box<dyn Fn(&mut Options) + Send>,
     model: Option<ProviderKind>,
     tokens: Box<dyn Fn(&str) -> bool + Send>,
+    extra: Vec<(&'static str, &'static str)>,
+    app: bool,
 }
 
 impl Wanted {
@@ -65,7 +69,21 @@ impl Wanted {
             sandbox: Box::new(|_| {}),
             model: None,
             tokens: Box::new(|_| true),
+            extra: Vec::new(),
+            app: true,
         }
+    }
+
+    /// With one more persona.
+    pub(crate) fn persona(mut self, slug: &'static str, name: &'static str) -> Self {
+        self.extra.push((slug, name));
+        self
+    }
+
+    /// Without the team itself, for a process of its own.
+    pub(crate) fn without_app(mut self) -> Self {
+        self.app = false;
+        self
     }
 
     /// With a scripted model that speaks this protocol; without, the team is offline.
@@ -97,7 +115,7 @@ impl Wanted {
 
     pub(crate) async fn start(self) -> TestTeam {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let roster = teamroom::persona::load::embedded().roster.expect("the embedded personas make a roster");
+        let roster = roster(&self.extra);
         let mut options = Options::new(dir.path().join("sandbox"));
         options.rate_limits = RateLimits::Off;
         options.bots = roster
@@ -126,16 +144,27 @@ impl Wanted {
         for change in &self.configure {
             change(&mut config);
         }
-        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, clock: self.clock, http: reqwest::Client::builder().no_proxy().build().expect("a client"), dir };
-        team.start_app().await;
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+        let mut team = TestTeam { app: None, sandbox: Some(sandbox), model, config, roster, clock: self.clock, http, dir };
+        if self.app {
+            team.start_app().await;
+        }
         team
     }
+}
+
+/// The built-in team and some more.
+fn roster(extra: &[(&str, &str)]) -> Roster {
+    let built_in = load::BUILT_IN.iter().map(|(name, text)| (name.trim_end_matches(".md"), (*text).to_owned()));
+    let more = extra.iter().map(|(slug, name)| (*slug, format!("---\nname: {name}\nrole: extra\n---\nYou are {name}.\n")));
+    let personas = built_in.chain(more).map(|(slug, text)| file::parse(slug, text.as_bytes()).expect("a persona")).collect();
+    Roster::new(personas).expect("a roster")
 }
 
 /// Points all tiers at the scripted model.
 pub(crate) fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
     config.models.providers =
-        vec![ProviderSettings { name: "scripted".into(), kind, base_url: format!("{}/v1", model.url()), key: Some(SecretString::from("sk-scripted-0123456789abcdef")), parallel: 64 }];
+        vec![ProviderSettings { name: "scripted".into(), kind, base_url: model.base_url(), key: Some(SecretString::from("sk-scripted-0123456789abcdef")), parallel: 64 }];
     let every = vec![ModelRef { provider: "scripted".into(), model: "scripted-1".into() }];
     config.models.tiers = [Tier::T1, Tier::T2, Tier::T3].into_iter().map(|tier| (tier, every.clone())).collect();
 }
@@ -146,6 +175,7 @@ pub(crate) struct TestTeam {
     sandbox: Option<Sandbox>,
     pub(crate) model: ScriptedModel,
     pub(crate) config: Config,
+    roster: Roster,
     pub(crate) clock: SharedClock,
     http: reqwest::Client,
     pub(crate) dir: tempfile::TempDir,
@@ -171,7 +201,7 @@ impl TestTeam {
     }
 
     pub(crate) async fn start_app(&mut self) {
-        let setting = Setting { config: self.config.clone(), roster: teamroom::persona::load::embedded().roster.expect("a roster"), clock: self.clock.clone() };
+        let setting = Setting { config: self.config.clone(), roster: self.roster.clone(), clock: self.clock.clone() };
         let app = App::start(setting).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
         self.app = Some(app);
@@ -216,6 +246,11 @@ impl TestTeam {
 
     /// A person drops a file with some words.
     pub(crate) async fn drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
+        self.try_drop_file(channel, name, bytes, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))
+    }
+
+    /// The same; the platform's error where it refuses.
+    pub(crate) async fn try_drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> Result<String, Value> {
         let person = &self.sandbox().people()[0];
         let form = reqwest::multipart::Form::new()
             .text("payload_json", json!({"content": text, "attachments": [{"id": 0, "filename": name}]}).to_string())
@@ -223,7 +258,7 @@ impl TestTeam {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let response = self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
         let sent: Value = response.json().await.expect("JSON");
-        sent["id"].as_str().unwrap_or_else(|| panic!("not sent: {sent}")).to_owned()
+        sent["id"].as_str().map(str::to_owned).ok_or(sent)
     }
 
     /// Everything in a channel, oldest first.
@@ -239,7 +274,7 @@ impl TestTeam {
             let full = page.len() == 100;
             shown.extend(page.into_iter().map(|raw| Shown {
                 id: raw["id"].as_str().unwrap_or_default().to_owned(),
-                author: raw["author"]["username"].as_str().unwrap_or_default().to_owned(),
+                author: raw["author"]["global_name"].as_str().or(raw["author"]["username"].as_str()).unwrap_or_default().to_owned(),
                 is_bot: raw["author"]["bot"].as_bool().unwrap_or_default() || raw.get("webhook_id").is_some(),
                 text: raw["content"].as_str().unwrap_or_default().to_owned(),
                 raw,

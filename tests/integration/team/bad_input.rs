@@ -21,7 +21,7 @@ on_both_stores!(
 
 async fn a_long_document_is_answered_and_a_long_answer_goes_as_a_file(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|_| Script::Say("A long line of the answer.\n".repeat(4000)));
+    team.model.on(|_| Script::say("A long line of the answer.\n".repeat(4000)));
     let document = "All work and no play.\n".repeat(100_000 / 22 + 1);
     team.drop_file("general", "message.txt", format!("vince, read this\n{document}").into_bytes(), "").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
@@ -39,7 +39,7 @@ async fn hidden_marks_do_not_change_who_is_addressed(backing: Backing) {
 async fn everyone_in_a_models_answer_pings_nobody(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
     let person = team.sandbox().people()[0].id.clone();
-    team.model.on(move |_| Script::Say(format!("@everyone @here <@{person}> wake up")));
+    team.model.on(move |_| Script::say(format!("@everyone @here <@{person}> wake up")));
     team.say("general", "vince, who should know?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!(answer.raw["mention_everyone"], false);
@@ -56,8 +56,10 @@ async fn a_file_with_a_path_for_a_name_stays_a_name(backing: Backing) {
 }
 
 async fn a_huge_file_is_refused_in_words_and_its_message_answered(backing: Backing) {
-    let team = Wanted::on(backing).sandbox(|options| options.file_limit = 64 * 1024 * 1024).start().await;
-    team.drop_file("general", "big.txt", vec![b'a'; 50 * 1024 * 1024], "kelly, who is on the team?").await;
+    let team = Wanted::on(backing).start().await;
+    let refused = team.try_drop_file("general", "huge.txt", vec![b'a'; 50 * 1024 * 1024], "kelly, who is on the team?").await;
+    assert_eq!(refused.expect_err("the platform takes no 50 MB")["code"], 40005);
+    team.drop_file("general", "big.txt", vec![b'a'; 5 * 1024 * 1024], "kelly, who is on the team?").await;
     eventually("it was answered", || async { team.answers("general").await.len() >= 2 }).await;
     let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
     assert!(texts.iter().any(|text| text.contains("big.txt") && text.contains("1 MiB")), "{texts:?}");

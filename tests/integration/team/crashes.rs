@@ -23,7 +23,7 @@ on_both_stores!(
 
 async fn quiet(backing: Backing) -> TestTeam {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
-    team.model.on(|asked| Script::Say(format!("answer to {}", asked.last_word())));
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
     team
 }
 
@@ -67,7 +67,7 @@ async fn killed_after_the_claim(backing: Backing) {
     team.say("general", "vince, report two").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     process.kill();
-    assert!(team.model.requests().is_empty());
+    assert!(team.model.count() == 0);
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to two").await;
 }
@@ -77,12 +77,12 @@ async fn killed_while_the_model_thinks(backing: Backing) {
     team.model.on(|_| Script::Hang);
     let process = TeamProcess::start(&team, &[]).await;
     team.say("general", "vince, report three").await;
-    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
     process.kill();
-    team.model.on(|asked| Script::Say(format!("answer to {}", asked.last_word())));
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to three").await;
-    assert_eq!(team.model.requests().len(), 2, "the unfinished call is made again, once");
+    assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
 }
 
 async fn killed_with_a_stored_answer(backing: Backing) {
@@ -90,13 +90,13 @@ async fn killed_with_a_stored_answer(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     break_posts(&team, RestFault::Status(503));
     team.say("general", "vince, report four").await;
-    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
     tokio::time::sleep(Duration::from_millis(400)).await;
     process.kill();
     team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to four").await;
-    assert_eq!(team.model.requests().len(), 1, "a stored answer was paid for again");
+    assert_eq!(team.model.count(), 1, "a stored answer was paid for again");
 }
 
 async fn killed_after_the_platform_took_the_answer(backing: Backing) {
@@ -109,7 +109,7 @@ async fn killed_after_the_platform_took_the_answer(backing: Backing) {
     team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to five").await;
-    assert_eq!(team.model.requests().len(), 1);
+    assert_eq!(team.model.count(), 1);
 }
 
 async fn killed_after_everything_was_marked(backing: Backing) {
@@ -120,7 +120,7 @@ async fn killed_after_everything_was_marked(backing: Backing) {
     process.kill();
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to six").await;
-    assert_eq!(team.model.requests().len(), 1);
+    assert_eq!(team.model.count(), 1);
 }
 
 async fn killed_at_random_moments(backing: Backing) {
@@ -156,13 +156,13 @@ async fn a_turn_that_keeps_killing_the_process_is_given_up(backing: Backing) {
         if attempt == 1 {
             team.say("general", "vince, report poison").await;
         }
-        eventually("the model was asked", || async { team.model.requests().len() == attempt }).await;
+        eventually("the model was asked", || async { team.model.count() == attempt }).await;
         process.kill();
     }
     let _process = TeamProcess::start(&team, &[]).await;
     eventually("it was given up", || async { !team.answers("general").await.is_empty() }).await;
     assert!(team.answers("general").await[0].text.contains("give up"));
-    assert_eq!(team.model.requests().len(), 3);
+    assert_eq!(team.model.count(), 3);
 }
 
 async fn a_polite_end_lets_the_running_turn_finish(backing: Backing) {
@@ -170,7 +170,7 @@ async fn a_polite_end_lets_the_running_turn_finish(backing: Backing) {
     team.model.on(|asked| Script::SayAfter(Duration::from_millis(800), format!("answer to {}", asked.last_word())));
     let process = TeamProcess::start(&team, &[]).await;
     team.say("general", "vince, report seven").await;
-    eventually("the model was asked", || async { team.model.requests().len() == 1 }).await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
     assert!(process.terminate(), "it did not end well");
     expect_one_answer(&team, "answer to seven").await;
 }

@@ -26,14 +26,14 @@ async fn every_message_is_answered_once_whatever_the_gateways_do(backing: Backin
     let team = Wanted::on(backing)
         .model(ProviderKind::OpenAi)
         .sandbox(|options| options.channels = (0..CHANNELS).map(|number| format!("room-{number}")).collect())
-        .extra_persona("bruno")
+        .persona("bruno", "Bruno")
         // Echo has a token that is refused: never online.
         .configure(|config| {
             config.discord.tokens.insert("echo".into(), "sandbox.1.wrong".to_owned().into());
         })
         .start()
         .await;
-    team.model.on(|asked| Script::Say(format!("answer to {}", asked.last_word())));
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
     let misbehave = |switch| team.sandbox().misbehaviour().set(switch).expect("a switch");
     misbehave(Switch::Seed { seed: 7 });
     misbehave(Switch::Frames { bot: None, delay_ms: 0, duplicate: 0.1, reorder: 0.05, reorder_ms: 500 });

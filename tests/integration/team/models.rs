@@ -31,7 +31,7 @@ async fn with(backing: Backing, kind: ProviderKind) -> TestTeam {
 async fn a_model_answers_over_both_protocols(backing: Backing) {
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         let team = with(backing, kind).await;
-        team.model.on(|asked| Script::Say(format!("heard: {}", asked.prompt().contains("the harbour plan"))));
+        team.model.on(|asked| Script::say(format!("heard: {}", asked.prompt().contains("the harbour plan"))));
         team.say("general", "vince, have you read the harbour plan?").await;
         let answer = team.wait_for_answers("general", 1).await.remove(0);
         assert_eq!((answer.author.as_str(), answer.text.as_str()), ("Vince", "heard: true"));
@@ -41,15 +41,15 @@ async fn a_model_answers_over_both_protocols(backing: Backing) {
 async fn a_failing_model_never_shows_in_the_chat(backing: Backing) {
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
         for script in [
-            Script::status(429, "slow down, key sk-scripted-0123456789abcdef"),
-            Script::status(529, "overloaded_error"),
-            Script::status(500, "<html>oops</html>"),
-            Script::status(401, "invalid x-api-key"),
+            Script::status(429),
+            Script::Status { code: 529, body: "overloaded_error, key sk-scripted-0123456789abcdef".into(), headers: Vec::new() },
+            Script::Status { code: 500, body: "<html>oops</html>".into(), headers: Vec::new() },
+            Script::Status { code: 401, body: "invalid x-api-key".into(), headers: Vec::new() },
             Script::Hang,
             Script::Garbage,
             Script::Empty,
-            Script::Truncated,
-            Script::ErrorAfter200,
+            Script::Truncated("half an".into()),
+            Script::ErrorAfter200 { kind: "overloaded_error".into(), message: "overloaded".into() },
         ] {
             let team = with(backing, kind).await;
             let named = format!("{script:?}");
@@ -57,17 +57,17 @@ async fn a_failing_model_never_shows_in_the_chat(backing: Backing) {
             team.say("general", "vince, are you there?").await;
             let answers = team.wait_for_answers("general", 1).await;
             assert!(answers[0].text.starts_with("No answer this time:"), "{kind:?} {named}: {answers:?}");
-            for leak in ["sk-scripted", "overloaded", "html", "x-api-key"] {
+            for leak in ["sk-scripted", "overloaded", "html", "x-api-key", "half an"] {
                 assert!(!answers[0].text.contains(leak), "{kind:?} {named} leaks {leak}: {}", answers[0].text);
             }
-            assert!((1..=3).contains(&team.model.requests().len()), "{kind:?} {named}: {} attempts", team.model.requests().len());
+            assert!((1..=3).contains(&team.model.count()), "{kind:?} {named}: {} attempts", team.model.count());
         }
     }
 }
 
 async fn a_rate_limit_that_passes_is_not_noticed(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|asked| if asked.number == 0 { Script::status(429, "slow down") } else { Script::Say("here".into()) });
+    team.model.on(|asked| if asked.number == 0 { Script::status(429) } else { Script::say("here") });
     team.say("general", "vince, are you there?").await;
     let answers = team.wait_for_answers("general", 1).await;
     assert_eq!(answers[0].text, "here");
@@ -75,7 +75,7 @@ async fn a_rate_limit_that_passes_is_not_noticed(backing: Backing) {
 
 async fn secrets_in_an_answer_are_redacted(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
-    team.model.on(|_| Script::Say("the key is sk-scripted-0123456789abcdef, keep it".into()));
+    team.model.on(|_| Script::say("the key is sk-scripted-0123456789abcdef, keep it"));
     team.say("general", "vince, tell me a secret").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert!(!answer.text.contains("0123456789abcdef") && answer.text.contains("keep it"), "{}", answer.text);
@@ -86,7 +86,7 @@ async fn the_budget_of_the_day_stops_calls_and_says_so(backing: Backing) {
     team.say("general", "vince, are you there?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert!(answer.text.contains("budget"), "{}", answer.text);
-    assert!(team.model.requests().is_empty(), "a call was made without money");
+    assert!(team.model.count() == 0, "a call was made without money");
 }
 
 async fn a_persona_asks_another_by_its_own_tool(backing: Backing) {
@@ -94,8 +94,8 @@ async fn a_persona_asks_another_by_its_own_tool(backing: Backing) {
         let team = with(backing, kind).await;
         team.model.on(|asked| match (asked.system.contains("You are Vince"), asked.tool_results()) {
             (true, 0) => Script::call("ask_agent", serde_json::json!({"persona": "solus", "question": "go or no go?"})),
-            (true, _) => Script::Say(format!("Solus said go: {}", asked.prompt().contains("a clear go"))),
-            (false, _) => Script::Say("a clear go".into()),
+            (true, _) => Script::say(format!("Solus said go: {}", asked.prompt().contains("a clear go"))),
+            (false, _) => Script::say("a clear go"),
         });
         team.say("general", "vince, shall we?").await;
         let answer = team.wait_for_answers("general", 1).await.remove(0);

@@ -37,21 +37,22 @@ async fn two_mentioned_personas_answer_in_the_order_named(backing: Backing) {
 
 async fn sentinel_tells_true_commits_of_the_week(backing: Backing) {
     let work = tempfile::tempdir().expect("a directory");
-    let Some(repository) = history::make_repository(work.path(), 200) else { return };
+    let Some(commits) = history::make_repository(work.path(), 200, chrono::Utc::now()) else { return };
     let root = work.path().to_owned();
     let team = Wanted::on(backing).configure(move |config| config.work.clone_from(&root)).start().await;
     team.say("general", "sentinel, what happened this week?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!(answer.author, "Sentinel");
-    let newest = repository.commits.last().expect("a commit");
+    let newest = commits.last().expect("a commit");
     assert!(answer.text.contains(&newest.subject), "the newest commit is missing: {}", answer.text);
-    assert!(answer.text.contains(&newest.short), "its hash is missing: {}", answer.text);
+    let hash = std::process::Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(work.path()).output().expect("git runs");
+    assert!(answer.text.contains(String::from_utf8_lossy(&hash.stdout).trim()), "its hash is missing: {}", answer.text);
 }
 
 async fn a_dropped_document_answers_a_question_about_it_with_citations(backing: Backing) {
-    let Some(document) = history::seed("decision-log.md") else { return };
+    let Some(document) = history::find_document("decision-log.md") else { return };
     let team = Wanted::on(backing).start().await;
-    team.drop_file("general", "decision-log.md", document, "why were zombie steps a problem?").await;
+    team.drop_file("general", "decision-log.md", document.into_bytes(), "why were zombie steps a problem?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!(answer.author, "Kelly");
     assert!(answer.text.contains("fetch window"), "not the reason: {}", answer.text);
@@ -89,7 +90,7 @@ async fn a_burst_of_one_person_becomes_one_turn(backing: Backing) {
         .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600))
         .start()
         .await;
-    team.model.on(|_| Script::Say("one answer".into()));
+    team.model.on(|_| Script::say("one answer"));
     team.say("general", "kelly, three things:").await;
     team.say("general", "first the costs").await;
     team.say("general", "then the commits").await;
@@ -113,7 +114,7 @@ async fn an_edit_counts_while_the_message_waits(backing: Backing) {
         .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(900))
         .start()
         .await;
-    team.model.on(|asked| Script::Say(if asked.prompt().contains("the second quarter") { "second".into() } else { "first".into() }));
+    team.model.on(|asked| Script::say(if asked.prompt().contains("the second quarter") { "second" } else { "first" }));
     let id = team.say("general", "kelly, sum up the first quarter").await;
     let path = format!("/channels/{}/messages/{id}", team.channel("general"));
     team.call(reqwest::Method::PATCH, &path, Some(serde_json::json!({"content": "kelly, sum up the second quarter"}))).await;

@@ -17,6 +17,7 @@ pub(super) fn read_request(headers: &HeaderMap, body: Value) -> Result<Asked, St
     let answer_tool = find_answer_tool(&body);
     let tools = list(&body, "tools").filter(|tool| Some(*tool) != answer_tool);
     Ok(Asked {
+        number: 0,
         protocol: ProviderKind::Anthropic,
         model: text_of(&body, "model").to_owned(),
         system: list(&body, "system").map(|block| text_of(block, "text")).collect(),

@@ -39,6 +39,8 @@ pub(crate) struct Asked {
     pub(crate) key: Option<String>,
     /// Everything, as it came.
     pub(crate) body: Value,
+    /// How many requests came before it.
+    pub(crate) number: usize,
 }
 
 /// One message of a request. Tool calls and results are part of the text.
@@ -52,6 +54,23 @@ impl Asked {
     /// What the user said last.
     pub(crate) fn last(&self) -> &str {
         self.messages.last().map_or("", |said| &said.text)
+    }
+
+    /// All messages, as one text.
+    pub(crate) fn prompt(&self) -> String {
+        self.messages.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The last word of the first message, which is how a question ends.
+    pub(crate) fn last_word(&self) -> String {
+        let first = self.messages.first().map_or("", |said| said.text.as_str());
+        first.split_whitespace().last().unwrap_or_default().to_owned()
+    }
+
+    /// How often a tool has answered in this turn.
+    pub(crate) fn tool_results(&self) -> usize {
+        let results = |said: &&Said| said.role == "tool" || said.text.contains("tool_result");
+        self.messages.iter().filter(results).count()
     }
 }
 
@@ -162,11 +181,15 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
         ProviderKind::OpenAi => openai::read_request(&parts.headers, body),
         ProviderKind::Anthropic => anthropic::read_request(&parts.headers, body),
     });
-    let asked = match asked {
+    let mut asked = match asked {
         Ok(asked) => asked,
         Err(message) => return (axum::http::StatusCode::BAD_REQUEST, error(protocol, "invalid_request_error", &message)).into_response(),
     };
-    lock(&shared.requests).push(asked.clone());
+    {
+        let mut requests = lock(&shared.requests);
+        asked.number = requests.len();
+        requests.push(asked.clone());
+    }
     let queued = lock(&shared.queue).pop_front();
     let script = queued.unwrap_or_else(|| {
         let behaviour = Arc::clone(&lock(&shared.behaviour));

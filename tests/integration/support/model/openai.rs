@@ -16,6 +16,7 @@ pub(super) fn read_request(headers: &HeaderMap, body: Value) -> Result<Asked, St
     }
     let key = headers.get("authorization").and_then(|value| value.to_str().ok()).and_then(|value| value.strip_prefix("Bearer "));
     Ok(Asked {
+        number: 0,
         protocol: ProviderKind::OpenAi,
         model: text_of(&body, "model").to_owned(),
         system,

@@ -20,6 +20,8 @@ pub(crate) enum Script {
         text: String,
         pause: Duration,
     },
+    /// Says it after a while.
+    SayAfter(Duration, String),
     /// Says it in one piece of JSON, whether or not a stream was asked for.
     SayWhole(String),
     /// Wants a tool called.
@@ -100,11 +102,19 @@ impl Script {
         Self::Status { code, body: format!(r#"{{"error":{{"message":"scripted {code}"}}}}"#), headers: Vec::new() }
     }
 
+    pub(crate) fn call(tool: &str, arguments: Value) -> Self {
+        Self::Call { tool: tool.to_owned(), arguments }
+    }
+
     pub(super) async fn perform(self, asked: &Asked) -> Response {
         let answer = self.answer(asked);
         match self {
             Self::Status { code, body, headers } => status(code, body, headers),
             Self::Hang => std::future::pending().await,
+            Self::SayAfter(pause, _) => {
+                tokio::time::sleep(pause).await;
+                stream(chunks(frames(asked, &answer)))
+            }
             Self::Garbage => ([(header::CONTENT_TYPE, "text/html")], "<html><body>Bad gateway</body></html>").into_response(),
             Self::GarbageEvents => stream(chunks(vec!["data: {\"hello\": \n\ndata: <html>\n\n".to_owned()])),
             Self::SayWhole(_) => whole(asked, &answer),
@@ -125,7 +135,7 @@ impl Script {
     fn answer(&self, asked: &Asked) -> Answer {
         let mut answer = Answer::default();
         match self {
-            Self::Say(text) | Self::SayWhole(text) | Self::SaySlowly { text, .. } | Self::SayCounted(text, _) => {
+            Self::Say(text) | Self::SayWhole(text) | Self::SaySlowly { text, .. } | Self::SayAfter(_, text) | Self::SayCounted(text, _) => {
                 answer.pieces = words(text);
             }
             Self::Truncated(text) => {
