@@ -74,7 +74,14 @@ async fn open_postgres(address: postgres::Address, purpose: Use, who: String) ->
     } else {
         check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await?;
     }
-    let leadership = lock.filter(|_| purpose == Use::Serve).map(|session| Leadership::watch(address, who, session));
+    let leadership = match (lock, purpose) {
+        (Some(session), Use::Serve) => Some(Leadership::watch(address, who, session)),
+        (Some(session), Use::Share) => {
+            postgres::unlock(session).await;
+            None
+        }
+        (None, _) => None,
+    };
     Ok(Opened { db: Db::Postgres(pool), leadership, place })
 }
 

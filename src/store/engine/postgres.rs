@@ -67,6 +67,14 @@ impl Address {
     }
 }
 
+/// Gives the lock back. The session's end would do so too, but some time after we have hung up.
+pub(super) async fn unlock(mut session: PgConnection) {
+    let unlocked = bounded(sqlx::query("SELECT pg_advisory_unlock($1)").bind(LEADER).execute(&mut session)).await;
+    if let Err(error) = unlocked {
+        tracing::debug!(%error, "the database lock ends with its session");
+    }
+}
+
 async fn find_holder(session: &mut PgConnection) -> Result<String> {
     let holder: Option<(String, Option<String>)> = bounded(
         sqlx::query_as(
