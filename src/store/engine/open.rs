@@ -92,7 +92,12 @@ fn known(migrator: &Migrator) -> i64 {
 
 /// Makes sure that the schema is the one this program knows, without touching it.
 async fn check_schema<C: Migrate>(connection: &mut C, migrator: &Migrator, place: &str) -> Result<()> {
-    let applied = connection.list_applied_migrations(APPLIED).await.unwrap_or_default();
+    let applied = match connection.list_applied_migrations(APPLIED).await.map_err(|error| explain_migration(error, migrator, place)) {
+        Ok(applied) => applied,
+        // There is no such table: nothing was ever applied.
+        Err(StoreError::Other(_)) => Vec::new(),
+        Err(error) => return Err(error),
+    };
     let found = applied.iter().map(|migration| migration.version).max().unwrap_or_default();
     match found.cmp(&known(migrator)) {
         std::cmp::Ordering::Less => Err(StoreError::OlderSchema { place: place.to_owned() }),

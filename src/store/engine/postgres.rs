@@ -58,7 +58,7 @@ impl Address {
         Ok(pool)
     }
 
-    /// Takes the lock in a session of its own, as whose name the server shows `who`. Inside: whoever holds it.
+    /// Takes the lock in a session of its own, as whose name the server shows `who`. The inner error says who has it.
     pub(super) async fn lock(&self, who: &str) -> Result<Result<PgConnection, String>> {
         let options = self.0.clone().application_name(&format!("teamroom {who}"));
         let mut session = bounded(PgConnection::connect_with(&options)).await?;
