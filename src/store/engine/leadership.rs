@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::bounded;
-use super::postgres::Address;
+use super::postgres::{Address, unlock};
 
 /// How often the session that holds the lock is tried out, and the lock is tried for again once the session broke down.
 const WATCH: Duration = Duration::from_secs(2);
@@ -40,11 +40,8 @@ impl Leadership {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         tokio::spawn(async move {
-            tokio::select! {
-                () = stopped.cancelled() => {}
-                () = keep(&address, &who, session) => {
-                    tell.send_replace(true);
-                }
+            if let Kept::Lost = keep(&address, &who, session, &stopped).await {
+                tell.send_replace(true);
             }
         });
         Self::Session(Session { lost, stop })
@@ -77,7 +74,7 @@ impl Leadership {
             }
             Self::Session(session) => {
                 session.stop.cancel();
-                // The watcher's end closes the channel, after the session.
+                // The watcher closes the channel as it ends.
                 let mut lost = session.lost.clone();
                 while lost.changed().await.is_ok() {}
             }
@@ -85,12 +82,21 @@ impl Leadership {
     }
 }
 
-/// Holds on to the lock until another process has it. A server that restarts takes the session and the lock with it; the lock is
-/// then taken again, and only if somebody was faster it is lost.
-async fn keep(address: &Address, who: &str, mut session: PgConnection) {
+/// How the watch over a lock ended.
+enum Kept {
+    GivenBack,
+    Lost,
+}
+
+/// Holds on to the lock until it is to be given back or another process has it. A server that restarts takes the session and the
+/// lock with it; the lock is then taken again, and only if somebody was faster it is lost.
+async fn keep(address: &Address, who: &str, mut session: PgConnection, stop: &CancellationToken) -> Kept {
     loop {
         while bounded(session.ping()).await.is_ok() {
-            tokio::time::sleep(WATCH).await;
+            if !rest(stop).await {
+                unlock(session).await;
+                return Kept::GivenBack;
+            }
         }
         tracing::warn!("the session that holds the database lock broke down; taking the lock again");
         session = loop {
@@ -98,10 +104,16 @@ async fn keep(address: &Address, who: &str, mut session: PgConnection) {
                 Ok(Ok(session)) => break session,
                 Ok(Err(other)) => {
                     tracing::error!("{other} has taken over the database");
-                    return;
+                    return Kept::Lost;
                 }
-                Err(_) => tokio::time::sleep(WATCH).await,
+                Err(_) if rest(stop).await => {}
+                Err(_) => return Kept::GivenBack,
             }
         };
     }
+}
+
+/// False when there is no more to watch.
+async fn rest(stop: &CancellationToken) -> bool {
+    stop.run_until_cancelled(tokio::time::sleep(WATCH)).await.is_some()
 }

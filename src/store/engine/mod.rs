@@ -133,7 +133,13 @@ pub(crate) async fn bounded<T>(work: impl Future<Output = sqlx::Result<T>>) -> s
 ///
 /// `how` is `execute`, which gives the number of rows it touched, or one of sqlx's `fetch_all`, `fetch_one`, `fetch_optional`,
 /// whose row type is inferred. The text is a literal, so that a test finds every statement and prepares it on both databases.
+///
+/// `fetch_optional` reads to the end, unlike sqlx's own: that stops at the first row, SQLite then commits a writing statement as it is
+/// reset, and a disk that is full at that moment is told to nobody.
 macro_rules! sql {
+    ($on:expr, fetch_optional, $text:literal $(, $bind:expr)* $(,)?) => {
+        $crate::store::engine::sql!($on, fetch_all, $text $(, $bind)*).map(|rows: Vec<_>| rows.into_iter().next())
+    };
     ($on:expr, execute, $text:literal $(, $bind:expr)* $(,)?) => {
         match $on {
             $crate::store::engine::Backend::Sqlite(on) => {

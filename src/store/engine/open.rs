@@ -74,7 +74,14 @@ async fn open_postgres(address: postgres::Address, purpose: Use, who: String) ->
     } else {
         check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await?;
     }
-    let leadership = lock.filter(|_| purpose == Use::Serve).map(|session| Leadership::watch(address, who, session));
+    let leadership = match (lock, purpose) {
+        (Some(session), Use::Serve) => Some(Leadership::watch(address, who, session)),
+        (Some(session), Use::Share) => {
+            postgres::unlock(session).await;
+            None
+        }
+        (None, _) => None,
+    };
     Ok(Opened { db: Db::Postgres(pool), leadership, place })
 }
 
@@ -85,7 +92,12 @@ fn known(migrator: &Migrator) -> i64 {
 
 /// Makes sure that the schema is the one this program knows, without touching it.
 async fn check_schema<C: Migrate>(connection: &mut C, migrator: &Migrator, place: &str) -> Result<()> {
-    let applied = connection.list_applied_migrations(APPLIED).await.unwrap_or_default();
+    let applied = match connection.list_applied_migrations(APPLIED).await.map_err(|error| explain_migration(error, migrator, place)) {
+        Ok(applied) => applied,
+        // There is no such table: nothing was ever applied.
+        Err(StoreError::Other(_)) => Vec::new(),
+        Err(error) => return Err(error),
+    };
     let found = applied.iter().map(|migration| migration.version).max().unwrap_or_default();
     match found.cmp(&known(migrator)) {
         std::cmp::Ordering::Less => Err(StoreError::OlderSchema { place: place.to_owned() }),

@@ -58,12 +58,20 @@ impl Address {
         Ok(pool)
     }
 
-    /// Takes the lock in a session of its own, as whose name the server shows `who`. Inside: whoever holds it.
+    /// Takes the lock in a session of its own, as whose name the server shows `who`. The inner error says who has it.
     pub(super) async fn lock(&self, who: &str) -> Result<Result<PgConnection, String>> {
         let options = self.0.clone().application_name(&format!("teamroom {who}"));
         let mut session = bounded(PgConnection::connect_with(&options)).await?;
         let locked = bounded(sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LEADER).fetch_one(&mut session)).await?;
         if locked { Ok(Ok(session)) } else { Ok(Err(find_holder(&mut session).await?)) }
+    }
+}
+
+/// Gives the lock back. The session's end would do so too, but some time after we have hung up.
+pub(super) async fn unlock(mut session: PgConnection) {
+    let unlocked = bounded(sqlx::query("SELECT pg_advisory_unlock($1)").bind(LEADER).execute(&mut session)).await;
+    if let Err(error) = unlocked {
+        tracing::debug!(%error, "the database lock ends with its session");
     }
 }
 

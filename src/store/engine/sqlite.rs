@@ -113,7 +113,7 @@ impl Address {
     /// Takes the lock that keeps a second process off the file. It lies beside the database, because SQLite's own locks come
     /// and go with every transaction. The system releases it when the process ends, however it ends.
     ///
-    /// Inside: whoever holds it, or why the lock file cannot be made.
+    /// The inner error says who has it.
     pub(super) fn lock(&self, who: &str) -> Result<Result<File, String>> {
         let mut path = self.path.clone().into_os_string();
         path.push(".lock");

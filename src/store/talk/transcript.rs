@@ -1,20 +1,34 @@
 //! The transcript of a channel: what others said and what the team said, as a reader sees it.
 
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::domain::message::{InboundMessage, Speaker, Spoken};
-use crate::domain::outbound::OutboundMessage;
+use crate::domain::message::{Speaker, Spoken};
 use crate::domain::turn::Trigger;
 use crate::store::Store;
 use crate::store::engine::{Document, sql};
 use crate::store::error::Result;
 
+/// What a transcript needs of an [`InboundMessage`](crate::domain::message::InboundMessage). The rest is not even parsed: before
+/// each turn dozens of lines are read.
+#[derive(Deserialize)]
+struct Heard {
+    text: String,
+}
+
+/// What it needs of an [`OutboundMessage`](crate::domain::outbound::OutboundMessage).
+#[derive(Deserialize)]
+struct Said {
+    persona: PersonaSlug,
+    text: String,
+}
+
 #[derive(sqlx::FromRow)]
 struct HeardColumns {
     id: String,
     #[sqlx(try_from = "String")]
-    message: Document<InboundMessage>,
+    message: Document<Heard>,
     #[sqlx(try_from = "String")]
     speaker: Document<Speaker>,
     sent_at: DateTime<Utc>,
@@ -23,7 +37,7 @@ struct HeardColumns {
 #[derive(sqlx::FromRow)]
 struct SaidColumns {
     #[sqlx(try_from = "String")]
-    message: Document<OutboundMessage>,
+    message: Document<Said>,
     platform_id: Option<String>,
     sent_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
@@ -53,17 +67,19 @@ impl Store {
             "SELECT said.message, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
              FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
              WHERE said.channel = $1 AND said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL
-               AND (said.sent_at IS NULL OR said.sent_at > $2)
-             ORDER BY said.position DESC LIMIT $3",
+             ORDER BY said.position DESC LIMIT $2",
             channel.as_str(),
-            since,
             i64::from(limit)
         )?;
         // Newest first, both of them; put right, they are merged by a stable sort that keeps a message before its answer.
         let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
         let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
         for row in said.into_iter().rev() {
-            lines.push((row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC), row.spoken()?));
+            let at = row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
+            // Not a matter for SQL: looking for older lines to fill the limit with, it would read the channel's whole history.
+            if at > since {
+                lines.push((at, row.spoken()?));
+            }
         }
         lines.sort_by_key(|(at, _)| *at);
         let surplus = lines.len().saturating_sub(limit as usize);
@@ -85,10 +101,9 @@ impl SaidColumns {
             Some(Trigger::Message) => self.starter.map(Document::<Speaker>::read).transpose()?.filter(Speaker::is_agent),
             Some(Trigger::Ask { .. }) | None => None,
         };
-        let persona: PersonaSlug = self.message.0.persona;
         Ok(Spoken {
             message: self.platform_id.map(MessageId::new),
-            speaker: Speaker::Persona(persona),
+            speaker: Speaker::Persona(self.message.0.persona),
             answers,
             text: self.message.0.text,
             at: self.sent_at.unwrap_or(self.created_at),

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
 
 mod asks;
+mod crash;
 mod identities;
 mod inbox;
 mod insight;

@@ -34,6 +34,9 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 /// Tables that grow with every message; only the summary may read one from end to end.
 const GROWING: [&str; 6] = ["inbox", "outbox", "turns", "asks", "ledger", "files"];
 
+/// What may be read from end to end: tables that stay small, and `due`, the heads of the channels that wait.
+const SMALL: [&str; 6] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities"];
+
 fn may_scan(statement: &str) -> bool {
     statement.starts_with("SELECT 'identities', COUNT(*)")
 }
@@ -48,8 +51,9 @@ async fn every_statement_runs_on_sqlite_without_reading_whole_tables() {
         let steps = plan.fetch_all(&mut connection).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
         for step in steps {
             let step: String = step.get("detail");
-            let scans = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING")).is_some_and(|table| GROWING.contains(&table));
-            assert!(!scans || may_scan(&statement), "{step}: {statement}");
+            // A table appears under its alias, so what may be read whole is listed and not what may not.
+            let scanned = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING"));
+            assert!(scanned.is_none_or(|table| SMALL.contains(&table)) || may_scan(&statement), "{step}: {statement}");
         }
     }
 }
