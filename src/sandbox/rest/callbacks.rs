@@ -72,7 +72,7 @@ pub(crate) fn create(call: &mut Call, id: Snowflake, token: &str) -> Answered {
         }
     };
     settle(call, &interaction, callback, message.as_ref());
-    if call.query.get("with_response").is_some_and(|value| value == "true") {
+    if call.asks_for("with_response") {
         return ok(describe(call, &interaction, callback, message.as_ref()));
     }
     Ok(Reply::Empty)

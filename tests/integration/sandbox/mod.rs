@@ -1,6 +1,6 @@
 //! The sandbox as clients see it, over its real port.
 
-//T mod clients;
+mod clients;
 mod faults;
 mod fidelity;
 mod fidelity_tour;
