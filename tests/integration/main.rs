@@ -1,1 +1,5 @@
 mod discord;
+mod sandbox;
+mod support {
+    pub(crate) mod skip;
+}
