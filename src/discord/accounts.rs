@@ -98,3 +98,67 @@ impl OwnAccounts {
 fn is_speech(kind: MessageType) -> bool {
     matches!(kind, MessageType::Regular | MessageType::InlineReply | MessageType::ChatInputCommand | MessageType::ContextMenuCommand)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::domain::persona::{Persona, StandupRole, Tier};
+
+    fn accounts() -> OwnAccounts {
+        let persona = |slug: &str, name: &str| Persona {
+            slug: slug.into(),
+            name: name.to_owned(),
+            aliases: vec![],
+            role: String::new(),
+            expertise: vec![],
+            color: 0,
+            tier: Tier::T1,
+            coordinator: slug == "kelly",
+            tools: vec![],
+            feeds: vec![],
+            channels: std::collections::BTreeMap::new(),
+            standup: StandupRole { role: String::new(), cap: 800 },
+            voice: std::collections::BTreeMap::new(),
+            prompt: String::new(),
+        };
+        let roster = Roster::new(vec![persona("kelly", "Kelly"), persona("vince", "Vince")]).unwrap();
+        let mut known = Accounts::default();
+        known.record("42".into(), "vince".into());
+        OwnAccounts::new(Arc::new(roster), known)
+    }
+
+    fn kind_of(accounts: &OwnAccounts, kind: u8, author: &Value, webhook: Option<&str>, application: Option<&str>) -> AuthorKind {
+        let message = json!({"id": "900", "channel_id": "10", "type": kind, "content": "", "author": author, "tts": false,
+            "timestamp": "2026-11-21T08:00:00Z", "edited_timestamp": null, "mention_everyone": false, "mentions": [], "embeds": [],
+            "mention_roles": [], "attachments": [], "pinned": false, "webhook_id": webhook, "application_id": application});
+        accounts.kind_of(&serde_json::from_value(message).unwrap())
+    }
+
+    #[test]
+    fn an_author_is_known_by_account_and_never_by_name() {
+        let accounts = accounts();
+        let of = |kind, author: Value| kind_of(&accounts, kind, &author, None, None);
+        assert_eq!(of(0, json!({"id": "42", "username": "anybody", "bot": true})), AuthorKind::Persona("vince".into()));
+        assert_eq!(of(0, json!({"id": "5", "username": "Vince"})), AuthorKind::Person);
+        assert_eq!(of(19, json!({"id": "6", "username": "Vince", "bot": true})), AuthorKind::ForeignBot);
+        for discords_own in [7, 18, 21] {
+            assert_eq!(of(discords_own, json!({"id": "5", "username": "Ada"})), AuthorKind::System);
+        }
+    }
+
+    #[test]
+    fn a_webhook_is_the_teams_by_its_id_or_by_the_coordinators_application() {
+        let accounts = accounts();
+        let vince = json!({"id": "70", "username": "Vince", "bot": true});
+        let of = |application| kind_of(&accounts, 0, &vince, Some("70"), application);
+        assert_eq!(of(Some("9")), AuthorKind::ForeignBot);
+        accounts.record(&"kelly".into(), SnowflakeUser::new(8), ApplicationId::new(9));
+        assert_eq!(of(Some("9")), AuthorKind::Persona("vince".into()));
+        assert_eq!(of(None), AuthorKind::ForeignBot);
+        accounts.record_webhook(WebhookId::new(70));
+        assert_eq!(of(None), AuthorKind::Persona("vince".into()));
+        assert!(accounts.owns(SnowflakeUser::new(70)) && accounts.owns(SnowflakeUser::new(8)));
+    }
+}

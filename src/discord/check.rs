@@ -8,7 +8,8 @@ use tokio::sync::mpsc;
 
 use super::address::{self, Address};
 use super::rest::{Call, Credential, Rest};
-use super::{ConnectError, Timing, credentials};
+use super::connect::credentials;
+use super::{ConnectError, Timing};
 use crate::config::DiscordSettings;
 use crate::domain::roster::Roster;
 

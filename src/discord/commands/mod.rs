@@ -40,7 +40,7 @@ pub(crate) struct Counter {
     /// The coordinator's token.
     pub(crate) credential: Arc<Credential>,
     /// Register on this server. None: everywhere.
-    pub(crate) server: Option<String>,
+    pub(crate) server: Option<serenity::GuildId>,
     pub(crate) timing: super::Timing,
     /// Where commands are carried out.
     pub(crate) runtime: tokio::runtime::Handle,

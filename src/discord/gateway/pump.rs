@@ -29,7 +29,12 @@ pub(crate) async fn pump(
     rest: Arc<Rest>,
     readers: Vec<Arc<Credential>>,
 ) {
-    while let Some(next) = incoming.recv().await {
+    loop {
+        let next = tokio::select! {
+            next = incoming.recv() => next,
+            () = events.closed() => None,
+        };
+        let Some(next) = next else { return };
         let event = match next {
             Incoming::Event(event) => event,
             Incoming::Unplaced { message, seen_by, complete } => {

@@ -8,6 +8,7 @@ mod pulse;
 mod session;
 mod supervisor;
 mod turnstile;
+mod watch;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};

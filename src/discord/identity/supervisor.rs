@@ -1,14 +1,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serenity::all::ShardId;
 use serenity::gateway::GatewayError;
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::session::{Ending, Farewell, Session};
-use super::turnstile::Turnstile;
-use super::{Arrival, Identity, SessionParts, content_trouble};
+use super::watch::Watch;
+use super::{Identity, SessionParts, content_trouble};
 use crate::chat::{IdentityState, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::discord::Timing;
@@ -88,10 +87,7 @@ impl Supervisor {
 
     /// Looks on while a session lives.
     async fn watch(&self, session: &mut Session) -> Outcome {
-        let mut turnstile = Turnstile::new(Arc::clone(&session.address));
-        // The dial that is under way: since when, and how long it may take.
-        let mut dial = Some((Instant::now(), self.timing.ready));
-        let mut up_since: Option<Instant> = None;
+        let mut watch = Watch::begin(self, session);
         let mut looks = tokio::time::interval(self.timing.look);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let reason = loop {
@@ -104,49 +100,11 @@ impl Supervisor {
                 () = self.identity.up.notified() => {}
                 _ = looks.tick() => {}
             }
-            match self.identity.take_arrival() {
-                Some(Arrival::Ready) => {
-                    (dial, up_since) = (None, up_since.or_else(|| Some(Instant::now())));
-                    self.identity.set_state(IdentityState::Ready, None);
-                    self.record_identify().await;
-                    self.identity.show_again().await;
-                }
-                Some(Arrival::Resumed) => {
-                    dial = None;
-                    self.identity.set_state(IdentityState::Ready, None);
-                }
-                None => {}
-            }
-            let latency = session.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
-            self.identity.pulse.observe(latency, Instant::now());
-            if let Some(latency) = latency {
-                metrics::gauge!("teamroom_discord_latency_seconds", "persona" => self.identity.persona.to_string())
-                    .set(latency.as_secs_f64());
-            }
-            if turnstile.turn() {
-                self.identity.set_state(IdentityState::Reconnecting, None);
-                if dial.is_some() {
-                    break "Discord ends the connection before it is up".to_owned();
-                }
-                if !self.may_identify().await {
-                    break "it had to log in too often".to_owned();
-                }
-                dial = Some((Instant::now(), self.timing.redial));
-            }
-            match dial {
-                Some((since, patience)) if since.elapsed() > patience => break format!("it was not up within {patience:?}"),
-                None if self.identity.pulse.age(Instant::now()) > self.timing.silence => {
-                    break format!("nothing came for {:?}", self.timing.silence);
-                }
-                _ => {}
+            if let Some(reason) = watch.look().await {
+                break reason;
             }
         };
-        if dial.is_some() {
-            // Whether a dial that came to nothing got as far as its IDENTIFY is not told; it is counted, to be on the safe side.
-            self.record_identify().await;
-        }
-        let was_up = up_since.is_some_and(|since| since.elapsed() > self.timing.steady);
-        Outcome::Lost { reason, was_up }
+        Outcome::Lost { reason, was_up: watch.end().await }
     }
 
     /// Doubling from the shortest to the longest pause, with jitter, so that identities that fell together do not rise together.
@@ -169,7 +127,7 @@ impl Supervisor {
     }
 
     /// Whether there is room for another IDENTIFY this hour. A log that cannot be read gives none.
-    async fn may_identify(&self) -> bool {
+    pub(super) async fn may_identify(&self) -> bool {
         let hour_ago = self.clock.now() - Duration::from_hours(1);
         match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
             Ok(count) if count < IDENTIFIES_PER_HOUR => true,
@@ -191,7 +149,7 @@ impl Supervisor {
         }
     }
 
-    async fn record_identify(&self) {
+    pub(super) async fn record_identify(&self) {
         if let Err(error) = self.identify_log.record(&self.identity.persona, self.clock.now()).await {
             tracing::error!(persona = %self.identity.persona, %error, "a login could not be recorded");
         }

@@ -58,7 +58,8 @@ impl Setting {
         (self.adapt)(&mut settings);
         let memory = Arc::new(Memory::default());
         let (discord, events) = connect(settings.clone(), self.timing, &memory).await;
-        Stage { sandbox, discord: discord.unwrap(), events, memory, settings, setting: self }
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        Stage { sandbox, discord: discord.unwrap(), events, memory, settings, setting: self, http }
     }
 }
 
@@ -137,6 +138,7 @@ pub(super) struct Stage {
     pub(super) memory: Arc<Memory>,
     pub(super) settings: DiscordSettings,
     setting: Setting,
+    http: reqwest::Client,
 }
 
 impl Stage {
@@ -178,9 +180,8 @@ impl Stage {
     /// A request by the person.
     pub(super) async fn person(&self, method: &str, path: &str, body: Value) -> Value {
         let person = &self.sandbox.people()[0];
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let url = format!("{}/api/v10{path}", self.sandbox.api_url());
-        let mut request = http.request(method.parse().unwrap(), url).header("authorization", &person.token);
+        let mut request = self.http.request(method.parse().unwrap(), url).header("authorization", &person.token);
         if !body.is_null() {
             request = request.json(&body);
         }

@@ -1,0 +1,101 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serenity::all::{ShardId, ShardManager};
+use tokio::time::Instant;
+
+use super::Arrival;
+use super::session::Session;
+use super::supervisor::Supervisor;
+use super::turnstile::Turnstile;
+use crate::chat::IdentityState;
+
+/// What is known about a session from outside, and whether it is lost.
+pub(super) struct Watch<'a> {
+    supervisor: &'a Supervisor,
+    manager: Arc<ShardManager>,
+    turnstile: Turnstile,
+    /// The dial that is under way.
+    dial: Option<Dial>,
+    up_since: Option<Instant>,
+}
+
+#[derive(Clone, Copy)]
+struct Dial {
+    since: Instant,
+    patience: Duration,
+}
+
+impl<'a> Watch<'a> {
+    /// A new session dials at once.
+    pub(super) fn begin(supervisor: &'a Supervisor, session: &Session) -> Self {
+        Self {
+            supervisor,
+            manager: Arc::clone(&session.manager),
+            turnstile: Turnstile::new(Arc::clone(&session.address)),
+            dial: Some(Dial { since: Instant::now(), patience: supervisor.timing.ready }),
+            up_since: None,
+        }
+    }
+
+    /// Takes in what has happened since the last look. The reason, when the session is lost.
+    pub(super) async fn look(&mut self) -> Option<String> {
+        self.take_arrival().await;
+        self.take_latency().await;
+        if let Some(reason) = self.take_redial().await {
+            return Some(reason);
+        }
+        let (timing, age) = (&self.supervisor.timing, self.supervisor.identity.pulse.age(Instant::now()));
+        match self.dial {
+            Some(dial) if dial.since.elapsed() > dial.patience => Some(format!("it was not up within {:?}", dial.patience)),
+            None if age > timing.silence => Some(format!("nothing came for {:?}", timing.silence)),
+            _ => None,
+        }
+    }
+
+    /// Counts what the session has cost. True when it was a good one.
+    pub(super) async fn end(self) -> bool {
+        if self.dial.is_some() {
+            // Whether a dial that came to nothing got as far as its IDENTIFY is not told; it is counted, to be on the safe side.
+            self.supervisor.record_identify().await;
+        }
+        self.up_since.is_some_and(|since| since.elapsed() > self.supervisor.timing.steady)
+    }
+
+    async fn take_arrival(&mut self) {
+        let identity = &self.supervisor.identity;
+        let Some(arrival) = identity.take_arrival() else { return };
+        self.dial = None;
+        self.up_since.get_or_insert_with(Instant::now);
+        identity.set_state(IdentityState::Ready, None);
+        if arrival == Arrival::Ready {
+            self.supervisor.record_identify().await;
+            identity.show_again().await;
+        }
+    }
+
+    async fn take_latency(&self) {
+        let latency = self.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
+        let identity = &self.supervisor.identity;
+        identity.pulse.observe(latency, Instant::now());
+        if let Some(latency) = latency {
+            metrics::gauge!("teamroom_discord_latency_seconds", "persona" => identity.persona.to_string()).set(latency.as_secs_f64());
+        }
+    }
+
+    /// Lets serenity dial again, once: where one dial comes to nothing and it dials on, it would do so for ever.
+    async fn take_redial(&mut self) -> Option<String> {
+        if !self.turnstile.turn() {
+            return None;
+        }
+        self.supervisor.identity.set_state(IdentityState::Reconnecting, None);
+        if self.dial.is_some() {
+            return Some("Discord ends the connection before it is up".to_owned());
+        }
+        if !self.supervisor.may_identify().await {
+            return Some("it had to log in too often".to_owned());
+        }
+        self.dial = Some(Dial { since: Instant::now(), patience: self.supervisor.timing.redial });
+        None
+    }
+}
