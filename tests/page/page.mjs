@@ -72,7 +72,7 @@ const asPerson = async (person, method, path, body) => {
 
 const page = await open();
 const composer = page.locator("#main .composer textarea");
-const message = (text, scope = "#main") => page.locator(`${scope} article.message`, { has: page.locator(".prose", { hasText: text }) }).last();
+const message = (text, scope = "#main") => page.locator(`${scope} article.message:not(.pending)`, { has: page.locator(".prose", { hasText: text }) }).last();
 const say = async (text) => {
   await composer.fill(text);
   await composer.press("Enter");

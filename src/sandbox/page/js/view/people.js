@@ -58,7 +58,7 @@ export class People {
 
 export function describeActivity(presence) {
   const activity = presence.activities?.[0];
-  if (!activity) return "";
+  if (!activity || presence.status === "offline") return "";
   return activity.type === CUSTOM_STATUS ? (activity.state ?? "") : activity.name;
 }
 
@@ -66,7 +66,7 @@ export function describeActivity(presence) {
 export function showPerson(page, id) {
   const person = page.store.person(id);
   const presence = page.store.presence(id);
-  const roles = (page.store.members.get(id)?.roles ?? []).map((role) => page.store.roles.get(role)?.name).filter(Boolean);
+  const roles = (page.store.members.get(id)?.roles ?? []).map((role) => page.store.roles.get(role)?.name).filter((role) => role && role !== person.name);
   return openDialog(person.name, "small card", (close) => [
     h("div", { class: "card-head" }, avatar(person, "avatar large"), h("div", {}, h("h2", {}, person.name, person.bot ? h("span", { class: "tag" }, "BOT") : null), h("p", { class: "hint" }, [WORDS[presence.status] ?? presence.status, describeActivity(presence)].filter(Boolean).join(" · ")))),
     roles.length ? h("p", { class: "roles" }, roles.map((role) => h("span", { class: "role" }, role))) : null,
