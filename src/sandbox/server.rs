@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::middleware;
-use axum::routing::get;
+use axum::routing::{any, get};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -116,7 +117,9 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
     Router::new()
         .merge(own)
         .route("/attachments/{channel}/{id}/{filename}", get(cdn::download))
-        .route("/api/{*path}", axum::routing::any(rest::serve))
+        .route("/api/{*path}", any(rest::serve))
+        // The API has Discord's own limits.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::clone(&server), gateway::intercept))
         .with_state(server)
 }

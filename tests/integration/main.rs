@@ -1,1 +1,4 @@
-#[test] fn empty() {}
+mod sandbox;
+mod support {
+    pub(crate) mod skip;
+}

@@ -118,8 +118,8 @@ impl Hub {
         self.presences.insert(user, presence);
     }
 
-    /// The presence of a user as PRESENCE_UPDATE and GUILD_CREATE show it.
-    pub(crate) fn presence(&self, world: &World, user: Snowflake) -> Value {
+    /// The presence of a user as GUILD_MEMBERS_CHUNK shows it.
+    pub(crate) fn presence(&self, user: Snowflake) -> Value {
         let shown = self.presences.get(&user);
         let status = match shown.map(|presence| presence.status.as_str()) {
             _ if !self.is_online(user) => "offline",
@@ -130,14 +130,20 @@ impl Hub {
         let client = if status == "offline" { json!({}) } else { json!({ "web": status }) };
         let activities = shown.map_or_else(|| json!([]), |presence| presence.activities.clone());
         json!({
-            "user": { "id": user }, "guild_id": world.guild.id, "status": status, "activities": activities,
-            "client_status": client,
+            "user": { "id": user }, "status": status, "activities": activities, "client_status": client,
         })
+    }
+
+    /// The presence of a user as PRESENCE_UPDATE and GUILD_CREATE show it.
+    pub(crate) fn guild_presence(&self, world: &World, user: Snowflake) -> Value {
+        let mut presence = self.presence(user);
+        presence["guild_id"] = json!(world.guild.id);
+        presence
     }
 
     /// Tells who shows presences that a user's has changed.
     pub(crate) fn announce_presence(&mut self, world: &World, user: Snowflake) {
-        let data = self.presence(world, user);
+        let data = self.guild_presence(world, user);
         self.publish(world, &Dispatch::new("PRESENCE_UPDATE", Audience::Guild, Intents::GUILD_PRESENCES, data));
     }
 }

@@ -129,7 +129,7 @@ fn guild_create(core: &Core, account: &Account, intents: Intents) -> Value {
     // Without the presence intent a bot is told of itself only.
     let (members, presences): (Vec<Value>, Vec<Value>) = if intents.has(Intents::GUILD_PRESENCES) {
         let all = world.members_sorted();
-        (all.iter().map(|id| world.member(*id)).collect(), all.iter().map(|id| core.hub.presence(world, *id)).collect())
+        (all.iter().map(|id| world.member(*id)).collect(), all.iter().map(|id| core.hub.guild_presence(world, *id)).collect())
     } else {
         (vec![world.member(account.id)], Vec::new())
     };
@@ -199,7 +199,7 @@ impl Core {
                 "members": chunk.iter().map(|id| self.world.member(*id)).collect::<Vec<_>>(), "not_found": missing,
             });
             if request["presences"] == true {
-                data["presences"] = chunk.iter().map(|id| self.hub.presence(&self.world, *id)).collect();
+                data["presences"] = chunk.iter().map(|id| self.hub.presence(*id)).collect();
             }
             if let Some(nonce) = request["nonce"].as_str() {
                 data["nonce"] = json!(nonce);

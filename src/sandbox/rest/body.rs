@@ -2,7 +2,8 @@
 
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::{FromRequest, Multipart, Request};
-use axum::http::{Request as HttpRequest, header, request::Parts};
+use axum::http::{header, request::Parts};
+use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
 use super::errors::ApiError;
@@ -44,9 +45,7 @@ impl Body {
 
     async fn read_multipart(parts: &Parts, bytes: Bytes) -> Result<Self, ApiError> {
         let malformed = |_| ApiError::new(400, 50035, "Invalid Form Body");
-        let mut request: Request = HttpRequest::new(HttpBody::from(bytes));
-        *request.headers_mut() = parts.headers.clone();
-        request.extensions_mut().insert(axum::extract::DefaultBodyLimit::disable());
+        let request = Request::from_parts(parts.clone(), HttpBody::from(bytes));
         let mut multipart = Multipart::from_request(request, &()).await.map_err(|_| ApiError::bad_json())?;
         let mut body = Self { json: Value::Object(Map::new()), uploads: Vec::new() };
         while let Some(field) = multipart.next_field().await.map_err(malformed)? {
@@ -77,6 +76,26 @@ fn parse(bytes: &[u8]) -> Result<Value, ApiError> {
     let json: Value = serde_json::from_slice(bytes).map_err(|_| ApiError::bad_json())?;
     // Command lists are arrays; anything else is an object.
     if json.is_object() || json.is_array() { Ok(json) } else { Err(ApiError::bad_json()) }
+}
+
+/// Reads the bytes of a request up to Discord's limit.
+///
+/// What is over the limit is read too and dropped, up to a second limit: a client that is cut off while it still
+/// sends would see a broken connection instead of the answer.
+pub(crate) async fn read_bytes(body: HttpBody) -> Result<Bytes, ApiError> {
+    const PATIENCE: usize = 4 * REQUEST_LIMIT;
+    let mut stream = body.into_data_stream();
+    let (mut kept, mut seen) = (Vec::new(), 0);
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|_| ApiError::bad_json())?;
+        seen += chunk.len();
+        if seen <= REQUEST_LIMIT {
+            kept.extend_from_slice(&chunk);
+        } else if seen > PATIENCE {
+            break;
+        }
+    }
+    if seen > REQUEST_LIMIT { Err(ApiError::too_large()) } else { Ok(kept.into()) }
 }
 
 /// The number in `files[3]`.

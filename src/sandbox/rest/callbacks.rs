@@ -72,7 +72,7 @@ pub(crate) fn create(call: &mut Call, id: Snowflake, token: &str) -> Answered {
         }
     };
     settle(call, &interaction, callback, message.as_ref());
-    if call.query.get("with_response").is_some_and(|value| value == "true") {
+    if call.asks_for("with_response") {
         return ok(describe(call, &interaction, callback, message.as_ref()));
     }
     Ok(Reply::Empty)
@@ -168,5 +168,9 @@ fn describe(call: &Call, interaction: &Interaction, callback: Callback, message:
     about["response_message_id"] = json!(message.id);
     about["response_message_loading"] = json!(message.flags & flags::LOADING != 0);
     about["response_message_ephemeral"] = json!(message.ephemeral_to.is_some());
+    // A deferred answer has no resource by Discord's description, though its message exists already.
+    if callback == Callback::DeferredMessage {
+        return json!({ "interaction": about });
+    }
     json!({ "interaction": about, "resource": { "type": callback as u8, "message": call.render(message) } })
 }

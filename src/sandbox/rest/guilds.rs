@@ -17,7 +17,7 @@ pub(crate) fn get(call: &mut Call) -> Answered {
     guild["nsfw"] = json!(false);
     guild["home_header"] = json!(null);
     guild["latest_onboarding_question_id"] = json!(null);
-    if call.query.get("with_counts").is_some_and(|value| value == "true") {
+    if call.asks_for("with_counts") {
         let members = world.members_sorted();
         guild["approximate_member_count"] = json!(members.len());
         guild["approximate_presence_count"] = json!(members.iter().filter(|id| call.core.hub.is_online(**id)).count());

@@ -41,6 +41,7 @@ pub(crate) fn create(call: &mut Call) -> Answered {
         nonce: json.get("nonce").cloned(),
         command: None,
         source: None,
+        opened_by: None,
         original: None,
         answer: Answer::Waiting,
         created: Instant::now(),
@@ -166,7 +167,7 @@ fn component_data(call: &mut Call, interaction: &mut Interaction, json: &Value) 
     let component = message.components.iter().find_map(|component| find_component(component, &custom_id));
     let component = component.filter(|component| component["disabled"] != true);
     let component = component.ok_or_else(|| ApiError::invalid("data.custom_id", "COMPONENT_VALIDATION_FAILED", "Component validation failed"))?;
-    let mut out = json!({ "component_type": component["type"], "custom_id": custom_id, "id": component["id"] });
+    let mut out = json!({ "component_type": component["type"], "custom_id": custom_id });
     if let Some(kind @ 3..=8) = component["type"].as_u64() {
         let values = parse_values(component, &json["data"]["values"])?;
         let ids: Vec<Snowflake> = values.iter().filter_map(|value| value.parse().ok()).collect();
@@ -211,9 +212,10 @@ fn modal_data(call: &mut Call, interaction: &mut Interaction, data: &Value) -> R
     let custom_id = parse_required_text(&data["custom_id"], "data.custom_id", 100)?;
     let (application, user) = (interaction.application, interaction.user);
     let shown = call.world().interactions.find_modal(application, user, &custom_id).cloned();
-    let (source, components) = shown.ok_or_else(ApiError::unknown_interaction)?;
-    interaction.source = source;
-    let filled = components.iter().map(|component| fill_in(component, &data["components"])).collect::<Result<Vec<_>, _>>()?;
+    let shown = shown.ok_or_else(ApiError::unknown_interaction)?;
+    interaction.source = shown.source;
+    interaction.opened_by = Some(Box::new(shown.opened_by));
+    let filled = shown.components.iter().map(|component| fill_in(component, &data["components"])).collect::<Result<Vec<_>, _>>()?;
     call.world().interactions.close_modal(application, user, &custom_id);
     Ok(json!({ "custom_id": custom_id, "components": filled.into_iter().flatten().collect::<Vec<_>>() }))
 }

@@ -82,6 +82,11 @@ impl Call<'_> {
         limit.ok_or_else(|| ApiError::invalid("limit", "NUMBER_TYPE_MAX", &wanted))
     }
 
+    /// Whether a switch of the query is on. discord.py says `1`, others `true`.
+    pub(crate) fn asks_for(&self, key: &str) -> bool {
+        self.query.get(key).is_some_and(|value| ["true", "1"].contains(&value.to_lowercase().as_str()))
+    }
+
     pub(crate) fn query_id(&self, key: &str) -> Option<Snowflake> {
         self.query.get(key)?.parse().ok()
     }

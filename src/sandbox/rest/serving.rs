@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body as HttpBody, to_bytes};
+use axum::body::Body as HttpBody;
 use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::body::{Body, REQUEST_LIMIT};
+use super::body::{Body, read_bytes};
 use super::errors::ApiError;
 use super::{Answered, Call, Reply, routes};
 use crate::sandbox::journal::RestExchange;
@@ -56,10 +56,10 @@ pub(crate) async fn serve(
     if server.limits().is_banned() {
         return html(429, "<html><body><h1>Access denied</h1><p>Too many invalid requests.</p></body></html>");
     }
-    let Ok(bytes) = to_bytes(body, REQUEST_LIMIT).await else {
-        return write(Outcome::error(&ApiError::too_large()));
+    let body = match read_bytes(body).await {
+        Ok(bytes) => Body::read(&parts, bytes).await,
+        Err(error) => Err(error),
     };
-    let body = Body::read(&parts, bytes).await;
     let asked = if server.journal.is_on() { body.as_ref().map(|body| body.json.clone()).unwrap_or_default() } else { Value::Null };
     let mut outcome = limited(&server, caller.as_ref(), &parts.method, &path, || answer(&server, caller.clone(), &parts, &path, body));
     if let Some(RestFault::GarbageHeaders) = fault {

@@ -128,8 +128,7 @@ pub(crate) fn execute(call: &mut Call, id: Snowflake, token: &str) -> Answered {
     };
     let channel = place(call, webhook.channel)?;
     let message = call.world().post(Posting::new(channel, author, MessageKind::Default), draft)?;
-    let wait = call.query.get("wait").is_some_and(|value| value == "true");
-    if wait { ok(call.render(&message)) } else { Ok(Reply::Empty) }
+    if call.asks_for("wait") { ok(call.render(&message)) } else { Ok(Reply::Empty) }
 }
 
 /// Discord answers with a hash of the picture it has fetched. Nothing is fetched here, but one picture stays one hash.

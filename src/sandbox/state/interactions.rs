@@ -62,6 +62,8 @@ pub(crate) struct Interaction {
     pub(crate) command: Option<String>,
     /// The message whose component was used.
     pub(crate) source: Option<Reference>,
+    /// For a modal, the interaction that was answered with it.
+    pub(crate) opened_by: Option<Box<InteractionMetadata>>,
     /// The message that `@original` means.
     pub(crate) original: Option<Reference>,
     pub(crate) answer: Answer,
@@ -72,12 +74,25 @@ impl Interaction {
     /// What its messages say about it. Only the first answer shows the command's name.
     pub(crate) fn metadata(&self, is_first: bool) -> InteractionMetadata {
         let command = self.command.clone().filter(|_| is_first);
-        InteractionMetadata { id: self.id, kind: self.kind.code(), user: self.user, command }
+        InteractionMetadata {
+            id: self.id,
+            kind: self.kind.code(),
+            user: self.user,
+            command,
+            used_on: self.source.and_then(|source| source.message).filter(|_| self.kind == InteractionKind::Component),
+            opened_by: self.opened_by.clone(),
+        }
     }
 }
 
-/// A modal on a person's screen: the message whose component opened it, and its fields.
-type Modal = (Option<Reference>, Vec<Value>);
+/// A modal on a person's screen.
+#[derive(Clone, Debug)]
+pub(crate) struct Modal {
+    /// The message whose component opened it.
+    pub(crate) source: Option<Reference>,
+    pub(crate) opened_by: InteractionMetadata,
+    pub(crate) components: Vec<Value>,
+}
 
 /// Interactions whose token ran out are kept this much longer, so that their use is told from that of an unknown one.
 const MEMORY_AFTER_EXPIRY: Duration = Duration::from_secs(60 * 60);
@@ -104,7 +119,8 @@ impl Interactions {
     pub(crate) fn show_modal(&mut self, interaction: &Interaction, modal: &Value) {
         let custom_id = modal["custom_id"].as_str().unwrap_or_default().to_owned();
         let components = modal["components"].as_array().cloned().unwrap_or_default();
-        self.modals.insert((interaction.application, interaction.user, custom_id), (interaction.source, components));
+        let modal = Modal { source: interaction.source, opened_by: interaction.metadata(false), components };
+        self.modals.insert((interaction.application, interaction.user, custom_id), modal);
     }
 
     pub(crate) fn find_modal(&self, application: Snowflake, user: Snowflake, custom_id: &str) -> Option<&Modal> {

@@ -77,6 +77,10 @@ pub(crate) struct InteractionMetadata {
     pub(crate) kind: u8,
     pub(crate) user: Snowflake,
     pub(crate) command: Option<String>,
+    /// The message whose component was used.
+    pub(crate) used_on: Option<Snowflake>,
+    /// For a modal, the interaction that was answered with it.
+    pub(crate) opened_by: Option<Box<InteractionMetadata>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Account, Author, Channel, Message, MessageKind, Overwrite, Permissions, Webhook, World, flags};
+use super::{Account, Author, Channel, InteractionMetadata, Message, MessageKind, Overwrite, Permissions, Webhook, World, flags};
 use crate::sandbox::snowflake::{Snowflake, timestamp};
 
 /// For whom a message is rendered.
@@ -162,6 +162,9 @@ impl World {
 
     pub(crate) fn message(&self, message: &Message, view: View) -> Value {
         let mut out = self.message_alone(message, view);
+        if let View::Gateway = view {
+            self.add_guild(message, &mut out);
+        }
         if let Some(reference) = &message.reference {
             let in_guild = self.channels.get(&reference.channel).is_some_and(|channel| !channel.is_direct());
             let mut fields = json!({ "type": 0, "channel_id": reference.channel });
@@ -199,11 +202,11 @@ impl World {
         if let Some(thread) = self.channels.get(&message.id) {
             out["thread"] = self.channel(thread, Snowflake::MIN);
         }
-        match view {
-            // Clients keep the reactions they know when a frame has none; whose `me` a frame should carry is unknowable.
-            View::Gateway => self.add_guild(message, &mut out),
-            View::Rest(viewer) if !message.reactions.is_empty() => out["reactions"] = reactions(message, viewer),
-            View::Rest(_) => {}
+        // Clients keep the reactions they know when a frame has none; whose `me` should a shared frame carry?
+        if let View::Rest(viewer) = view
+            && !message.reactions.is_empty()
+        {
+            out["reactions"] = reactions(message, viewer);
         }
         out
     }
@@ -217,21 +220,28 @@ impl World {
             }
         }
         let Some(interaction) = &message.interaction else { return };
-        let user = self.user(interaction.user);
-        let owners = json!({ "0": self.guild.id });
         let Author::User(application) = message.author else { return };
         out["webhook_id"] = json!(application);
         out["application_id"] = json!(application);
-        out["interaction_metadata"] = json!({
-            "id": interaction.id, "type": interaction.kind, "user": user, "authorizing_integration_owners": owners,
-        });
-        if interaction.kind == 3 {
-            out["interaction_metadata"]["interacted_message_id"] = json!(message.reference.and_then(|r| r.message));
-        }
+        out["interaction_metadata"] = self.interaction_metadata(interaction);
         if let Some(name) = &interaction.command {
             out["interaction"] =
                 json!({ "id": interaction.id, "type": interaction.kind, "name": name, "user": self.user(interaction.user) });
         }
+    }
+
+    fn interaction_metadata(&self, interaction: &InteractionMetadata) -> Value {
+        let mut out = json!({
+            "id": interaction.id, "type": interaction.kind, "user": self.user(interaction.user),
+            "authorizing_integration_owners": { "0": self.guild.id },
+        });
+        if let Some(message) = interaction.used_on {
+            out["interacted_message_id"] = json!(message);
+        }
+        if let Some(opener) = &interaction.opened_by {
+            out["triggering_interaction_metadata"] = self.interaction_metadata(opener);
+        }
+        out
     }
 
     fn add_guild(&self, message: &Message, out: &mut Value) {
@@ -254,7 +264,7 @@ impl World {
             Author::User(id) => self.user(*id),
             Author::Webhook { id, name, avatar, .. } => json!({
                 "id": id, "username": name, "discriminator": "0000", "global_name": null, "avatar": avatar,
-                "bot": true, "public_flags": 0, "flags": 0,
+                "bot": true, "public_flags": 0, "flags": 0, "primary_guild": null,
             }),
         }
     }

@@ -1,0 +1,11 @@
+//! The sandbox as clients see it, over its real port.
+
+mod clients;
+mod faults;
+mod fidelity;
+mod fidelity_tour;
+mod gateway;
+mod harness;
+mod interactions;
+mod persistence;
+mod rules;
