@@ -1,3 +1,4 @@
+mod page;
 mod sandbox;
 mod support {
     pub(crate) mod skip;

@@ -19,6 +19,7 @@ const COMMANDS = [
       { type: 4, name: "lines", description: "How long the answer may be", min_value: 1, max_value: 9 },
     ],
   },
+  { name: "read", description: "Read a file", type: 1, options: [{ type: 11, name: "file", description: "What to read", required: true }] },
   { name: "silent", description: "Never answers, to see what happens", type: 1 },
 ];
 
@@ -101,6 +102,10 @@ async function answerInteraction(interaction, call, id) {
     const select = { type: 3, custom_id: "pick", placeholder: "Pick a tier", options: [{ label: "Cheap", value: "t1" }, { label: "Strong", value: "t2" }] };
     const content = `${value("persona")} was asked: ${value("question")}`;
     return call("PATCH", `/webhooks/${id}/${interaction.token}/messages/@original`, { content, components: [{ type: 1, components: buttons }, { type: 1, components: [select] }] });
+  }
+  if (interaction.type === 2 && name === "read") {
+    const file = interaction.data.resolved.attachments[options[0].value];
+    return callback(4, { content: `${file.filename} says: ${await (await fetch(file.url)).text()}` });
   }
   if (interaction.type === 3 && customId === "approve") return callback(7, { content: "Approved.", components: [] });
   if (interaction.type === 3 && customId === "pick") return callback(4, { content: `You picked ${interaction.data.values[0]}.`, flags: EPHEMERAL });

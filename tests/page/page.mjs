@@ -261,6 +261,14 @@ await step("a button changes its message", async () => {
   check((await page.getByRole("button", { name: "Approve" }).count()) === 0, "the buttons are gone");
 });
 
+await step("a command takes a file", async () => {
+  await composer.pressSequentially("/read ");
+  const form = page.locator("form.command-form");
+  await form.locator("[name=file]").setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("go on") });
+  await form.getByRole("button", { name: "Run" }).click();
+  await message("plan.txt says: go on").waitFor();
+});
+
 await step("a command that nobody answers says so", async () => {
   await composer.pressSequentially("/silent ");
   const form = page.locator("form.command-form");

@@ -41,7 +41,7 @@ export class Page {
     new Sidebar(this, this.#regions.sidebar);
     new People(this, this.#regions.people);
     this.store.on("channel gone", (id) => this.#channelGone(id));
-    this.store.on("guild", () => this.interactions.forgetCommands());
+    this.store.on("guild", () => this.#serverKnownAnew());
     addEventListener("hashchange", () => this.#followAddress());
     addEventListener("keydown", (event) => this.#key(event));
     addEventListener("focus", () => this.#conversations().forEach(({ timeline }) => timeline.channel && this.store.changed(timeline.channel.id)));
@@ -122,9 +122,15 @@ export class Page {
     location.hash = `#${this.#main.channel.id}`;
   }
 
+  /** After a new session: commands may have changed, and what was open may be gone. */
+  #serverKnownAnew() {
+    this.interactions.forgetCommands();
+    for (const { channel } of this.#conversations()) if (!this.store.channels.has(channel.id)) this.#channelGone(channel.id);
+  }
+
   #channelGone(id) {
     if (this.#side?.channel.id === id) this.#closeThread();
-    else if (this.#main?.channel.id === id) location.hash = "#";
+    else if (this.#main?.channel.id === id) location.hash = `#${this.store.listChannels()[0]?.id ?? ""}`;
   }
 
   // ---- what views ask for
