@@ -96,8 +96,8 @@ impl Sandbox {
         let service = server::router(Arc::clone(&server)).into_make_service_with_connect_info::<ResetSwitch>();
         let stopped = server.stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move {
-            let served = axum::serve(WireListener(listener), service).with_graceful_shutdown(stopped).await;
-            if let Err(error) = served {
+            let outcome = axum::serve(WireListener(listener), service).with_graceful_shutdown(stopped).await;
+            if let Err(error) = outcome {
                 tracing::error!(%error, "the sandbox stopped listening");
             }
         });

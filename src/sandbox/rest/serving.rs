@@ -29,11 +29,7 @@ struct Outcome {
     headers: Vec<(&'static str, String)>,
 }
 
-pub(crate) async fn serve(
-    State(server): State<Arc<Server>>,
-    ConnectInfo(wire): ConnectInfo<ResetSwitch>,
-    request: Request,
-) -> Response {
+pub(crate) async fn serve(State(server): State<Arc<Server>>, ConnectInfo(wire): ConnectInfo<ResetSwitch>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = api_path(parts.uri.path());
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -64,7 +60,10 @@ pub(crate) async fn serve(
     let mut outcome = limited(&server, caller.as_ref(), &parts.method, &path, || answer(&server, caller.clone(), &parts, &path, body));
     if let Some(RestFault::GarbageHeaders) = fault {
         outcome.headers.retain(|(name, _)| !name.starts_with("x-ratelimit"));
-        outcome.headers.extend(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after"].map(|name| (name, "NaN?".to_owned())));
+        outcome.headers.extend(
+            ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after"]
+                .map(|name| (name, "NaN?".to_owned())),
+        );
     }
     if matches!(outcome.status, 401 | 403 | 429) {
         server.limits().count_invalid();

@@ -171,12 +171,7 @@ impl Messages {
     }
 
     /// The messages whose ids lie strictly between `after` and `before`, oldest first.
-    pub(crate) fn range(
-        &self,
-        channel: Snowflake,
-        after: Snowflake,
-        before: Snowflake,
-    ) -> impl DoubleEndedIterator<Item = &Message> {
+    pub(crate) fn range(&self, channel: Snowflake, after: Snowflake, before: Snowflake) -> impl DoubleEndedIterator<Item = &Message> {
         use std::ops::Bound::Excluded;
         // An empty range would panic in the map.
         let range = (after < before).then_some((Excluded(after), Excluded(before)));
@@ -189,7 +184,7 @@ impl Messages {
 
     /// The message that this author already posted here with this nonce inside the window.
     pub(crate) fn find_by_nonce(&mut self, author: Snowflake, channel: Snowflake, nonce: &str, window: Duration) -> Option<&Message> {
-        let id = self.nonces.find((author, channel, nonce.to_owned()), window)?;
+        let id = self.nonces.find(&(author, channel, nonce.to_owned()), window)?;
         self.get(channel, id)
     }
 
@@ -208,10 +203,10 @@ struct Nonces {
 }
 
 /// Longer than any window in use; older nonces are dropped to bound memory.
-const NONCE_MEMORY: Duration = Duration::from_secs(10 * 60);
+const NONCE_MEMORY: Duration = Duration::from_mins(10);
 
 impl Nonces {
-    fn find(&mut self, key: NonceKey, window: Duration) -> Option<Snowflake> {
+    fn find(&mut self, key: &NonceKey, window: Duration) -> Option<Snowflake> {
         while self.by_age.front().is_some_and(|(at, _)| at.elapsed() > NONCE_MEMORY) {
             if let Some((at, old)) = self.by_age.pop_front()
                 && self.seen.get(&old).is_some_and(|(latest, _)| *latest == at)
@@ -219,7 +214,7 @@ impl Nonces {
                 self.seen.remove(&old);
             }
         }
-        self.seen.get(&key).filter(|(at, _)| at.elapsed() < window).map(|(_, id)| *id)
+        self.seen.get(key).filter(|(at, _)| at.elapsed() < window).map(|(_, id)| *id)
     }
 
     fn remember(&mut self, key: NonceKey, id: Snowflake) {

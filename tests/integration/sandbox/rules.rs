@@ -75,12 +75,9 @@ async fn replies_mention_whom_they_answer_only_if_they_want_to() {
     let world = start().await;
     let (kelly, person, general) = (world.bot("kelly"), world.person(), world.channel("general"));
     let question = person.say(&general, "why?").await;
-    let reply = |allowed: Value| json!({ "content": "so", "message_reference": { "message_id": question["id"] }, "allowed_mentions": allowed });
-    for (allowed, pinged) in [
-        (Value::Null, true),
-        (json!({ "parse": [] }), false),
-        (json!({ "parse": [], "replied_user": true }), true),
-    ] {
+    let reply =
+        |allowed: Value| json!({ "content": "so", "message_reference": { "message_id": question["id"] }, "allowed_mentions": allowed });
+    for (allowed, pinged) in [(Value::Null, true), (json!({ "parse": [] }), false), (json!({ "parse": [], "replied_user": true }), true)] {
         let said = kelly.call("POST", &messages(&general), reply(allowed.clone())).await.ok();
         assert_eq!((&said["type"], &said["referenced_message"]["id"]), (&json!(19), &question["id"]));
         let pings = world.sandbox.pings(said["id"].as_str().expect("an id")).expect("a known message");
