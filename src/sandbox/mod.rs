@@ -167,14 +167,15 @@ impl Sandbox {
     }
 
     /// Closes all connections with 1001 and waits until they are gone. The state is already on disk.
-    pub async fn stop(self) {
+    pub async fn stop(mut self) {
         self.server.stop.cancel();
         let gone = async {
             self.server.connections.closed().await;
-            self.serving.await
+            (&mut self.serving).await
         };
         if tokio::time::timeout(STOP_PATIENCE, gone).await.is_err() {
             tracing::debug!("a client did not hang up in time");
+            self.serving.abort();
         }
     }
 }

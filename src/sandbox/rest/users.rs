@@ -32,6 +32,10 @@ pub(crate) fn me(call: &mut Call) -> Answered {
 /// Only the display name can change: there are no avatars here.
 pub(crate) fn update_me(call: &mut Call) -> Answered {
     let mut account = call.caller()?.clone();
+    if !account.is_bot() {
+        // People are found again by the name that the sandbox was started with.
+        return Err(ApiError::missing_permissions());
+    }
     if !call.body.json["username"].is_null() {
         account.name = parse_required_text(&call.body.json["username"], "username", 32)?;
     }

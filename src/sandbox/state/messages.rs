@@ -144,12 +144,15 @@ impl Message {
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     by_channel: HashMap<Snowflake, BTreeMap<Snowflake, Message>>,
+    /// The message of each attachment.
+    by_attachment: HashMap<Snowflake, Snowflake>,
     nonces: Nonces,
 }
 
 impl Messages {
     /// Whether the message is new rather than changed.
     pub(crate) fn put(&mut self, message: Message) -> bool {
+        self.by_attachment.extend(message.attachments.iter().map(|attachment| (attachment.id, message.id)));
         self.by_channel.entry(message.channel).or_default().insert(message.id, message).is_none()
     }
 
@@ -157,12 +160,29 @@ impl Messages {
         self.by_channel.get(&channel)?.get(&id)
     }
 
+    pub(crate) fn find_attachment(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
+        let message = self.get(channel, *self.by_attachment.get(&id)?)?;
+        message.attachments.iter().find(|attachment| attachment.id == id)
+    }
+
     pub(crate) fn remove(&mut self, channel: Snowflake, id: Snowflake) -> Option<Message> {
-        self.by_channel.get_mut(&channel)?.remove(&id)
+        let gone = self.by_channel.get_mut(&channel)?.remove(&id)?;
+        self.forget_attachments(&gone);
+        Some(gone)
     }
 
     pub(crate) fn remove_channel(&mut self, channel: Snowflake) -> Vec<Message> {
-        self.by_channel.remove(&channel).map(|messages| messages.into_values().collect()).unwrap_or_default()
+        let gone: Vec<Message> = self.by_channel.remove(&channel).into_iter().flat_map(BTreeMap::into_values).collect();
+        for message in &gone {
+            self.forget_attachments(message);
+        }
+        gone
+    }
+
+    fn forget_attachments(&mut self, message: &Message) {
+        for attachment in &message.attachments {
+            self.by_attachment.remove(&attachment.id);
+        }
     }
 
     /// The messages of a channel, oldest first.

@@ -217,6 +217,7 @@ impl World {
             Record::MessageGone { channel, id } => {
                 if let Some(gone) = self.messages.remove(channel, id) {
                     self.forget_files(&gone);
+                    self.channels.entry(channel).and_modify(|channel| channel.uncount_message(gone.kind));
                 }
             }
             Record::Webhook(webhook) => {
@@ -262,13 +263,14 @@ impl World {
         for attachment in &message.attachments {
             self.ids.skip(attachment.id);
         }
-        let (channel, id, hidden) = (message.channel, message.id, message.ephemeral_to.is_some());
+        let (channel, id, kind) = (message.channel, message.id, message.kind);
+        let is_hidden = message.ephemeral_to.is_some();
         let is_new = self.messages.put(message);
         if let Some(channel) = self.channels.get_mut(&channel)
             && is_new
-            && !hidden
+            && !is_hidden
         {
-            channel.count_message(id);
+            channel.count_message(id, kind);
         }
     }
 
@@ -293,10 +295,7 @@ impl World {
         if let Some(file) = self.interactions.find_file(channel, id) {
             return Some(file);
         }
-        // An attachment gets its id just before its message does; edits may add later ones, so older messages follow.
-        let newer = self.messages.range(channel, id, Snowflake::MAX).take(8);
-        let older = self.messages.range(channel, Snowflake::MIN, id).rev();
-        newer.chain(older).flat_map(|message| &message.attachments).find(|attachment| attachment.id == id)
+        self.messages.find_attachment(channel, id)
     }
 
     fn forget_files(&self, message: &Message) {

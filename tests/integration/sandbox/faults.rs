@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use teamroom::sandbox::{Cut, RestFault, Switch};
+use teamroom::sandbox::{Cut, Exchange, RestFault, Switch};
 
 use super::harness::{Answer, Api, Ending, Gateway, World, start, start_with};
 
@@ -182,6 +182,22 @@ async fn requests_hang_and_headers_are_garbage() {
     assert_eq!(answer.status, 200);
     assert!(answer.header("x-ratelimit-remaining").is_some_and(|value| value.parse::<u32>().is_err()));
     assert_eq!(history(&world).await, 1);
+}
+
+#[tokio::test]
+async fn faulty_answers_count_as_invalid_requests_and_stand_in_the_journal() {
+    let world = start_with(|options| options.journal = true).await;
+    let own = world.bot("kelly");
+    for fault in [RestFault::Status(401), RestFault::Status(403), RestFault::ResetBefore] {
+        set(&world, rest_fault(fault, 1));
+        assert!(post(&world, &own).await.is_ok_and(|answer| answer.status >= 400) || fault == RestFault::ResetBefore);
+    }
+    assert_eq!(world.sandbox.invalid_requests(), 2);
+    let statuses = world.sandbox.journal().into_iter().filter_map(|exchange| match exchange {
+        Exchange::Rest(exchange) => Some(exchange.status),
+        Exchange::Frame(_) => None,
+    });
+    assert!(statuses.collect::<Vec<_>>().starts_with(&[401, 403, 0]));
 }
 
 #[tokio::test]

@@ -288,6 +288,23 @@ async fn only_this_machine_may_ask_for_tokens() {
 }
 
 #[tokio::test]
+async fn a_reset_while_running_forgets_what_was_said_and_tells_it() {
+    let world = start().await;
+    let (kelly, general) = (world.bot("kelly"), world.channel("general"));
+    let said = kelly.say(&general, "x").await;
+    let path = format!("{}/{}/threads", messages(&general), said["id"].as_str().expect("an id"));
+    kelly.call("POST", &path, json!({ "name": "t" })).await.ok();
+    let mut gateway = world.connect(&kelly).await;
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let reset = http.post(format!("{}/sandbox/reset", world.sandbox.api_url())).send().await.expect("an answer");
+    assert_eq!(reset.status(), 204);
+    assert_eq!(gateway.event("MESSAGE_DELETE").await["id"], said["id"]);
+    assert_eq!(gateway.event("THREAD_DELETE").await["id"], said["id"]);
+    assert_eq!(kelly.get(&messages(&general)).await.ok(), json!([]));
+    assert_eq!(kelly.get("/users/@me").await.status, 200, "accounts stay");
+}
+
+#[tokio::test]
 async fn a_channel_with_thousands_of_messages_stays_fast() {
     let world: World = start().await;
     let (kelly, general) = (world.bot("kelly"), world.channel("general"));
