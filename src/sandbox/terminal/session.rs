@@ -132,8 +132,8 @@ impl Session {
     }
 
     pub(super) fn show(&mut self, message: Message) -> anyhow::Result<()> {
-        let number = self.shown.record(message.clone());
-        let lines = render_message(&message, number, &self.guild, self.paint);
+        let number = self.shown.record(message);
+        let lines = render_message(self.shown.get(number)?, number, &self.guild, self.paint);
         self.print(&lines)
     }
 
