@@ -61,14 +61,9 @@ impl Links {
 
 /// Percent-encodes a file name for a path.
 fn encode(name: &str) -> String {
-    name.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-        out
-    })
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let encoded = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(encoded).collect()
 }
 
 /// `GET /attachments/{channel}/{attachment}/{filename}`

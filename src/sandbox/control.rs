@@ -38,9 +38,8 @@ fn is_from_here(headers: &HeaderMap) -> bool {
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
     let host_is_local = text(header::HOST).is_some_and(is_loopback);
     // Same origin, not merely another port of this machine: what runs there is not ours.
-    let same_origin = text(header::ORIGIN).is_none_or(|origin| {
-        origin.strip_prefix("http://").is_some_and(|host| Some(host) == text(header::HOST))
-    });
+    let same_origin =
+        text(header::ORIGIN).is_none_or(|origin| origin.strip_prefix("http://").is_some_and(|host| Some(host) == text(header::HOST)));
     host_is_local && same_origin
 }
 

@@ -33,6 +33,7 @@ pub struct RestExchange {
     pub query: String,
     /// The JSON of the request, also where it came as `payload_json`; null where there is none.
     pub request: Value,
+    /// 0 where the request was left without an answer on purpose.
     pub status: u16,
     /// Answer headers by lower-case name.
     pub headers: Vec<(String, String)>,

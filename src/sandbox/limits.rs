@@ -14,13 +14,13 @@ const GLOBAL_PER_SECOND: u32 = 50;
 const MESSAGES_PER_5S: u32 = 5;
 /// "IP addresses that make too many invalid HTTP requests are restricted: 10,000 per 10 minutes."
 const INVALID_LIMIT: usize = 10_000;
-const INVALID_WINDOW: Duration = Duration::from_secs(10 * 60);
+const INVALID_WINDOW: Duration = Duration::from_mins(10);
 /// Sessions that may be started in one period of [`IDENTIFY_SPACING`]; what large bots are given.
 pub(crate) const MAX_CONCURRENCY: usize = 16;
 const IDENTIFY_SPACING: Duration = Duration::from_secs(5);
 /// "1000 IDENTIFY calls in a 24-hour period."
 pub(crate) const SESSION_STARTS: usize = 1_000;
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 /// How much a route allows, and what it is counted by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +44,10 @@ pub(crate) enum Verdict {
     /// Nothing is counted for this caller.
     Unlimited,
     Pass(Quota),
-    Limited { quota: Quota, global: bool },
+    Limited {
+        quota: Quota,
+        global: bool,
+    },
 }
 
 pub(crate) enum Identify {
@@ -88,7 +91,7 @@ impl Limits {
         }
         // Old windows say nothing; dropping them bounds the map over many channels.
         if self.buckets.len() > 10_000 {
-            self.buckets.retain(|_, window| window.since.elapsed() < Duration::from_secs(60));
+            self.buckets.retain(|_, window| window.since.elapsed() < Duration::from_mins(1));
         }
         let window = self.buckets.entry((bot, route)).or_insert_with(Window::new);
         match window.take(limit, period) {
@@ -96,9 +99,7 @@ impl Limits {
                 let reset_after = period.saturating_sub(window.since.elapsed());
                 Verdict::Pass(Quota { limit, remaining: limit - window.used, reset_after, bucket })
             }
-            Err(reset_after) => {
-                Verdict::Limited { quota: Quota { limit, remaining: 0, reset_after, bucket }, global: false }
-            }
+            Err(reset_after) => Verdict::Limited { quota: Quota { limit, remaining: 0, reset_after, bucket }, global: false },
         }
     }
 

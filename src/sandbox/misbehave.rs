@@ -25,7 +25,7 @@ pub enum Cut {
 }
 
 /// What answers a request in place of the truth.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RestFault {
     /// 429 with `retry_after` seconds; without headers it looks like a ban page of the network in front.

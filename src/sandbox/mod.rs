@@ -99,8 +99,8 @@ impl Sandbox {
         let service = server::router(Arc::clone(&server)).into_make_service_with_connect_info::<ResetSwitch>();
         let stopped = server.stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move {
-            let served = axum::serve(WireListener(listener), service).with_graceful_shutdown(stopped).await;
-            if let Err(error) = served {
+            let outcome = axum::serve(WireListener(listener), service).with_graceful_shutdown(stopped).await;
+            if let Err(error) = outcome {
                 tracing::error!(%error, "the sandbox stopped listening");
             }
         });
@@ -170,14 +170,15 @@ impl Sandbox {
     }
 
     /// Closes all connections with 1001 and waits until they are gone. The state is already on disk.
-    pub async fn stop(self) {
+    pub async fn stop(mut self) {
         self.server.stop.cancel();
         let gone = async {
             self.server.connections.closed().await;
-            self.serving.await
+            (&mut self.serving).await
         };
         if tokio::time::timeout(STOP_PATIENCE, gone).await.is_err() {
             tracing::debug!("a client did not hang up in time");
+            self.serving.abort();
         }
     }
 }

@@ -54,12 +54,12 @@ pub struct Windows {
 impl Default for Windows {
     fn default() -> Self {
         Self {
-            nonce: Duration::from_secs(3 * 60),
+            nonce: Duration::from_mins(3),
             interaction_ack: Duration::from_secs(3),
-            interaction_token: Duration::from_secs(15 * 60),
+            interaction_token: Duration::from_mins(15),
             heartbeat: Duration::from_millis(41_250),
-            resume: Duration::from_secs(5 * 60),
-            attachment_url: Duration::from_secs(24 * 60 * 60),
+            resume: Duration::from_mins(5),
+            attachment_url: Duration::from_hours(24),
         }
     }
 }

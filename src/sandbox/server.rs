@@ -57,8 +57,7 @@ impl Core {
             let slug = world.accounts.get(user).and_then(|account| account.slug.as_deref());
             slug.is_some() && (bot.is_none() || bot == slug)
         };
-        let ids: Vec<String> =
-            hub.connected().filter(|session| concerned(session.user)).map(|session| session.id.clone()).collect();
+        let ids: Vec<String> = hub.connected().filter(|session| concerned(session.user)).map(|session| session.id.clone()).collect();
         for id in ids {
             hub.remove(&id);
         }

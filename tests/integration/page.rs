@@ -10,7 +10,7 @@ use tokio::process::Command;
 use crate::support::skip;
 
 /// The steps take well under a minute; a busy machine gets its time.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 const FILES: [&str; 5] = ["package.json", "package-lock.json", "page.mjs", "bot.mjs", "looks.mjs"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

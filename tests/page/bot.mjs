@@ -19,6 +19,12 @@ const COMMANDS = [
       { type: 4, name: "lines", description: "How long the answer may be", min_value: 1, max_value: 9 },
     ],
   },
+  {
+    name: "read",
+    description: "Read a file",
+    type: 1,
+    options: [{ type: 11, name: "file", description: "What to read", required: true }],
+  },
   { name: "silent", description: "Never answers, to see what happens", type: 1 },
 ];
 
@@ -43,7 +49,12 @@ export async function startBot({ api, gateway, guild, token, id }) {
       if (op === 10) {
         setInterval(() => socket.send(JSON.stringify({ op: 1, d: sequence })), d.heartbeat_interval).unref();
         const properties = { os: "test", browser: "test", device: "test" };
-        const presence = { since: null, afk: false, status: "online", activities: [{ name: "Custom Status", type: 4, state: "reading along" }] };
+        const presence = {
+          since: null,
+          afk: false,
+          status: "online",
+          activities: [{ name: "Custom Status", type: 4, state: "reading along" }],
+        };
         socket.send(JSON.stringify({ op: 2, d: { token, intents: INTENTS, properties, presence } }));
       }
       if (t === "READY") resolve();
@@ -66,7 +77,8 @@ async function answerMessage(message, call) {
     await new Promise((resolve) => setTimeout(resolve, 700));
     await call("POST", `${path}/messages`, { content: "pong", message_reference: { message_id: message.id } });
   }
-  if (message.content === "call me") await call("POST", `${path}/messages`, { content: `Here I am, <@${message.author.id}>.` });
+  if (message.content === "call me")
+    await call("POST", `${path}/messages`, { content: `Here I am, <@${message.author.id}>.` });
   if (message.content === "report") await call("POST", `${path}/messages`, { embeds: [REPORT] });
 }
 
@@ -83,7 +95,8 @@ const REPORT = {
 };
 
 async function answerInteraction(interaction, call, id) {
-  const callback = (type, data) => call("POST", `/interactions/${interaction.id}/${interaction.token}/callback`, { type, data });
+  const callback = (type, data) =>
+    call("POST", `/interactions/${interaction.id}/${interaction.token}/callback`, { type, data });
   const { name, options = [], custom_id: customId } = interaction.data;
   if (interaction.type === 4) {
     const typed = options.find((option) => option.focused)?.value ?? "";
@@ -98,15 +111,41 @@ async function answerInteraction(interaction, call, id) {
       { type: 2, style: 1, label: "Approve", custom_id: "approve" },
       { type: 2, style: 2, label: "Say why", custom_id: "why" },
     ];
-    const select = { type: 3, custom_id: "pick", placeholder: "Pick a tier", options: [{ label: "Cheap", value: "t1" }, { label: "Strong", value: "t2" }] };
+    const select = {
+      type: 3,
+      custom_id: "pick",
+      placeholder: "Pick a tier",
+      options: [
+        { label: "Cheap", value: "t1" },
+        { label: "Strong", value: "t2" },
+      ],
+    };
     const content = `${value("persona")} was asked: ${value("question")}`;
-    return call("PATCH", `/webhooks/${id}/${interaction.token}/messages/@original`, { content, components: [{ type: 1, components: buttons }, { type: 1, components: [select] }] });
+    return call("PATCH", `/webhooks/${id}/${interaction.token}/messages/@original`, {
+      content,
+      components: [
+        { type: 1, components: buttons },
+        { type: 1, components: [select] },
+      ],
+    });
+  }
+  if (interaction.type === 2 && name === "read") {
+    const file = interaction.data.resolved.attachments[options[0].value];
+    return callback(4, { content: `${file.filename} says: ${await (await fetch(file.url)).text()}` });
   }
   if (interaction.type === 3 && customId === "approve") return callback(7, { content: "Approved.", components: [] });
-  if (interaction.type === 3 && customId === "pick") return callback(4, { content: `You picked ${interaction.data.values[0]}.`, flags: EPHEMERAL });
+  if (interaction.type === 3 && customId === "pick")
+    return callback(4, { content: `You picked ${interaction.data.values[0]}.`, flags: EPHEMERAL });
   if (interaction.type === 3 && customId === "why") {
-    const field = (fieldId, label, style, required) => ({ type: 1, components: [{ type: 4, custom_id: fieldId, label, style, required }] });
-    return callback(9, { custom_id: "reasons", title: "Why?", components: [field("reason", "Reason", 1, true), field("more", "Anything else", 2, false)] });
+    const field = (fieldId, label, style, required) => ({
+      type: 1,
+      components: [{ type: 4, custom_id: fieldId, label, style, required }],
+    });
+    return callback(9, {
+      custom_id: "reasons",
+      title: "Why?",
+      components: [field("reason", "Reason", 1, true), field("more", "Anything else", 2, false)],
+    });
   }
   if (interaction.type === 5) {
     const reason = interaction.data.components[0].components[0].value;

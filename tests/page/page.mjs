@@ -12,7 +12,10 @@ import { findSmallTargets, findWeakContrast } from "./looks.mjs";
 const [url, shots] = process.argv.slice(2);
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 // Without these Chromium looks for Google's hosts at every start.
-const FLAGS = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(" ");
+const FLAGS =
+  "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
+    " ",
+  );
 const PATIENCE_MS = 10_000;
 const MANY = 1000;
 
@@ -26,12 +29,28 @@ let steps = 0;
 
 /** A fresh browser profile on the page; whatever it complains about or asks elsewhere is recorded. */
 async function open({ width = 1280, height = 800, colorScheme = "light", hasTouch = false, hash = "" } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, hasTouch, permissions: ["clipboard-read", "clipboard-write"] });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme,
+    hasTouch,
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(`console: ${message.text()} (${message.location().url})`));
+  page.on(
+    "console",
+    (message) =>
+      ["error", "warning"].includes(message.type()) &&
+      complaints.push(`console: ${message.text()} (${message.location().url})`),
+  );
   page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
-  page.on("request", (request) => new URL(request.url()).host !== new URL(url).host && !request.url().startsWith("blob:") && complaints.push(`asked elsewhere: ${request.url()}`));
+  page.on(
+    "request",
+    (request) =>
+      new URL(request.url()).host !== new URL(url).host &&
+      !request.url().startsWith("blob:") &&
+      complaints.push(`asked elsewhere: ${request.url()}`),
+  );
   // So that a step can cut the connection.
   await page.addInitScript(() => {
     globalThis.sockets = [];
@@ -72,7 +91,8 @@ const asPerson = async (person, method, path, body) => {
 
 const page = await open();
 const composer = page.locator("#main .composer textarea");
-const message = (text, scope = "#main") => page.locator(`${scope} article.message`, { has: page.locator(".prose", { hasText: text }) }).last();
+const message = (text, scope = "#main") =>
+  page.locator(`${scope} article.message:not(.pending)`, { has: page.locator(".prose", { hasText: text }) }).last();
 const say = async (text) => {
   await composer.fill(text);
   await composer.press("Enter");
@@ -96,9 +116,26 @@ await step("a message is sent and stands under its author", async () => {
 });
 
 await step("Markdown is shown as Discord shows it, and never as markup", async () => {
-  await say("**bold** *soft* __under__ ~~gone~~ `code` ||hidden|| <img src=x onerror=alert(1)>\n# Head\n- one\n- two\n> quoted\n```rust\nfn main() {}\n```\n[masked](https://example.org/a) https://example.org/b. <t:1700000000:D>");
+  await say(
+    "**bold** *soft* __under__ ~~gone~~ `code` ||hidden|| <img src=x onerror=alert(1)>\n# Head\n- one\n- two\n> quoted\n```rust\nfn main() {}\n```\n[masked](https://example.org/a) https://example.org/b. <t:1700000000:D>",
+  );
   const shown = message("bold");
-  for (const [selector, text] of [["strong", "bold"], ["em", "soft"], ["u", "under"], ["s", "gone"], ["p code", "code"], [".spoiler", "hidden"], ["h3", "Head"], ["li >> nth=1", "two"], ["blockquote", "quoted"], ["pre code", "fn main() {}"], [".language", "rust"], ["a[href='https://example.org/a']", "masked"], ["a[href='https://example.org/b']", "https://example.org/b"], [".prose time[title]", "2023"]]) {
+  for (const [selector, text] of [
+    ["strong", "bold"],
+    ["em", "soft"],
+    ["u", "under"],
+    ["s", "gone"],
+    ["p code", "code"],
+    [".spoiler", "hidden"],
+    ["h3", "Head"],
+    ["li >> nth=1", "two"],
+    ["blockquote", "quoted"],
+    ["pre code", "fn main() {}"],
+    [".language", "rust"],
+    ["a[href='https://example.org/a']", "masked"],
+    ["a[href='https://example.org/b']", "https://example.org/b"],
+    [".prose time[title]", "2023"],
+  ]) {
     await shown.locator(selector, { hasText: text }).first().waitFor();
   }
   check((await shown.locator("img").count()) === 0, "text stays text");
@@ -111,12 +148,33 @@ await step("Markdown is shown as Discord shows it, and never as markup", async (
 await step("hostile Markdown costs no time", async () => {
   const slowest = await page.evaluate(async () => {
     const { parse } = await import("/page/js/text/markdown.js");
-    const hostile = ["*", "_a", "[", "> ", "||", "***a ", "```", "`", "**a", "~~", "<", "__", "- ", " - a\n", "[a](", "https://((", "<t:", "\\"].map((piece) => piece.repeat(Math.floor(4000 / piece.length)));
-    return Math.max(...hostile.map((text) => {
-      const began = performance.now();
-      parse(text);
-      return performance.now() - began;
-    }));
+    const hostile = [
+      "*",
+      "_a",
+      "[",
+      "> ",
+      "||",
+      "***a ",
+      "```",
+      "`",
+      "**a",
+      "~~",
+      "<",
+      "__",
+      "- ",
+      " - a\n",
+      "[a](",
+      "https://((",
+      "<t:",
+      "\\",
+    ].map((piece) => piece.repeat(Math.floor(4000 / piece.length)));
+    return Math.max(
+      ...hostile.map((text) => {
+        const began = performance.now();
+        parse(text);
+        return performance.now() - began;
+      }),
+    );
   });
   check(slowest < 1000, `the slowest took ${Math.round(slowest)} ms`);
   console.log(`   slowest of the hostile texts: ${Math.round(slowest)} ms`);
@@ -154,7 +212,10 @@ await step("own messages are edited in place, and only own ones", async () => {
   await editor.press("Enter");
   await message("thank you very much").locator(".edited").waitFor();
   await message("pong").hover();
-  check((await page.getByRole("toolbar").getByRole("button", { name: "Edit" }).count()) === 0, "others' messages cannot be edited");
+  check(
+    (await page.getByRole("toolbar").getByRole("button", { name: "Edit" }).count()) === 0,
+    "others' messages cannot be edited",
+  );
 });
 
 await step("a message is deleted after a question", async () => {
@@ -168,14 +229,19 @@ await step("a message is deleted after a question", async () => {
 const drop = (files) =>
   page.evaluate((given) => {
     const transfer = new DataTransfer();
-    for (const { name, type, text, size } of given) transfer.items.add(new File([text ?? new Uint8Array(size)], name, { type }));
+    for (const { name, type, text, size } of given)
+      transfer.items.add(new File([text ?? new Uint8Array(size)], name, { type }));
     const target = document.querySelector("#main .conversation");
-    for (const event of ["dragover", "drop"]) target.dispatchEvent(new DragEvent(event, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+    for (const event of ["dragover", "drop"])
+      target.dispatchEvent(new DragEvent(event, { dataTransfer: transfer, bubbles: true, cancelable: true }));
   }, files);
 
 await step("files are dropped, previewed and downloadable", async () => {
   const text = Array.from({ length: 30 }, (_, line) => `line ${line + 1}`).join("\n");
-  await drop([{ name: "notes.md", type: "text/markdown", text }, { name: "data.bin", type: "application/octet-stream", size: 2048 }]);
+  await drop([
+    { name: "notes.md", type: "text/markdown", text },
+    { name: "data.bin", type: "application/octet-stream", size: 2048 },
+  ]);
   await page.locator(".tray li", { hasText: "notes.md" }).waitFor();
   await say("look at these");
   const sent = message("look at these");
@@ -183,7 +249,10 @@ await step("files are dropped, previewed and downloadable", async () => {
   check(!(await sent.locator("pre").innerText()).includes("line 9"), "the preview is short");
   await sent.getByRole("button", { name: "Show all" }).click();
   await sent.locator("pre", { hasText: "line 30" }).waitFor();
-  const [download] = await Promise.all([page.waitForEvent("download"), sent.getByRole("link", { name: "Download data.bin" }).click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    sent.getByRole("link", { name: "Download data.bin" }).click(),
+  ]);
   check(download.suggestedFilename() === "data.bin", "the file keeps its name");
 });
 
@@ -204,7 +273,9 @@ await step("a message that is too long is not sent", async () => {
 });
 
 await step("a failed send stays with a retry that works", async () => {
-  await page.route("**/api/v10/channels/*/messages", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()));
+  await page.route("**/api/v10/channels/*/messages", (route) =>
+    route.request().method() === "POST" ? route.abort() : route.continue(),
+  );
   await say("into the void");
   const failed = page.locator("article.failed", { hasText: "into the void" });
   await failed.locator(".problem", { hasText: "Not sent" }).waitFor();
@@ -212,7 +283,8 @@ await step("a failed send stays with a retry that works", async () => {
   await failed.getByRole("button", { name: "Retry" }).click();
   await page.locator("article.message:not(.failed):not(.pending)", { hasText: "into the void" }).waitFor();
   // Chromium reports the request that this step itself broke off.
-  for (let at = complaints.length - 1; at >= 0; at -= 1) if (complaints[at].includes("net::ERR_FAILED")) complaints.splice(at, 1);
+  for (let at = complaints.length - 1; at >= 0; at -= 1)
+    if (complaints[at].includes("net::ERR_FAILED")) complaints.splice(at, 1);
 });
 
 await step("a slash command is completed, filled in and answered after a deferral", async () => {
@@ -259,6 +331,16 @@ await step("a button changes its message", async () => {
   await page.getByRole("button", { name: "Approve" }).click();
   await message("Approved.").waitFor();
   check((await page.getByRole("button", { name: "Approve" }).count()) === 0, "the buttons are gone");
+});
+
+await step("a command takes a file", async () => {
+  await composer.pressSequentially("/read ");
+  const form = page.locator("form.command-form");
+  await form
+    .locator("[name=file]")
+    .setInputFiles({ name: "plan.txt", mimeType: "text/plain", buffer: Buffer.from("go on") });
+  await form.getByRole("button", { name: "Run" }).click();
+  await message("plan.txt says: go on").waitFor();
 });
 
 await step("a command that nobody answers says so", async () => {
@@ -320,7 +402,10 @@ await step("members show presence and activity, and open a direct conversation",
   await page.getByRole("dialog").getByRole("button", { name: "Message" }).click();
   await say("ping");
   await message("pong").waitFor();
-  check((await page.locator("#sidebar h2", { hasText: "Direct messages" }).count()) === 1, "the conversation is listed");
+  check(
+    (await page.locator("#sidebar h2", { hasText: "Direct messages" }).count()) === 1,
+    "the conversation is listed",
+  );
 });
 
 await step("the connection heals after it was cut, and nothing is missed or shown twice", async () => {
@@ -330,11 +415,15 @@ await step("the connection heals after it was cut, and nothing is missed or show
     return sockets.length;
   });
   await asPerson(other, "POST", `/channels/${info.channels.general}/messages`, { content: "said meanwhile" });
-  await page.waitForFunction((before) => sockets.length > before && sockets.at(-1).readyState === WebSocket.OPEN, dials);
+  await page.waitForFunction(
+    (before) => sockets.length > before && sockets.at(-1).readyState === WebSocket.OPEN,
+    dials,
+  );
   await message("said meanwhile").waitFor();
   await say("still here");
   await message("still here").waitFor();
-  for (const text of ["said meanwhile", "still here"]) check((await page.locator("#main article", { hasText: text }).count()) === 1, `“${text}” stands there once`);
+  for (const text of ["said meanwhile", "still here"])
+    check((await page.locator("#main article", { hasText: text }).count()) === 1, `“${text}” stands there once`);
 });
 
 await step("everything works by keyboard alone", async () => {
@@ -369,7 +458,10 @@ await step("everything works by keyboard alone", async () => {
 
 await step(`a history of ${MANY} messages keeps the document small`, async () => {
   const path = `/channels/${info.channels.knowledge}/messages`;
-  for (let sent = 0; sent < MANY; sent += 20) await Promise.all(Array.from({ length: 20 }, (_, at) => asPerson(other, "POST", path, { content: `note ${sent + at}` })));
+  for (let sent = 0; sent < MANY; sent += 20)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) => asPerson(other, "POST", path, { content: `note ${sent + at}` })),
+    );
   await page.locator(`[data-channel="${info.channels.knowledge}"]`).click();
   await page.locator("#main article").first().waitFor();
   const began = Date.now();
@@ -388,7 +480,10 @@ await step(`a history of ${MANY} messages keeps the document small`, async () =>
   });
 });
 
-for (const [device, size] of [["desktop", { width: 1280, height: 800 }], ["phone", { width: 390, height: 844, hasTouch: true }]]) {
+for (const [device, size] of [
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 390, height: 844, hasTouch: true }],
+]) {
   for (const colorScheme of ["light", "dark"]) {
     await step(`${device}, ${colorScheme}: it can be read and nothing overflows`, async () => {
       const view = await open({ ...size, colorScheme, hash: `#${info.channels.general}` });

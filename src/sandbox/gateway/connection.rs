@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 use super::compress::ZlibStream;
 use super::handshake::{self, Outcome};
 use super::session::{Link, Numbered};
-use crate::sandbox::journal::Direction;
 use crate::sandbox::faults::FrameFate;
+use crate::sandbox::journal::Direction;
 use crate::sandbox::server::Server;
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::wire::ResetSwitch;
@@ -40,7 +40,9 @@ pub(crate) enum Outgoing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// The client closed it; with 1000 or 1001 its session is over.
-    Left { for_good: bool },
+    Left {
+        for_good: bool,
+    },
     Close(u16, &'static str),
     CloseWithoutCode,
     /// RST, without a close frame.
@@ -135,7 +137,7 @@ impl Reader {
         if text.len() > PAYLOAD_LIMIT {
             return Err(End::Close(4002, "Error while decoding payload."));
         }
-        self.sends.retain(|at| at.elapsed() < Duration::from_secs(60));
+        self.sends.retain(|at| at.elapsed() < Duration::from_mins(1));
         self.sends.push(Instant::now());
         if self.sends.len() > SENDS_PER_MINUTE {
             return Err(End::Close(4008, "Rate limited."));

@@ -118,7 +118,7 @@ impl Hub {
         self.presences.insert(user, presence);
     }
 
-    /// The presence of a user as GUILD_MEMBERS_CHUNK shows it.
+    /// The presence of a user as `GUILD_MEMBERS_CHUNK` shows it.
     pub(crate) fn presence(&self, user: Snowflake) -> Value {
         let shown = self.presences.get(&user);
         let status = match shown.map(|presence| presence.status.as_str()) {
@@ -134,7 +134,7 @@ impl Hub {
         })
     }
 
-    /// The presence of a user as PRESENCE_UPDATE and GUILD_CREATE show it.
+    /// The presence of a user as `PRESENCE_UPDATE` and `GUILD_CREATE` show it.
     pub(crate) fn guild_presence(&self, world: &World, user: Snowflake) -> Value {
         let mut presence = self.presence(user);
         presence["guild_id"] = json!(world.guild.id);

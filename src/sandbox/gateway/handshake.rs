@@ -9,7 +9,7 @@ use super::intents::Intents;
 use super::session::{Link, Session};
 use crate::sandbox::server::{Core, Server};
 use crate::sandbox::snowflake::{Snowflake, timestamp};
-use crate::sandbox::state::{Account, application_flags};
+use crate::sandbox::state::{Account, application_flags, own_user};
 
 /// What came of IDENTIFY or RESUME, if the connection stays open.
 pub(crate) enum Outcome {
@@ -18,7 +18,7 @@ pub(crate) enum Outcome {
     InvalidSession,
 }
 
-/// How many members one GUILD_MEMBERS_CHUNK holds.
+/// How many members one `GUILD_MEMBERS_CHUNK` holds.
 const CHUNK: usize = 1_000;
 
 pub(crate) fn identify(server: &Server, identify: &Value, link: &Link) -> Result<Outcome, End> {
@@ -67,8 +67,7 @@ pub(crate) fn resume(server: &Server, resume: &Value, link: &Link) -> Result<Out
     }
     let was_online = core.hub.is_online(account.id);
     let window = server.options.windows.resume;
-    let Some(session) = core.hub.get_mut(id).filter(|session| session.user == account.id && !session.is_stale(window))
-    else {
+    let Some(session) = core.hub.get_mut(id).filter(|session| session.user == account.id && !session.is_stale(window)) else {
         return Ok(Outcome::InvalidSession);
     };
     if seq > session.seq() {
@@ -113,7 +112,7 @@ fn check_shard(shard: &Value) -> Result<(), End> {
 fn ready(server: &Server, core: &Core, account: &Account, session: &str) -> Value {
     let flags = application_flags(account);
     json!({
-        "v": 10, "user": core.world.own_user(account), "guilds": [{ "id": core.world.guild.id, "unavailable": true }],
+        "v": 10, "user": own_user(account), "guilds": [{ "id": core.world.guild.id, "unavailable": true }],
         "session_id": session, "resume_gateway_url": server.gateway_url(), "shard": [0, 1],
         "application": { "id": account.id, "flags": flags, "flags_new": flags.to_string() },
     })
@@ -185,9 +184,8 @@ impl Core {
         let query = request["query"].as_str().unwrap_or_default().to_lowercase();
         let (found, missing): (Vec<Snowflake>, Vec<Snowflake>) = if request["user_ids"].is_null() {
             let limit = request["limit"].as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
-            let named = members.into_iter().filter(|id| {
-                self.world.accounts.get(*id).is_some_and(|account| account.username().starts_with(&query))
-            });
+            let named =
+                members.into_iter().filter(|id| self.world.accounts.get(*id).is_some_and(|account| account.username().starts_with(&query)));
             (named.take(limit.unwrap_or(usize::MAX)).collect(), Vec::new())
         } else {
             wanted.into_iter().partition(|id| members.contains(id))

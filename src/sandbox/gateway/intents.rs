@@ -22,7 +22,7 @@ impl Intents {
     pub(crate) const ALL: Self = Self(u64::MAX);
 
     /// Every bit that Discord defines: 0 to 16, 20, 21, 24 and 25.
-    const KNOWN: u64 = (1 << 17) - 1 | 0b11 << 20 | 0b11 << 24;
+    const KNOWN: u64 = ((1 << 17) - 1) | (0b11 << 20) | (0b11 << 24);
 
     /// The intents of an IDENTIFY, or nothing when a bit is unknown (close code 4013).
     pub(crate) fn parse(bits: u64) -> Option<Self> {

@@ -45,13 +45,13 @@ const FILES: &[File] = files! {
         "js/protocol/api.js", "js/protocol/gateway.js",
         "js/state/history.js", "js/state/interactions.js", "js/state/messages.js",
         "js/state/reads.js", "js/state/store.js",
-        "js/text/markdown.js", "js/text/render.js", "js/text/time.js",
-        "js/view/actions.js", "js/view/attachments.js", "js/view/avatar.js", "js/view/command_form.js",
-        "js/view/completion.js", "js/view/composer.js", "js/view/controls.js", "js/view/conversation.js",
-        "js/view/dialogs.js", "js/view/dom.js", "js/view/editor.js", "js/view/embeds.js",
-        "js/view/growing.js", "js/view/icons.js", "js/view/intro.js", "js/view/message.js",
-        "js/view/modal.js", "js/view/people.js", "js/view/sidebar.js", "js/view/switcher.js",
-        "js/view/theme.js", "js/view/timeline.js";
+        "js/text/markdown.js", "js/text/render.js", "js/text/sentence.js", "js/text/time.js",
+        "js/view/message/actions.js", "js/view/message/attachments.js", "js/view/elements/avatar.js", "js/view/writing/command_form.js",
+        "js/view/elements/completion.js", "js/view/writing/composer.js", "js/view/message/controls.js", "js/view/conversation.js",
+        "js/view/dialogs/dialogs.js", "js/view/elements/dom.js", "js/view/message/editor.js", "js/view/message/embeds.js",
+        "js/view/elements/growing.js", "js/view/elements/icons.js", "js/view/log/intro.js", "js/view/message/message.js",
+        "js/view/dialogs/modal.js", "js/view/people.js", "js/view/sidebar.js", "js/view/dialogs/switcher.js",
+        "js/view/elements/theme.js", "js/view/log/timeline.js";
 };
 
 /// The page at `/` and its files below `/page/`.

@@ -12,9 +12,7 @@ use super::{Answered, Call, Reply};
 use crate::sandbox::gateway::{Audience, Dispatch, Intents};
 use crate::sandbox::server::Server;
 use crate::sandbox::snowflake::Snowflake;
-use crate::sandbox::state::{
-    Account, Answer, Channel, Interaction, InteractionKind, Permissions, Reference, View,
-};
+use crate::sandbox::state::{Account, Answer, Channel, Interaction, InteractionKind, Permissions, Reference, View};
 
 /// Bytes that a file may have; told to bots with each interaction.
 const ATTACHMENT_SIZE_LIMIT: usize = super::body::FILE_LIMIT;
@@ -51,7 +49,7 @@ pub(crate) fn create(call: &mut Call) -> Answered {
         InteractionKind::Component => component_data(call, &mut interaction, &json)?,
         InteractionKind::Modal => modal_data(call, &mut interaction, &json["data"])?,
     };
-    announce(call, &caller, &channel, &interaction, data);
+    announce(call, &caller, &channel, &interaction, &data);
     watch_deadline(call.server, &interaction);
     let window = call.server.options.windows.interaction_token;
     call.world().interactions.insert(interaction, window);
@@ -149,10 +147,14 @@ fn resolve(call: &Call, channel: Snowflake, wanted: &Resolved) -> Result<Map<Str
     for id in &wanted.attachments {
         let attachment = world.find_attachment(channel, *id).ok_or_else(|| ApiError::new(404, 10080, "Unknown attachment"))?;
         let url = world.links.sign(channel, attachment);
-        put("attachments", *id, json!({
-            "id": id, "filename": attachment.filename, "size": attachment.size, "url": url, "proxy_url": url,
-            "content_type": attachment.content_type, "ephemeral": true,
-        }));
+        put(
+            "attachments",
+            *id,
+            json!({
+                "id": id, "filename": attachment.filename, "size": attachment.size, "url": url, "proxy_url": url,
+                "content_type": attachment.content_type, "ephemeral": true,
+            }),
+        );
     }
     Ok(out)
 }
@@ -166,7 +168,8 @@ fn component_data(call: &mut Call, interaction: &mut Interaction, json: &Value) 
     let custom_id = parse_required_text(&json["data"]["custom_id"], "data.custom_id", 100)?;
     let component = message.components.iter().find_map(|component| find_component(component, &custom_id));
     let component = component.filter(|component| component["disabled"] != true);
-    let component = component.ok_or_else(|| ApiError::invalid("data.custom_id", "COMPONENT_VALIDATION_FAILED", "Component validation failed"))?;
+    let component =
+        component.ok_or_else(|| ApiError::invalid("data.custom_id", "COMPONENT_VALIDATION_FAILED", "Component validation failed"))?;
     let mut out = json!({ "component_type": component["type"], "custom_id": custom_id });
     if let Some(kind @ 3..=8) = component["type"].as_u64() {
         let values = parse_values(component, &json["data"]["values"])?;
@@ -192,7 +195,8 @@ fn find_component<'a>(component: &'a Value, custom_id: &str) -> Option<&'a Value
         return Some(component);
     }
     let nested = component["components"].as_array().into_iter().flatten();
-    nested.chain([&component["component"], &component["accessory"]].into_iter().filter(|inner| inner.is_object()))
+    nested
+        .chain([&component["component"], &component["accessory"]].into_iter().filter(|inner| inner.is_object()))
         .find_map(|inner| find_component(inner, custom_id))
 }
 
@@ -254,11 +258,10 @@ fn fill_in(component: &Value, given: &Value) -> Result<Option<Value>, ApiError> 
 }
 
 /// Tells the bot everything, and the person's client that it went out.
-fn announce(call: &mut Call, caller: &Account, channel: &Channel, interaction: &Interaction, data: Value) {
+fn announce(call: &mut Call, caller: &Account, channel: &Channel, interaction: &Interaction, data: &Value) {
     let world = &call.core.world;
     let permissions = world.permissions(caller, channel).bits().to_string();
-    let bot_permissions =
-        world.accounts.get(interaction.application).map(|bot| world.permissions(bot, channel).bits().to_string());
+    let bot_permissions = world.accounts.get(interaction.application).map(|bot| world.permissions(bot, channel).bits().to_string());
     let mut event = json!({
         "id": interaction.id, "application_id": interaction.application, "type": interaction.kind.code(), "data": data,
         "channel": world.channel(channel, interaction.application), "channel_id": channel.id,

@@ -58,7 +58,9 @@ pub(crate) fn create(call: &mut Call, channel: Snowflake) -> Answered {
     }
     let caller = call.caller()?.clone();
     let held = call.core.world.permissions(&caller, &channel);
-    if !draft.files.is_empty() && !held.has(Permissions::ATTACH_FILES) || draft.embeds.as_ref().is_some_and(|embeds| !embeds.is_empty()) && !held.has(Permissions::EMBED_LINKS) {
+    if !draft.files.is_empty() && !held.has(Permissions::ATTACH_FILES)
+        || draft.embeds.as_ref().is_some_and(|embeds| !embeds.is_empty()) && !held.has(Permissions::EMBED_LINKS)
+    {
         return Err(ApiError::missing_permissions());
     }
     let nonce = draft.nonce.as_ref().map(|nonce| nonce.as_str().map_or_else(|| nonce.to_string(), str::to_owned));
@@ -153,10 +155,13 @@ pub(crate) fn delete(call: &mut Call, channel: Snowflake, message: Snowflake) ->
 
 pub(crate) fn bulk_delete(call: &mut Call, channel: Snowflake) -> Answered {
     let channel = call.channel(channel, &[Permissions::MANAGE_MESSAGES])?;
-    let ids: Vec<Snowflake> = serde_json::from_value(call.body.json["messages"].clone())
-        .map_err(|_| ApiError::required("messages"))?;
+    let ids: Vec<Snowflake> = serde_json::from_value(call.body.json["messages"].clone()).map_err(|_| ApiError::required("messages"))?;
     if !(2..=100).contains(&ids.len()) {
-        return Err(ApiError::new(400, 50016, "Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete."));
+        return Err(ApiError::new(
+            400,
+            50016,
+            "Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete.",
+        ));
     }
     if ids.iter().any(|id| now_ms().saturating_sub(id.created_ms()) > BULK_AGE_MS) {
         return Err(ApiError::new(400, 50034, "You can only bulk delete messages that are under 14 days old."));

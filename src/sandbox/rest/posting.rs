@@ -26,16 +26,7 @@ pub(crate) struct Posting {
 
 impl Posting {
     pub(crate) fn new(channel: Snowflake, author: Author, kind: MessageKind) -> Self {
-        Self {
-            channel,
-            author,
-            kind,
-            reference: None,
-            interaction: None,
-            ephemeral_to: None,
-            flags: 0,
-            may_mention_everyone: true,
-        }
+        Self { channel, author, kind, reference: None, interaction: None, ephemeral_to: None, flags: 0, may_mention_everyone: true }
     }
 }
 
@@ -63,7 +54,7 @@ impl World {
             self.mention_replied(&mut message);
         }
         // Discord trims what people type.
-        message.content = draft.content.unwrap_or_default().trim().to_owned();
+        draft.content.as_deref().unwrap_or_default().trim().clone_into(&mut message.content);
         message.embeds = draft.embeds.unwrap_or_default();
         message.components = draft.components.unwrap_or_default();
         message.attachments = attachments;
@@ -96,7 +87,7 @@ impl World {
         if message.ephemeral_to.is_some() {
             self.put_ephemeral(message);
         } else {
-            self.commit(Record::Message(message));
+            self.commit(Record::Message(Box::new(message)));
         }
     }
 
@@ -191,7 +182,7 @@ impl World {
             _ => None,
         };
         if was_archived || joined.is_some() {
-            self.put_thread(thread, was_archived, joined.as_slice(), &[]);
+            self.put_thread(&thread, was_archived, joined.as_slice(), &[]);
         }
     }
 

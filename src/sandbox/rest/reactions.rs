@@ -15,7 +15,7 @@ const KINDS: usize = 20;
 fn check_emoji(emoji: &str) -> Result<(), ApiError> {
     let is_custom = emoji.split_once(':').is_some_and(|(name, id)| !name.is_empty() && id.parse::<Snowflake>().is_ok());
     // The key-cap emoji begin with a digit, # or *.
-    let is_unicode = emoji.chars().count() <= 12 && emoji.chars().any(|c| !c.is_ascii()) && !emoji.chars().any(char::is_alphabetic);
+    let is_unicode = emoji.chars().count() <= 12 && !emoji.is_ascii() && !emoji.chars().any(char::is_alphabetic);
     if is_custom || is_unicode { Ok(()) } else { Err(ApiError::unknown_emoji()) }
 }
 
@@ -103,8 +103,7 @@ fn event(user: Snowflake, message: &Message, emoji: &str) -> Value {
 
 fn announce(call: &mut Call, event: &'static str, message: &Message, mut data: Value) {
     let world = &call.core.world;
-    let intents =
-        world.place(message.channel, &mut data, Intents::GUILD_MESSAGE_REACTIONS, Intents::DIRECT_MESSAGE_REACTIONS);
+    let intents = world.place(message.channel, &mut data, Intents::GUILD_MESSAGE_REACTIONS, Intents::DIRECT_MESSAGE_REACTIONS);
     let audience = message.ephemeral_to.map_or(Audience::Channel(message.channel), Audience::User);
     call.tell(event, audience, intents, data);
 }
@@ -115,7 +114,9 @@ mod tests {
 
     #[test]
     fn emoji_are_told_from_words() {
-        for (emoji, ok) in [("👍", true), ("1️⃣", true), ("👩‍👩‍👧‍👧", true), ("party:123", true), ("ok", false), ("", false), (":1", false), ("ä", false)] {
+        for (emoji, ok) in
+            [("👍", true), ("1️⃣", true), ("👩‍👩‍👧‍👧", true), ("party:123", true), ("ok", false), ("", false), (":1", false), ("ä", false)]
+        {
             assert_eq!(check_emoji(emoji).is_ok(), ok, "{emoji}");
         }
     }

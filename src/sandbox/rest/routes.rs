@@ -3,25 +3,20 @@
 use axum::http::Method;
 
 use super::errors::ApiError;
-use super::{
-    Answered, Call, callbacks, channels, commands, guilds, interactions, messages, ok, pins, reactions, threads, users,
-    webhooks,
-};
+use super::{Answered, Call, callbacks, channels, commands, guilds, interactions, messages, ok, pins, reactions, threads, users, webhooks};
 use crate::sandbox::limits::Route;
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::Scope;
 
 /// An id in a path.
 fn id(text: &str) -> Result<Snowflake, ApiError> {
-    text.parse().map_err(|_| {
-        ApiError::invalid("id", "NUMBER_TYPE_COERCE", &format!("Value \"{text}\" is not snowflake."))
-    })
+    text.parse().map_err(|_| ApiError::invalid("id", "NUMBER_TYPE_COERCE", &format!("Value \"{text}\" is not snowflake.")))
 }
 
 /// Answers a request whose path, behind the version, has these parts.
 pub(crate) fn route(call: &mut Call, method: &Method, path: &[&str]) -> Answered {
     match path {
-        ["gateway", ..] | ["users", ..] | ["applications", "@me"] | ["oauth2", ..] => account(call, method, path),
+        ["gateway" | "users" | "oauth2", ..] | ["applications", "@me"] => account(call, method, path),
         ["applications", application, "guilds", guild, "commands", rest @ ..] => {
             let scope = commands::own_scope(call, id(application)?, Some(id(guild)?))?;
             command(call, method, scope, rest)
@@ -35,9 +30,7 @@ pub(crate) fn route(call: &mut Call, method: &Method, path: &[&str]) -> Answered
             ok(serde_json::json!({ "items": [] }))
         }
         ["interactions"] if method == Method::POST => interactions::create(call),
-        ["interactions", interaction, token, "callback"] if method == Method::POST => {
-            callbacks::create(call, id(interaction)?, token)
-        }
+        ["interactions", interaction, token, "callback"] if method == Method::POST => callbacks::create(call, id(interaction)?, token),
         ["webhooks", webhook, rest @ ..] => self::webhook(call, method, id(webhook)?, rest),
         ["guilds", rest @ ..] => guild(call, method, rest),
         ["channels", channel, "messages", "pins", rest @ ..] => pin(call, method, id(channel)?, rest),
@@ -137,9 +130,7 @@ fn message(call: &mut Call, method: &Method, channel: Snowflake, path: &[&str]) 
         ("DELETE", [message, "reactions", emoji]) => reactions::clear(call, channel, id(message)?, Some(emoji)),
         ("PUT", [message, "reactions", emoji, "@me"]) => reactions::add(call, channel, id(message)?, emoji),
         ("DELETE", [message, "reactions", emoji, "@me"]) => reactions::remove(call, channel, id(message)?, emoji, None),
-        ("DELETE", [message, "reactions", emoji, user]) => {
-            reactions::remove(call, channel, id(message)?, emoji, Some(id(user)?))
-        }
+        ("DELETE", [message, "reactions", emoji, user]) => reactions::remove(call, channel, id(message)?, emoji, Some(id(user)?)),
         _ => Err(ApiError::no_route()),
     }
 }

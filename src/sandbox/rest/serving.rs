@@ -8,7 +8,7 @@ use axum::body::Body as HttpBody;
 use axum::extract::{ConnectInfo, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde_json::{Value, json};
 
 use super::body::{Body, read_bytes};
@@ -24,56 +24,48 @@ use crate::sandbox::wire::ResetSwitch;
 
 /// An answer before it is written.
 struct Outcome {
+    /// 0 where the client is left without an answer on purpose.
     status: u16,
-    json: Option<Value>,
+    content: Content,
     headers: Vec<(&'static str, String)>,
 }
 
-pub(crate) async fn serve(
-    State(server): State<Arc<Server>>,
-    ConnectInfo(wire): ConnectInfo<ResetSwitch>,
-    request: Request,
-) -> Response {
+enum Content {
+    Nothing,
+    Json(Value),
+    Html(&'static str),
+}
+
+pub(crate) async fn serve(State(server): State<Arc<Server>>, ConnectInfo(wire): ConnectInfo<ResetSwitch>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = api_path(parts.uri.path());
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     let caller = authenticate(&server, &parts);
-    let slug = caller.as_ref().and_then(|account| account.slug.clone());
-    let fault = server.faults.fault_of_request(slug.as_deref(), parts.method.as_str(), &format!("/{}", path.join("/")));
-    match fault {
-        None | Some(RestFault::ResetAfter | RestFault::GarbageHeaders) => {}
-        Some(RestFault::ResetBefore) => {
-            wire.reset();
-            return StatusCode::OK.into_response();
-        }
-        Some(RestFault::Hang) => {
-            server.stop.cancelled().await;
-            return StatusCode::SERVICE_UNAVAILABLE.into_response();
-        }
-        Some(RestFault::BadGateway) => return html(502, "<html><body><h1>502 Bad Gateway</h1></body></html>"),
-        Some(fault) => return write(faulty(fault)),
-    }
-    if server.limits().is_banned() {
-        return html(429, "<html><body><h1>Access denied</h1><p>Too many invalid requests.</p></body></html>");
-    }
+    let slug = caller.as_ref().and_then(|account| account.slug.as_deref());
+    let fault = server.faults.fault_of_request(slug, parts.method.as_str(), &format!("/{}", path.join("/")));
     let body = match read_bytes(body).await {
         Ok(bytes) => Body::read(&parts, bytes).await,
         Err(error) => Err(error),
     };
-    let asked = if server.journal.is_on() { body.as_ref().map(|body| body.json.clone()).unwrap_or_default() } else { Value::Null };
-    let mut outcome = limited(&server, caller.as_ref(), &parts.method, &path, || answer(&server, caller.clone(), &parts, &path, body));
-    if let Some(RestFault::GarbageHeaders) = fault {
-        outcome.headers.retain(|(name, _)| !name.starts_with("x-ratelimit"));
-        outcome.headers.extend(["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after"].map(|name| (name, "NaN?".to_owned())));
+    let asked = body.as_ref().ok().filter(|_| server.journal.is_on()).map(|body| body.json.clone());
+    let mut outcome = match fault.and_then(replacement) {
+        Some(replaced) => replaced,
+        None if server.limits().is_banned() => Outcome::html(429, "<html><body><h1>Too many invalid requests</h1></body></html>"),
+        None => limited(&server, caller.as_ref(), &parts.method, &path, || answer(&server, caller.clone(), &parts, &path, body)),
+    };
+    if fault == Some(RestFault::GarbageHeaders) {
+        spoil_headers(&mut outcome);
     }
     if matches!(outcome.status, 401 | 403 | 429) {
         server.limits().count_invalid();
     }
     if server.journal.is_on() {
-        server.journal.rest(record(&parts, asked, &outcome));
+        server.journal.rest(record(&parts, asked.unwrap_or_default(), &outcome));
     }
-    if let Some(RestFault::ResetAfter) = fault {
-        wire.reset();
+    match fault {
+        Some(RestFault::ResetBefore | RestFault::ResetAfter) => wire.reset(),
+        Some(RestFault::Hang) => server.stop.cancelled().await,
+        _ => {}
     }
     write(outcome)
 }
@@ -154,51 +146,65 @@ fn too_many(quota: Option<&Quota>, retry_after: Duration, global: bool) -> Outco
     } else if let Some(quota) = quota {
         headers.extend(quota.headers());
     }
-    Outcome { status: 429, json: Some(json), headers }
+    Outcome { status: 429, content: Content::Json(json), headers }
 }
 
-/// The answer of a fault that replaces the true one.
-fn faulty(fault: RestFault) -> Outcome {
-    match fault {
+/// What a fault answers in place of the truth; nothing if the request is carried out all the same.
+fn replacement(fault: RestFault) -> Option<Outcome> {
+    Some(match fault {
+        RestFault::ResetAfter | RestFault::GarbageHeaders => return None,
+        RestFault::ResetBefore | RestFault::Hang => Outcome { status: 0, content: Content::Nothing, headers: Vec::new() },
+        RestFault::BadGateway => Outcome::html(502, "<html><body><h1>502 Bad Gateway</h1></body></html>"),
         RestFault::RateLimited { retry_after, headers, global } => {
-            let wait = Duration::try_from_secs_f64(retry_after).unwrap_or_default();
-            let mut outcome = too_many(None, wait, global);
+            let mut outcome = too_many(None, Duration::try_from_secs_f64(retry_after).unwrap_or_default(), global);
             if !headers {
                 outcome.headers.clear();
             }
             outcome
         }
         RestFault::Status(status) => {
-            let message = StatusCode::from_u16(status).ok().and_then(|code| code.canonical_reason()).unwrap_or("Error");
-            Outcome::error(&ApiError::new(status, 0, &format!("{status}: {message}")))
+            let reason = StatusCode::from_u16(status).ok().and_then(|code| code.canonical_reason()).unwrap_or("Error");
+            Outcome::error(&ApiError::new(status, 0, &format!("{status}: {reason}")))
         }
-        _ => Outcome::error(&ApiError::new(500, 0, "500: Internal Server Error")),
-    }
+    })
+}
+
+fn spoil_headers(outcome: &mut Outcome) {
+    outcome.headers.retain(|(name, _)| !name.starts_with("x-ratelimit"));
+    let spoilt = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-reset-after"];
+    outcome.headers.extend(spoilt.map(|name| (name, "NaN?".to_owned())));
 }
 
 impl Outcome {
     fn of(answered: Answered) -> Self {
         match answered {
-            Ok(Reply::Json(status, json)) => Self { status, json: Some(json), headers: Vec::new() },
-            Ok(Reply::Empty) => Self { status: 204, json: None, headers: Vec::new() },
+            Ok(Reply::Json(status, json)) => Self { status, content: Content::Json(json), headers: Vec::new() },
+            Ok(Reply::Empty) => Self { status: 204, content: Content::Nothing, headers: Vec::new() },
             Err(error) => Self::error(&error),
         }
     }
 
     fn error(error: &ApiError) -> Self {
-        Self { status: error.status, json: Some(error.body()), headers: Vec::new() }
+        Self { status: error.status, content: Content::Json(error.body()), headers: Vec::new() }
+    }
+
+    fn html(status: u16, page: &'static str) -> Self {
+        Self { status, content: Content::Html(page), headers: Vec::new() }
     }
 }
 
 fn write(outcome: Outcome) -> Response {
-    let body = outcome.json.map(|json| json.to_string());
-    let has_body = body.is_some();
-    let mut response = Response::new(body.map_or_else(HttpBody::empty, HttpBody::from));
+    let (content_type, body) = match outcome.content {
+        Content::Nothing => (None, HttpBody::empty()),
+        // Exactly this: discord.py reads anything longer as text.
+        Content::Json(json) => (Some("application/json"), HttpBody::from(json.to_string())),
+        Content::Html(page) => (Some("text/html; charset=UTF-8"), HttpBody::from(page)),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(outcome.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
-    if has_body {
-        // Exactly this: discord.py reads anything longer as text.
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if let Some(content_type) = content_type {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     }
     for (name, value) in outcome.headers {
         if let Ok(value) = HeaderValue::from_str(&value) {
@@ -206,11 +212,6 @@ fn write(outcome: Outcome) -> Response {
         }
     }
     response
-}
-
-fn html(status: u16, page: &'static str) -> Response {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (status, [(header::CONTENT_TYPE, "text/html; charset=UTF-8")], page).into_response()
 }
 
 fn record(parts: &Parts, request: Value, outcome: &Outcome) -> RestExchange {
@@ -221,7 +222,7 @@ fn record(parts: &Parts, request: Value, outcome: &Outcome) -> RestExchange {
         request,
         status: outcome.status,
         headers: outcome.headers.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
-        response: outcome.json.clone().unwrap_or_default(),
+        response: if let Content::Json(json) = &outcome.content { json.clone() } else { Value::Null },
     }
 }
 

@@ -9,7 +9,7 @@ use super::posting::Posting;
 use super::{Answered, Call, Reply, ok};
 use crate::sandbox::gateway::{Audience, Dispatch, Intents};
 use crate::sandbox::snowflake::{Snowflake, now_ms};
-use crate::sandbox::state::{Author, Channel, ChannelKind, MessageKind, Permissions, Record, Reference, World, flags};
+use crate::sandbox::state::{Author, Channel, ChannelKind, MessageKind, Permissions, Record, Reference, World, flags, thread_member};
 
 const NAME: usize = 100;
 const AUTO_ARCHIVE: [u64; 4] = [60, 1_440, 4_320, 10_080];
@@ -90,7 +90,7 @@ pub(crate) fn update(call: &mut Call, mut channel: Channel) -> Answered {
     // Anybody may open an archived thread again; the rest is for its owner and moderators.
     let body = &call.body.json;
     let only_reopens = body["archived"] == false && body.as_object().is_some_and(|body| body.len() == 1);
-    if !may_manage && thread.owner != caller.id && !(only_reopens && !thread.locked) {
+    if !may_manage && thread.owner != caller.id && (!only_reopens || thread.locked) {
         return Err(ApiError::missing_permissions());
     }
     let changes_more = body.as_object().is_some_and(|body| body.keys().any(|key| key != "archived" && key != "locked"));
@@ -114,7 +114,7 @@ pub(crate) fn update(call: &mut Call, mut channel: Channel) -> Answered {
         channel.name = parse_required_text(&body["name"], "name", NAME)?;
     }
     let data = call.core.world.channel(&channel, caller.id);
-    call.world().put_thread(channel, true, &[], &[]);
+    call.world().put_thread(&channel, true, &[], &[]);
     ok(data)
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn archived(call: &mut Call, channel: Snowflake) -> Answered {
 fn thread_list(world: &World, threads: &[&Channel], caller: Snowflake) -> Value {
     json!({
         "threads": threads.iter().map(|thread| world.channel(thread, caller)).collect::<Vec<_>>(),
-        "members": threads.iter().filter_map(|thread| world.thread_member(thread, caller)).collect::<Vec<_>>(),
+        "members": threads.iter().filter_map(|thread| thread_member(thread, caller)).collect::<Vec<_>>(),
         "has_more": false,
     })
 }
@@ -162,14 +162,13 @@ fn find_thread(call: &Call, id: Snowflake) -> Result<Channel, ApiError> {
 
 pub(crate) fn members(call: &mut Call, thread: Snowflake) -> Answered {
     let thread = find_thread(call, thread)?;
-    let world = &call.core.world;
     let ids = thread.thread.iter().flat_map(|state| state.members.keys());
-    ok(ids.filter_map(|user| world.thread_member(&thread, *user)).collect())
+    ok(ids.filter_map(|user| thread_member(&thread, *user)).collect())
 }
 
 pub(crate) fn member(call: &mut Call, thread: Snowflake, user: Snowflake) -> Answered {
     let thread = find_thread(call, thread)?;
-    call.core.world.thread_member(&thread, user).map_or_else(|| Err(ApiError::unknown_member()), ok)
+    thread_member(&thread, user).map_or_else(|| Err(ApiError::unknown_member()), ok)
 }
 
 pub(crate) fn add_member(call: &mut Call, thread: Snowflake, user: Snowflake) -> Answered {
@@ -182,9 +181,10 @@ pub(crate) fn add_member(call: &mut Call, thread: Snowflake, user: Snowflake) ->
     if state.archived {
         return Err(ApiError::archived_thread());
     }
-    if !state.members.contains_key(&user) {
-        state.members.insert(user, now_ms());
-        world.put_thread(thread, false, &[user], &[]);
+    let is_new = !state.members.contains_key(&user);
+    state.members.entry(user).or_insert_with(now_ms);
+    if is_new {
+        world.put_thread(&thread, false, &[user], &[]);
     }
     Ok(Reply::Empty)
 }
@@ -197,7 +197,7 @@ pub(crate) fn remove_member(call: &mut Call, thread: Snowflake, user: Snowflake)
         call.channel(thread.id, &[Permissions::MANAGE_THREADS])?;
     }
     state.members.remove(&user).ok_or_else(ApiError::unknown_member)?;
-    call.world().put_thread(thread, false, &[], &[user]);
+    call.world().put_thread(&thread, false, &[], &[user]);
     Ok(Reply::Empty)
 }
 
@@ -216,18 +216,18 @@ impl World {
     }
 
     /// Keeps a changed thread and tells what has changed: the thread itself, who joined, who left.
-    pub(crate) fn put_thread(&mut self, channel: Channel, is_changed: bool, joined: &[Snowflake], left: &[Snowflake]) {
+    pub(crate) fn put_thread(&mut self, channel: &Channel, is_changed: bool, joined: &[Snowflake], left: &[Snowflake]) {
         let id = channel.id;
         self.commit(Record::Channel(channel.clone()));
         if is_changed {
-            let mut data = self.channel(&channel, Snowflake::MIN);
+            let mut data = self.channel(channel, Snowflake::MIN);
             data.as_object_mut().map(|fields| fields.remove("member"));
             self.dispatches.push(Dispatch::new("THREAD_UPDATE", Audience::Channel(id), Intents::GUILDS, data));
         }
         if joined.is_empty() && left.is_empty() {
             return;
         }
-        let added: Vec<Value> = joined.iter().filter_map(|user| self.thread_member(&channel, *user)).collect();
+        let added: Vec<Value> = joined.iter().filter_map(|user| thread_member(channel, *user)).collect();
         let count = channel.thread.as_ref().map_or(0, |thread| thread.members.len());
         let mut data = json!({ "id": id, "guild_id": self.guild.id, "member_count": count });
         if !added.is_empty() {

@@ -8,7 +8,7 @@ use super::{Answered, Call, ok};
 use crate::sandbox::gateway::{Audience, Intents};
 use crate::sandbox::limits::{MAX_CONCURRENCY, SESSION_STARTS};
 use crate::sandbox::snowflake::Snowflake;
-use crate::sandbox::state::{Channel, Record};
+use crate::sandbox::state::{Channel, Record, own_user};
 
 pub(crate) fn gateway(call: &mut Call) -> Answered {
     ok(json!({ "url": call.server.gateway_url() }))
@@ -26,17 +26,20 @@ pub(crate) fn gateway_bot(call: &mut Call) -> Answered {
 }
 
 pub(crate) fn me(call: &mut Call) -> Answered {
-    let caller = call.caller()?;
-    ok(call.core.world.own_user(caller))
+    ok(own_user(call.caller()?))
 }
 
 /// Only the display name can change: there are no avatars here.
 pub(crate) fn update_me(call: &mut Call) -> Answered {
     let mut account = call.caller()?.clone();
+    if !account.is_bot() {
+        // People are found again by the name that the sandbox was started with.
+        return Err(ApiError::missing_permissions());
+    }
     if !call.body.json["username"].is_null() {
         account.name = parse_required_text(&call.body.json["username"], "username", 32)?;
     }
-    let user = call.core.world.own_user(&account);
+    let user = own_user(&account);
     let id = account.id;
     call.world().commit(Record::Account(account));
     call.tell("USER_UPDATE", Audience::User(id), Intents::NONE, user.clone());
@@ -67,8 +70,8 @@ pub(crate) fn direct_channels(call: &mut Call) -> Answered {
 
 pub(crate) fn open_direct(call: &mut Call) -> Answered {
     let caller = call.caller_id()?;
-    let recipient: Snowflake = serde_json::from_value(call.body.json["recipient_id"].clone())
-        .map_err(|_| ApiError::required("recipient_id"))?;
+    let recipient: Snowflake =
+        serde_json::from_value(call.body.json["recipient_id"].clone()).map_err(|_| ApiError::required("recipient_id"))?;
     let world = call.world();
     if recipient == caller || world.accounts.get(recipient).is_none() {
         return Err(ApiError::new(400, 50033, "Invalid Recipient(s)"));

@@ -10,7 +10,7 @@ use super::posting::Posting;
 use super::{Answered, Call, Reply, followups, ok};
 use crate::sandbox::gateway::{Audience, Intents};
 use crate::sandbox::snowflake::Snowflake;
-use crate::sandbox::state::{Author, Message, MessageKind, Permissions, Record, Webhook};
+use crate::sandbox::state::{Account, Author, Message, MessageKind, Permissions, Record, Webhook};
 
 const NAME: usize = 80;
 const PER_CHANNEL: usize = 15;
@@ -104,7 +104,7 @@ pub(crate) fn delete(call: &mut Call, id: Snowflake, token: Option<&str>) -> Ans
 }
 
 fn is_application(call: &Call, id: Snowflake) -> bool {
-    call.core.world.accounts.get(id).is_some_and(|account| account.is_bot())
+    call.core.world.accounts.get(id).is_some_and(Account::is_bot)
 }
 
 pub(crate) fn execute(call: &mut Call, id: Snowflake, token: &str) -> Answered {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::MessageKind;
 use crate::sandbox::snowflake::{Snowflake, now_ms};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,10 +113,17 @@ impl Channel {
         self.kind == ChannelKind::Direct
     }
 
-    pub(crate) fn count_message(&mut self, id: Snowflake) {
+    pub(crate) fn count_message(&mut self, id: Snowflake, kind: MessageKind) {
         self.last_message = self.last_message.max(Some(id));
-        if let Some(thread) = &mut self.thread {
+        if let Some(thread) = self.thread.as_mut().filter(|_| kind != MessageKind::ThreadStarter) {
             thread.message_count += 1;
+        }
+    }
+
+    /// Discord's count is of the messages that are there, without the one that started the thread.
+    pub(crate) fn uncount_message(&mut self, kind: MessageKind) {
+        if let Some(thread) = self.thread.as_mut().filter(|_| kind != MessageKind::ThreadStarter) {
+            thread.message_count = thread.message_count.saturating_sub(1);
         }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) struct Modal {
 }
 
 /// Interactions whose token ran out are kept this much longer, so that their use is told from that of an unknown one.
-const MEMORY_AFTER_EXPIRY: Duration = Duration::from_secs(60 * 60);
+const MEMORY_AFTER_EXPIRY: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Default)]
 pub(crate) struct Interactions {

@@ -111,8 +111,7 @@ fn read(path: &Path) -> Result<Vec<Record>, StateError> {
         if read == 0 || line.last() != Some(&b'\n') {
             break;
         }
-        let record = serde_json::from_slice(&line)
-            .map_err(|source| StateError::Damaged { path: path.to_owned(), line: number, source })?;
+        let record = serde_json::from_slice(&line).map_err(|source| StateError::Damaged { path: path.to_owned(), line: number, source })?;
         records.push(record);
     }
     Ok(records)

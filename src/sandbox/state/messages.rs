@@ -144,12 +144,15 @@ impl Message {
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     by_channel: HashMap<Snowflake, BTreeMap<Snowflake, Message>>,
+    /// The message of each attachment.
+    by_attachment: HashMap<Snowflake, Snowflake>,
     nonces: Nonces,
 }
 
 impl Messages {
     /// Whether the message is new rather than changed.
     pub(crate) fn put(&mut self, message: Message) -> bool {
+        self.by_attachment.extend(message.attachments.iter().map(|attachment| (attachment.id, message.id)));
         self.by_channel.entry(message.channel).or_default().insert(message.id, message).is_none()
     }
 
@@ -157,12 +160,29 @@ impl Messages {
         self.by_channel.get(&channel)?.get(&id)
     }
 
+    pub(crate) fn find_attachment(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
+        let message = self.get(channel, *self.by_attachment.get(&id)?)?;
+        message.attachments.iter().find(|attachment| attachment.id == id)
+    }
+
     pub(crate) fn remove(&mut self, channel: Snowflake, id: Snowflake) -> Option<Message> {
-        self.by_channel.get_mut(&channel)?.remove(&id)
+        let gone = self.by_channel.get_mut(&channel)?.remove(&id)?;
+        self.forget_attachments(&gone);
+        Some(gone)
     }
 
     pub(crate) fn remove_channel(&mut self, channel: Snowflake) -> Vec<Message> {
-        self.by_channel.remove(&channel).map(|messages| messages.into_values().collect()).unwrap_or_default()
+        let gone: Vec<Message> = self.by_channel.remove(&channel).into_iter().flat_map(BTreeMap::into_values).collect();
+        for message in &gone {
+            self.forget_attachments(message);
+        }
+        gone
+    }
+
+    fn forget_attachments(&mut self, message: &Message) {
+        for attachment in &message.attachments {
+            self.by_attachment.remove(&attachment.id);
+        }
     }
 
     /// The messages of a channel, oldest first.
@@ -171,12 +191,7 @@ impl Messages {
     }
 
     /// The messages whose ids lie strictly between `after` and `before`, oldest first.
-    pub(crate) fn range(
-        &self,
-        channel: Snowflake,
-        after: Snowflake,
-        before: Snowflake,
-    ) -> impl DoubleEndedIterator<Item = &Message> {
+    pub(crate) fn range(&self, channel: Snowflake, after: Snowflake, before: Snowflake) -> impl DoubleEndedIterator<Item = &Message> {
         use std::ops::Bound::Excluded;
         // An empty range would panic in the map.
         let range = (after < before).then_some((Excluded(after), Excluded(before)));
@@ -189,7 +204,7 @@ impl Messages {
 
     /// The message that this author already posted here with this nonce inside the window.
     pub(crate) fn find_by_nonce(&mut self, author: Snowflake, channel: Snowflake, nonce: &str, window: Duration) -> Option<&Message> {
-        let id = self.nonces.find((author, channel, nonce.to_owned()), window)?;
+        let id = self.nonces.find(&(author, channel, nonce.to_owned()), window)?;
         self.get(channel, id)
     }
 
@@ -208,10 +223,10 @@ struct Nonces {
 }
 
 /// Longer than any window in use; older nonces are dropped to bound memory.
-const NONCE_MEMORY: Duration = Duration::from_secs(10 * 60);
+const NONCE_MEMORY: Duration = Duration::from_mins(10);
 
 impl Nonces {
-    fn find(&mut self, key: NonceKey, window: Duration) -> Option<Snowflake> {
+    fn find(&mut self, key: &NonceKey, window: Duration) -> Option<Snowflake> {
         while self.by_age.front().is_some_and(|(at, _)| at.elapsed() > NONCE_MEMORY) {
             if let Some((at, old)) = self.by_age.pop_front()
                 && self.seen.get(&old).is_some_and(|(latest, _)| *latest == at)
@@ -219,7 +234,7 @@ impl Nonces {
                 self.seen.remove(&old);
             }
         }
-        self.seen.get(&key).filter(|(at, _)| at.elapsed() < window).map(|(_, id)| *id)
+        self.seen.get(key).filter(|(at, _)| at.elapsed() < window).map(|(_, id)| *id)
     }
 
     fn remember(&mut self, key: NonceKey, id: Snowflake) {

@@ -25,13 +25,11 @@ pub(crate) use accounts::{Account, Accounts};
 pub(crate) use channels::{Channel, ChannelKind, Overwrite};
 pub(crate) use commands::{Commands, Scope};
 pub(crate) use interactions::{Answer, Interaction, InteractionKind, Interactions};
-pub use log::StateError;
 use log::Log;
-pub(crate) use messages::{
-    Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags,
-};
+pub use log::StateError;
+pub(crate) use messages::{Attachment, Author, InteractionMetadata, Message, MessageKind, Messages, Reaction, Reference, flags};
 pub(crate) use permissions::{Permissions, find_permission};
-pub(crate) use render::{View, application_flags, emoji, without_content};
+pub(crate) use render::{View, application_flags, emoji, own_user, thread_member, without_content};
 
 use super::cdn::Links;
 use super::gateway::Dispatch;
@@ -64,7 +62,7 @@ pub(crate) enum Record {
     Account(Account),
     Channel(Channel),
     ChannelGone(Snowflake),
-    Message(Message),
+    Message(Box<Message>),
     MessageGone { channel: Snowflake, id: Snowflake },
     Webhook(Webhook),
     WebhookGone(Snowflake),
@@ -153,7 +151,13 @@ impl World {
         // Messages stand before channels: a channel's counters already include them.
         let records = std::iter::once(Record::Guild(self.guild.clone()))
             .chain(self.accounts.iter().cloned().map(Record::Account))
-            .chain(self.messages.iter().filter(|message| message.ephemeral_to.is_none()).cloned().map(Record::Message))
+            .chain(
+                self.messages
+                    .iter()
+                    .filter(|message| message.ephemeral_to.is_none())
+                    .cloned()
+                    .map(|message| Record::Message(Box::new(message))),
+            )
             .chain(self.channels.values().cloned().map(Record::Channel))
             .chain(self.webhooks.values().cloned().map(Record::Webhook))
             .chain(self.commands.iter().map(|(scope, commands)| Record::Commands { scope, commands: commands.to_vec() }));
@@ -167,8 +171,7 @@ impl World {
 
     /// Removes files that belong to no message: those of commands, and those whose message did not reach the disk.
     fn sweep_files(&self) {
-        let kept: HashSet<String> =
-            self.messages.iter().flat_map(|message| &message.attachments).map(|file| file.id.to_string()).collect();
+        let kept: HashSet<String> = self.messages.iter().flat_map(|message| &message.attachments).map(|file| file.id.to_string()).collect();
         let found = std::fs::read_dir(&self.files).into_iter().flatten().flatten();
         for file in found.filter(|file| !kept.contains(&*file.file_name().to_string_lossy())) {
             if let Err(error) = remove_if_present(&file.path()) {
@@ -209,11 +212,12 @@ impl World {
             Record::ChannelGone(id) => self.forget_channel(id),
             Record::Message(message) => {
                 self.ids.skip(message.id);
-                self.put_message(message);
+                self.put_message(*message);
             }
             Record::MessageGone { channel, id } => {
                 if let Some(gone) = self.messages.remove(channel, id) {
                     self.forget_files(&gone);
+                    self.channels.entry(channel).and_modify(|channel| channel.uncount_message(gone.kind));
                 }
             }
             Record::Webhook(webhook) => {
@@ -259,19 +263,19 @@ impl World {
         for attachment in &message.attachments {
             self.ids.skip(attachment.id);
         }
-        let (channel, id, hidden) = (message.channel, message.id, message.ephemeral_to.is_some());
+        let (channel, id, kind) = (message.channel, message.id, message.kind);
+        let is_hidden = message.ephemeral_to.is_some();
         let is_new = self.messages.put(message);
         if let Some(channel) = self.channels.get_mut(&channel)
             && is_new
-            && !hidden
+            && !is_hidden
         {
-            channel.count_message(id);
+            channel.count_message(id, kind);
         }
     }
 
     fn forget_channel(&mut self, id: Snowflake) {
-        let threads: Vec<Snowflake> =
-            self.channels.values().filter(|channel| channel.parent == Some(id)).map(|thread| thread.id).collect();
+        let threads: Vec<Snowflake> = self.channels.values().filter(|channel| channel.parent == Some(id)).map(|thread| thread.id).collect();
         for gone in threads.into_iter().chain([id]) {
             self.channels.remove(&gone);
             for message in self.messages.remove_channel(gone) {
@@ -291,10 +295,7 @@ impl World {
         if let Some(file) = self.interactions.find_file(channel, id) {
             return Some(file);
         }
-        // An attachment gets its id just before its message does; edits may add later ones, so older messages follow.
-        let newer = self.messages.range(channel, id, Snowflake::MAX).take(8);
-        let older = self.messages.range(channel, Snowflake::MIN, id).rev();
-        newer.chain(older).flat_map(|message| &message.attachments).find(|attachment| attachment.id == id)
+        self.messages.find_attachment(channel, id)
     }
 
     fn forget_files(&self, message: &Message) {

@@ -58,11 +58,8 @@ impl Permissions {
     pub(crate) const SEND_MESSAGES_IN_THREADS: Self = Self(1 << 38);
     pub(crate) const PIN_MESSAGES: Self = Self(1 << 51);
 
-    const MANAGING: u64 = Self::MANAGE_CHANNELS.0
-        | Self::MANAGE_MESSAGES.0
-        | Self::MANAGE_WEBHOOKS.0
-        | Self::MANAGE_THREADS.0
-        | Self::PIN_MESSAGES.0;
+    const MANAGING: u64 =
+        Self::MANAGE_CHANNELS.0 | Self::MANAGE_MESSAGES.0 | Self::MANAGE_WEBHOOKS.0 | Self::MANAGE_THREADS.0 | Self::PIN_MESSAGES.0;
 
     fn all() -> u64 {
         NAMES.iter().fold(0, |bits, (_, bit)| bits | bit)

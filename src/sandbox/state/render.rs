@@ -43,21 +43,6 @@ impl World {
         }
     }
 
-    /// A user as it sees itself.
-    pub(crate) fn own_user(&self, account: &Account) -> Value {
-        let mut user = user(account);
-        for (key, value) in [
-            ("mfa_enabled", json!(false)),
-            ("verified", json!(true)),
-            ("email", Value::Null),
-            ("locale", json!("en-US")),
-            ("premium_type", json!(0)),
-        ] {
-            user[key] = value;
-        }
-        user
-    }
-
     /// A member without its user, as it stands beside a message's author.
     pub(crate) fn bare_member(&self, id: Snowflake) -> Value {
         let account = self.accounts.get(id);
@@ -79,7 +64,7 @@ impl World {
     pub(crate) fn application(&self, account: &Account) -> Value {
         json!({
             "id": account.id, "name": account.name, "icon": null, "description": "", "type": null,
-            "bot": self.own_user(account), "summary": "", "bot_public": true, "bot_require_code_grant": false,
+            "bot": own_user(account), "summary": "", "bot_public": true, "bot_require_code_grant": false,
             "owner": self.user(self.accounts.owner()), "verify_key": "0".repeat(64), "team": null,
             "flags": application_flags(account), "flags_new": application_flags(account).to_string(),
             "redirect_uris": [], "rpc_origins": [], "approximate_guild_count": 1, "interactions_endpoint_url": null,
@@ -91,13 +76,13 @@ impl World {
     pub(crate) fn roles(&self) -> Vec<Value> {
         let everyone = role(self.guild.id, "@everyone", 0, Permissions::everyone(), 0);
         let bots = self.accounts.members().filter_map(|account| Some((account, account.role?)));
-        let own = bots.enumerate().map(|(index, (account, id))| {
-            role(id, &account.name, account.color.unwrap_or(0), Permissions::bot_role(), index + 1)
-        });
+        let own = bots
+            .enumerate()
+            .map(|(index, (account, id))| role(id, &account.name, account.color.unwrap_or(0), Permissions::bot_role(), index + 1));
         std::iter::once(everyone).chain(own).collect()
     }
 
-    /// The guild as REST and GUILD_CREATE share it.
+    /// The guild as REST and `GUILD_CREATE` share it.
     pub(crate) fn guild_json(&self) -> Value {
         json!({
             "id": self.guild.id, "name": self.guild.name, "icon": null, "icon_hash": null, "splash": null,
@@ -117,8 +102,7 @@ impl World {
     pub(crate) fn channel(&self, channel: &Channel, viewer: Snowflake) -> Value {
         let last_pin = channel.last_pin_ms.map(timestamp);
         if channel.is_direct() {
-            let others: Vec<Value> =
-                channel.recipients.iter().filter(|id| **id != viewer).map(|id| self.user(*id)).collect();
+            let others: Vec<Value> = channel.recipients.iter().filter(|id| **id != viewer).map(|id| self.user(*id)).collect();
             return json!({
                 "id": channel.id, "type": channel.kind.code(), "last_message_id": channel.last_message,
                 "recipients": others, "flags": 0,
@@ -147,17 +131,12 @@ impl World {
                     "archive_timestamp": timestamp(thread.archive_ms),
                     "create_timestamp": timestamp(channel.id.created_ms()),
                 });
-                if let Some(member) = self.thread_member(channel, viewer) {
+                if let Some(member) = thread_member(channel, viewer) {
                     out["member"] = member;
                 }
             }
         }
         out
-    }
-
-    pub(crate) fn thread_member(&self, channel: &Channel, user: Snowflake) -> Option<Value> {
-        let joined = channel.thread.as_ref()?.members.get(&user)?;
-        Some(json!({ "id": channel.id, "user_id": user, "join_timestamp": timestamp(*joined), "flags": 0 }))
     }
 
     pub(crate) fn message(&self, message: &Message, view: View) -> Value {
@@ -298,6 +277,27 @@ impl World {
         }
         out
     }
+}
+
+/// A user as it sees itself.
+pub(crate) fn own_user(account: &Account) -> Value {
+    let mut user = user(account);
+    for (key, value) in [
+        ("mfa_enabled", json!(false)),
+        ("verified", json!(true)),
+        ("email", Value::Null),
+        ("locale", json!("en-US")),
+        ("premium_type", json!(0)),
+    ] {
+        user[key] = value;
+    }
+    user
+}
+
+/// A user as a member of a thread, if it is one.
+pub(crate) fn thread_member(thread: &Channel, user: Snowflake) -> Option<Value> {
+    let joined = thread.thread.as_ref()?.members.get(&user)?;
+    Some(json!({ "id": thread.id, "user_id": user, "join_timestamp": timestamp(*joined), "flags": 0 }))
 }
 
 fn user(account: &Account) -> Value {

@@ -277,7 +277,8 @@ impl Session {
 
     async fn interact(&mut self, kind: u8, application: &str, rest: Value, name: String) -> anyhow::Result<()> {
         let nonce = self.make_nonce();
-        let mut body = json!({ "type": kind, "application_id": application, "channel_id": self.channel, "session_id": self.session_id, "nonce": nonce });
+        let mut body =
+            json!({ "type": kind, "application_id": application, "channel_id": self.channel, "session_id": self.gateway, "nonce": nonce });
         if self.guild.find_channel(&self.channel).is_none_or(|channel| !channel.is_direct()) {
             body["guild_id"] = json!(self.guild.id);
         }

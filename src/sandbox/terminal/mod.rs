@@ -31,7 +31,7 @@ use session::Session;
 /// After the last line of a script, its answers are awaited until it has been quiet for so long…
 const QUIET: Duration = Duration::from_secs(2);
 /// …but not for ever.
-const LINGER: Duration = Duration::from_secs(60);
+const LINGER: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]
 struct GatewayAddress {
@@ -65,7 +65,7 @@ async fn take_part(api: &str, token: String, mut lines: Lines, screen: Screen, w
             biased;
             event = events.recv() => {
                 let Some(event) = event else { return session.warn("the connection to the sandbox ended") };
-                session.receive(event).await?;
+                session.receive(&event).await?;
                 if let Some(ending) = &mut ending {
                     ending.postpone();
                 }

@@ -75,7 +75,8 @@ pub(super) struct Message {
     pub content: String,
     pub flags: u64,
     pub edited_timestamp: Option<String>,
-    pub referenced_message: Option<Box<Message>>,
+    #[serde(rename = "referenced_message")]
+    pub original: Option<Box<Message>>,
     pub attachments: Vec<Attachment>,
     pub embeds: Vec<Embed>,
     pub reactions: Vec<Reaction>,

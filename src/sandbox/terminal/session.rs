@@ -31,7 +31,7 @@ pub(super) struct Session {
     /// The open channel or thread.
     pub(super) channel: String,
     /// The gateway session, which interactions name.
-    pub(super) session_id: String,
+    pub(super) gateway: String,
     /// Interactions without an outcome yet: nonce to what the person typed.
     pub(super) asked: HashMap<String, String>,
     pub(super) modal: Option<OpenModal>,
@@ -64,7 +64,7 @@ impl Session {
             shown: Shown::default(),
             commands: Vec::new(),
             channel: String::new(),
-            session_id: String::new(),
+            gateway: String::new(),
             asked: HashMap::new(),
             modal: None,
             waits_until: None,
@@ -84,7 +84,7 @@ impl Session {
     pub(super) async fn begin(&mut self, events: &mut mpsc::Receiver<Event>) -> anyhow::Result<()> {
         while self.guild.id.is_empty() {
             match events.recv().await {
-                Some(Event::Dispatch { kind, data }) => self.dispatch(&kind, data).await?,
+                Some(Event::Dispatch { kind, data }) => self.dispatch(&kind, &data).await?,
                 Some(Event::Lost) => self.note("connecting…")?,
                 Some(Event::Refused(reason)) => anyhow::bail!("the sandbox refused this account: {reason}"),
                 None => anyhow::bail!("the connection to the sandbox ended"),
@@ -132,8 +132,8 @@ impl Session {
     }
 
     pub(super) fn show(&mut self, message: Message) -> anyhow::Result<()> {
-        let number = self.shown.record(message.clone());
-        let lines = render_message(&message, number, &self.guild, self.paint);
+        let number = self.shown.record(message);
+        let lines = render_message(self.shown.get(number)?, number, &self.guild, self.paint);
         self.print(&lines)
     }
 
@@ -141,34 +141,34 @@ impl Session {
     ///
     /// # Errors
     /// When the screen is gone. What cannot be understood is left out, as a newer server may say more.
-    pub(super) async fn receive(&mut self, event: Event) -> anyhow::Result<()> {
+    pub(super) async fn receive(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
-            Event::Dispatch { kind, data } => self.dispatch(&kind, data).await,
+            Event::Dispatch { kind, data } => self.dispatch(kind, data).await,
             Event::Lost => self.note("reconnecting…"),
             Event::Refused(reason) => self.warn(&format!("the sandbox refused this account: {reason}")),
         }
     }
 
-    async fn dispatch(&mut self, kind: &str, data: Value) -> anyhow::Result<()> {
-        if self.guild.apply(kind, &data).is_err() {
+    async fn dispatch(&mut self, kind: &str, data: &Value) -> anyhow::Result<()> {
+        if self.guild.apply(kind, data).is_err() {
             return Ok(());
         }
         match kind {
-            "READY" => self.session_id = data["session_id"].as_str().unwrap_or_default().to_owned(),
+            "READY" => self.gateway = data["session_id"].as_str().unwrap_or_default().to_owned(),
             "GUILD_CREATE" if !self.channel.is_empty() => self.catch_up().await?,
-            "MESSAGE_CREATE" => self.message(&data)?,
-            "MESSAGE_UPDATE" => self.update(&data)?,
-            "MESSAGE_DELETE" => self.deleted(&data)?,
-            "MESSAGE_REACTION_ADD" => self.reaction(&data)?,
-            "TYPING_START" => self.type_start(&data)?,
+            "MESSAGE_CREATE" => self.message(data)?,
+            "MESSAGE_UPDATE" => self.update(data)?,
+            "MESSAGE_DELETE" => self.deleted(data)?,
+            "MESSAGE_REACTION_ADD" => self.reaction(data)?,
+            "TYPING_START" => self.type_start(data)?,
             "THREAD_CREATE" => self.gather_words(),
-            "INTERACTION_SUCCESS" => drop(self.settle(&data)),
+            "INTERACTION_SUCCESS" => drop(self.settle(data)),
             "INTERACTION_FAILURE" => {
-                if let Some(asked) = self.settle(&data) {
+                if let Some(asked) = self.settle(data) {
                     self.warn(&format!("the team did not answer {asked} in time; try again in a moment"))?;
                 }
             }
-            "INTERACTION_MODAL_CREATE" => self.ask_modal(&data)?,
+            "INTERACTION_MODAL_CREATE" => self.ask_modal(data)?,
             _ => {}
         }
         Ok(())

@@ -12,8 +12,8 @@ use super::harness::{Gateway, World, start};
 use crate::support::skip;
 
 /// Registries can be slow; a client that is installed already needs a second.
-const INSTALL_PATIENCE: Duration = Duration::from_secs(240);
-const RUN_PATIENCE: Duration = Duration::from_secs(60);
+const INSTALL_PATIENCE: Duration = Duration::from_mins(4);
+const RUN_PATIENCE: Duration = Duration::from_mins(1);
 
 fn source(client: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(client)
@@ -32,9 +32,7 @@ async fn install(program: &str, arguments: &[&str], folder: &Path) -> Result<(),
     match tokio::time::timeout(INSTALL_PATIENCE, run).await {
         Err(_) => Err(format!("{program} took too long")),
         Ok(Err(error)) => Err(format!("{program}: {error}")),
-        Ok(Ok(output)) if !output.status.success() => {
-            Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)))
-        }
+        Ok(Ok(output)) if !output.status.success() => Err(format!("{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr))),
         Ok(Ok(_)) => Ok(()),
     }
 }

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use teamroom::sandbox::{Cut, RestFault, Switch};
+use teamroom::sandbox::{Cut, Exchange, RestFault, Switch};
 
 use super::harness::{Answer, Api, Ending, Gateway, World, start, start_with};
 
-fn kelly() -> Option<String> {
-    Some("kelly".to_owned())
+/// The bot that most faults here are for.
+fn kelly() -> String {
+    "kelly".to_owned()
 }
 
 fn set(world: &World, switch: Switch) {
@@ -16,7 +17,7 @@ fn set(world: &World, switch: Switch) {
 }
 
 fn rest_fault(with: RestFault, times: u32) -> Switch {
-    Switch::Rest { bot: kelly(), method: Some("POST".to_owned()), path: "/channels".to_owned(), times, with }
+    Switch::Rest { bot: Some(kelly()), method: Some("POST".to_owned()), path: "/channels".to_owned(), times, with }
 }
 
 async fn post(world: &World, api: &Api) -> reqwest::Result<Answer> {
@@ -33,13 +34,11 @@ async fn history(world: &World) -> usize {
 async fn connections_are_dropped_as_asked() {
     let world = start().await;
     let mut other = world.connect(&world.bot("vince")).await;
-    for (how, ending) in [
-        (Cut::Reset, Ending::Broken),
-        (Cut::Close(4000), Ending::Close(4000)),
-        (Cut::CloseWithoutCode, Ending::CloseWithoutCode),
-    ] {
+    for (how, ending) in
+        [(Cut::Reset, Ending::Broken), (Cut::Close(4000), Ending::Close(4000)), (Cut::CloseWithoutCode, Ending::CloseWithoutCode)]
+    {
         let mut gateway = world.connect(&world.bot("kelly")).await;
-        set(&world, Switch::Drop { bot: kelly(), how });
+        set(&world, Switch::Drop { bot: Some(kelly()), how });
         assert_eq!(gateway.ending().await, ending);
     }
     assert!(other.is_silent_for(Duration::from_millis(50)).await, "the other bot stays connected");
@@ -48,7 +47,7 @@ async fn connections_are_dropped_as_asked() {
 #[tokio::test]
 async fn resumes_are_refused_as_often_as_asked() {
     let world = start().await;
-    set(&world, Switch::RefuseResume { bot: kelly(), times: 1 });
+    set(&world, Switch::RefuseResume { bot: Some(kelly()), times: 1 });
     for refused in [true, false] {
         let gateway = world.connect(&world.bot("kelly")).await;
         let (session, seq) = (gateway.session.clone(), gateway.seq);
@@ -64,13 +63,13 @@ async fn resumes_are_refused_as_often_as_asked() {
 async fn operations_can_be_sent_at_will() {
     let world = start().await;
     let mut gateway = world.connect(&world.bot("kelly")).await;
-    set(&world, Switch::Reconnect { bot: kelly() });
+    set(&world, Switch::Reconnect { bot: Some(kelly()) });
     gateway.operation(7).await;
     set(&world, Switch::RequestHeartbeat { bot: None });
     gateway.operation(1).await;
     set(&world, Switch::InvalidateSession { bot: None, resumable: true });
     assert_eq!(gateway.operation(9).await["d"], true);
-    set(&world, Switch::CloseAfterIdentify { bot: kelly(), code: 4000, times: 1 });
+    set(&world, Switch::CloseAfterIdentify { bot: Some(kelly()), code: 4000, times: 1 });
     let mut next = Gateway::open(&world.sandbox.gateway_url()).await;
     next.identify(&world.bot("kelly").token, 1).await;
     assert_eq!(next.ending().await, Ending::Close(4000));
@@ -89,10 +88,10 @@ async fn greetings_and_acks_can_be_withheld() {
     assert!(upgrade.is_err(), "the upgrade is not answered");
 
     let mut gateway = world.connect(&world.bot("kelly")).await;
-    set(&world, Switch::WithholdAcks { bot: kelly(), on: true });
+    set(&world, Switch::WithholdAcks { bot: Some(kelly()), on: true });
     gateway.send(&json!({ "op": 1, "d": null })).await;
     assert!(gateway.is_silent_for(Duration::from_millis(100)).await);
-    set(&world, Switch::WithholdAcks { bot: kelly(), on: false });
+    set(&world, Switch::WithholdAcks { bot: Some(kelly()), on: false });
     gateway.send(&json!({ "op": 1, "d": null })).await;
     gateway.operation(11).await;
 }
@@ -102,7 +101,7 @@ async fn events_are_delayed_doubled_and_reordered() {
     let world = start().await;
     let (person, general) = (world.person(), world.channel("general"));
     let mut gateway = world.connect(&world.bot("kelly")).await;
-    let frames = |delay_ms, duplicate, reorder, reorder_ms| Switch::Frames { bot: kelly(), delay_ms, duplicate, reorder, reorder_ms };
+    let frames = |delay_ms, duplicate, reorder, reorder_ms| Switch::Frames { bot: Some(kelly()), delay_ms, duplicate, reorder, reorder_ms };
 
     set(&world, frames(0, 1.0, 0.0, 0));
     person.say(&general, "twice").await;
@@ -186,14 +185,30 @@ async fn requests_hang_and_headers_are_garbage() {
 }
 
 #[tokio::test]
+async fn faulty_answers_count_as_invalid_requests_and_stand_in_the_journal() {
+    let world = start_with(|options| options.journal = true).await;
+    let own = world.bot("kelly");
+    for fault in [RestFault::Status(401), RestFault::Status(403), RestFault::ResetBefore] {
+        set(&world, rest_fault(fault, 1));
+        assert!(post(&world, &own).await.is_ok_and(|answer| answer.status >= 400) || fault == RestFault::ResetBefore);
+    }
+    assert_eq!(world.sandbox.invalid_requests(), 2);
+    let statuses = world.sandbox.journal().into_iter().filter_map(|exchange| match exchange {
+        Exchange::Rest(exchange) => Some(exchange.status),
+        Exchange::Frame(_) => None,
+    });
+    assert!(statuses.collect::<Vec<_>>().starts_with(&[401, 403, 0]));
+}
+
+#[tokio::test]
 async fn a_revoked_token_is_wrong_everywhere_until_it_is_given_back() {
     let world = start().await;
     let own = world.bot("kelly");
     let mut gateway = world.connect(&own).await;
-    set(&world, Switch::RevokeToken { bot: "kelly".to_owned(), on: true });
+    set(&world, Switch::RevokeToken { bot: kelly(), on: true });
     assert_eq!(gateway.ending().await, Ending::Close(4004));
     assert_eq!(own.get("/users/@me").await.status, 401);
-    set(&world, Switch::RevokeToken { bot: "kelly".to_owned(), on: false });
+    set(&world, Switch::RevokeToken { bot: kelly(), on: false });
     world.connect(&own).await;
 }
 

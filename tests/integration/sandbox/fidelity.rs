@@ -52,7 +52,7 @@ async fn all_answers_and_frames_are_as_discord_describes_them() {
         return;
     };
     let world = start_with(|options| options.journal = true).await;
-    super::fidelity_tour::travel(&world).await;
+    Box::pin(super::fidelity_tour::travel(&world)).await;
     let journal = world.sandbox.journal();
     let mut findings = Findings::new();
     let seen = check_answers(&api, &journal, &mut findings);
@@ -153,7 +153,6 @@ fn find_operation<'a>(api: &'a Value, exchange: &RestExchange) -> Option<(&'a st
 
 /// The described status, and whether there is a body: `Some(Some(reference))` for a shared one.
 #[expect(clippy::option_option, reason = "described or not, with a body or not, shared or its own")]
-#[expect(clippy::type_complexity, reason = "as above")]
 fn find_response(operation: &Value, status: u16) -> Option<(String, Option<Option<String>>)> {
     let class = format!("{}XX", status / 100);
     let key = [status.to_string(), class].into_iter().find(|key| operation["responses"][key].is_object())?;

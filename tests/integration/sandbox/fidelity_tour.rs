@@ -99,7 +99,9 @@ impl Tour<'_> {
         let one = format!("{messages}/{}", Self::id(&answer));
         kelly.get(&one).await.ok();
         kelly.call("PATCH", &one, json!({ "content": "edited", "flags": 4 })).await.ok();
-        for query in ["?limit=2", "?&limit=5", &format!("?after={}", Self::id(&question)), &format!("?around={}", Self::id(&answer)), "?before=9"] {
+        for query in
+            ["?limit=2", "?&limit=5", &format!("?after={}", Self::id(&question)), &format!("?around={}", Self::id(&answer)), "?before=9"]
+        {
             kelly.get(&format!("{messages}{query}")).await.ok();
         }
         kelly.call("POST", &format!("/channels/{general}/typing"), json!({})).await.ok();
@@ -143,7 +145,14 @@ impl Tour<'_> {
         let made = kelly.call("POST", &format!("/guilds/{guild}/channels"), json!({ "name": "Side Room", "topic": "t" })).await.ok();
         let side = format!("/channels/{}", Self::id(&made));
         kelly.get(&side).await.ok();
-        kelly.call("PATCH", &side, json!({ "topic": "new", "permission_overwrites": [{ "id": kelly.id, "type": 1, "allow": "0", "deny": "64" }] })).await.ok();
+        kelly
+            .call(
+                "PATCH",
+                &side,
+                json!({ "topic": "new", "permission_overwrites": [{ "id": kelly.id, "type": 1, "allow": "0", "deny": "64" }] }),
+            )
+            .await
+            .ok();
         kelly.delete(&side).await.ok();
 
         let message = Self::id(&person.say(general, "let us talk").await);
@@ -231,8 +240,8 @@ impl Tour<'_> {
             { "type": 7, "name": "where", "value": self.general }, { "type": 11, "name": "file", "value": 0 },
         ] });
         let request = json!({ "type": 2, "application_id": self.kelly.id, "channel_id": self.general, "guild_id": self.guild, "nonce": "1", "data": filled });
-        let sent = self.person.upload("/interactions", &request, &[("x.txt", b"hello".to_vec())], true).await;
-        assert_eq!(sent.status, 204, "{sent:?}");
+        let invoked = self.person.upload("/interactions", &request, &[("x.txt", b"hello".to_vec())], true).await;
+        assert_eq!(invoked.status, 204, "{invoked:?}");
         let interaction = kelly.event("INTERACTION_CREATE").await;
         let url = interaction["data"]["resolved"]["attachments"].as_object().and_then(|files| files.values().next()?["url"].as_str());
         assert_eq!(self.kelly.fetch(url.expect("a file")).await.1, b"hello");
@@ -274,7 +283,8 @@ impl Tour<'_> {
         ] });
         self.answer(&pressed, "", json!({ "type": 9, "data": modal })).await;
         person.event("INTERACTION_MODAL_CREATE").await;
-        let filled = json!({ "custom_id": "m", "components": [{ "type": 1, "components": [{ "type": 4, "custom_id": "text", "value": "v" }] }] });
+        let filled =
+            json!({ "custom_id": "m", "components": [{ "type": 1, "components": [{ "type": 4, "custom_id": "text", "value": "v" }] }] });
         let submitted = self.interact(kelly, 5, json!({ "data": filled })).await;
         self.answer(&submitted, "?with_response=true", json!({ "type": 4, "data": { "content": "thank you" } })).await;
     }

@@ -29,11 +29,7 @@ pub(crate) fn options(dir: &TempDir) -> Options {
         color: Some(0xaa_55_00),
         intents_content: true,
     };
-    Options {
-        bots: vec![bot("kelly", "Kelly"), bot("vince", "Vince")],
-        rate_limits: RateLimits::Off,
-        ..Options::new(dir.path())
-    }
+    Options { bots: vec![bot("kelly", "Kelly"), bot("vince", "Vince")], rate_limits: RateLimits::Off, ..Options::new(dir.path()) }
 }
 
 /// A sandbox with two bots and one person, without rate limits, in a folder of its own.
@@ -241,11 +237,11 @@ impl Gateway {
         self.send(&json!({ "op": 6, "d": { "token": token, "session_id": session, "seq": seq } })).await;
     }
 
-    /// Waits for READY and GUILD_CREATE, in this order; gives both.
+    /// Waits for `READY` and `GUILD_CREATE`, in this order; gives both.
     pub(crate) async fn ready(&mut self) -> (Value, Value) {
         let ready = self.next().await.expect("READY");
         assert_eq!(ready["t"], "READY", "{ready}");
-        self.session = ready["d"]["session_id"].as_str().expect("a session").to_owned();
+        ready["d"]["session_id"].as_str().expect("a session").clone_into(&mut self.session);
         let guild = self.next().await.expect("GUILD_CREATE");
         assert_eq!(guild["t"], "GUILD_CREATE", "{guild}");
         (ready["d"].clone(), guild["d"].clone())

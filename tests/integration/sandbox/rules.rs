@@ -75,12 +75,9 @@ async fn replies_mention_whom_they_answer_only_if_they_want_to() {
     let world = start().await;
     let (kelly, person, general) = (world.bot("kelly"), world.person(), world.channel("general"));
     let question = person.say(&general, "why?").await;
-    let reply = |allowed: Value| json!({ "content": "so", "message_reference": { "message_id": question["id"] }, "allowed_mentions": allowed });
-    for (allowed, pinged) in [
-        (Value::Null, true),
-        (json!({ "parse": [] }), false),
-        (json!({ "parse": [], "replied_user": true }), true),
-    ] {
+    let reply =
+        |allowed: Value| json!({ "content": "so", "message_reference": { "message_id": question["id"] }, "allowed_mentions": allowed });
+    for (allowed, pinged) in [(Value::Null, true), (json!({ "parse": [] }), false), (json!({ "parse": [], "replied_user": true }), true)] {
         let said = kelly.call("POST", &messages(&general), reply(allowed.clone())).await.ok();
         assert_eq!((&said["type"], &said["referenced_message"]["id"]), (&json!(19), &question["id"]));
         let pings = world.sandbox.pings(said["id"].as_str().expect("an id")).expect("a known message");
@@ -288,6 +285,23 @@ async fn only_this_machine_may_ask_for_tokens() {
     assert_eq!(info, world.sandbox.info());
     assert_eq!(info["personas"][0], json!({ "slug": "kelly", "id": world.bot("kelly").id }));
     assert_eq!(info["channels"]["general"], world.channel("general"));
+}
+
+#[tokio::test]
+async fn a_reset_while_running_forgets_what_was_said_and_tells_it() {
+    let world = start().await;
+    let (kelly, general) = (world.bot("kelly"), world.channel("general"));
+    let said = kelly.say(&general, "x").await;
+    let path = format!("{}/{}/threads", messages(&general), said["id"].as_str().expect("an id"));
+    kelly.call("POST", &path, json!({ "name": "t" })).await.ok();
+    let mut gateway = world.connect(&kelly).await;
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let reset = http.post(format!("{}/sandbox/reset", world.sandbox.api_url())).send().await.expect("an answer");
+    assert_eq!(reset.status(), 204);
+    assert_eq!(gateway.event("MESSAGE_DELETE").await["id"], said["id"]);
+    assert_eq!(gateway.event("THREAD_DELETE").await["id"], said["id"]);
+    assert_eq!(kelly.get(&messages(&general)).await.ok(), json!([]));
+    assert_eq!(kelly.get("/users/@me").await.status, 200, "accounts stay");
 }
 
 #[tokio::test]

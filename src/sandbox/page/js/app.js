@@ -31,8 +31,12 @@ const STATUS = {
   refused: "The sandbox does not know this account any more. Reload the page.",
 };
 
+async function fetchInfo() {
+  return (await fetch("/sandbox/info")).json();
+}
+
 async function start() {
-  const info = await (await fetch("/sandbox/info")).json();
+  const info = await fetchInfo();
   const me = info.people.find((person) => person.id === readJson(PERSON)) ?? info.people[0];
   const store = new Store();
   const api = new Api(me.token);
@@ -44,6 +48,7 @@ async function start() {
   const page = new Page({ store, api, gateway, people: info.people, become });
   gateway.addEventListener("dispatch", ({ detail }) => store.apply(detail.type, detail.data));
   gateway.addEventListener("status", ({ detail }) => say(STATUS[detail]));
+  gateway.addEventListener("status", ({ detail }) => detail === "refused" && startAnewIfReset(me));
   let drawn = false;
   store.on("guild", () => {
     if (!drawn) page.start();
@@ -51,6 +56,12 @@ async function start() {
     document.body.classList.remove("starting");
   });
   gateway.connect();
+}
+
+/** A sandbox that was reset gives everybody a new token. */
+async function startAnewIfReset(me) {
+  const { people } = await fetchInfo();
+  if (!people.some((person) => person.token === me.token)) location.reload();
 }
 
 start().catch((error) => {

@@ -3,14 +3,15 @@
 
 import { Interactions } from "./state/interactions.js";
 import { Messages } from "./state/messages.js";
+import { sentence } from "./text/sentence.js";
 import { Conversation } from "./view/conversation.js";
-import { showHelp } from "./view/dialogs.js";
-import { h, iconButton } from "./view/dom.js";
-import { icon } from "./view/icons.js";
-import { showModal } from "./view/modal.js";
+import { showHelp } from "./view/dialogs/dialogs.js";
+import { h, iconButton } from "./view/elements/dom.js";
+import { icon } from "./view/elements/icons.js";
+import { showModal } from "./view/dialogs/modal.js";
 import { People, showPerson } from "./view/people.js";
 import { Sidebar } from "./view/sidebar.js";
-import { showSwitcher } from "./view/switcher.js";
+import { showSwitcher } from "./view/dialogs/switcher.js";
 
 const NOTICE_MS = 6000;
 const NARROW = matchMedia("(max-width: 760px)");
@@ -18,7 +19,9 @@ const NARROW = matchMedia("(max-width: 760px)");
 export class Page {
   #main = null;
   #side = null;
-  #regions = Object.fromEntries(["sidebar", "main", "side", "people", "scrim", "notices"].map((id) => [id, document.getElementById(id)]));
+  #regions = Object.fromEntries(
+    ["sidebar", "main", "side", "people", "scrim", "notices"].map((id) => [id, document.getElementById(id)]),
+  );
 
   constructor({ store, api, gateway, people, become }) {
     this.store = store;
@@ -26,7 +29,8 @@ export class Page {
     this.become = become;
     this.messages = new Messages(api, store);
     this.interactions = new Interactions(api, store, gateway);
-    this.interactions.onModal = (modal) => showModal(modal, (components) => this.interactions.submit(modal, components));
+    this.interactions.onModal = (modal) =>
+      showModal(modal, (components) => this.interactions.submit(modal, components));
     this.names = {
       user: (id) => store.person(id),
       channel: (id) => store.channels.get(id),
@@ -41,10 +45,12 @@ export class Page {
     new Sidebar(this, this.#regions.sidebar);
     new People(this, this.#regions.people);
     this.store.on("channel gone", (id) => this.#channelGone(id));
-    this.store.on("guild", () => this.interactions.forgetCommands());
+    this.store.on("guild", () => this.#serverKnownAnew());
     addEventListener("hashchange", () => this.#followAddress());
     addEventListener("keydown", (event) => this.#key(event));
-    addEventListener("focus", () => this.#conversations().forEach(({ timeline }) => timeline.channel && this.store.changed(timeline.channel.id)));
+    addEventListener("focus", () =>
+      this.#conversations().forEach(({ timeline }) => timeline.channel && this.store.changed(timeline.channel.id)),
+    );
     NARROW.addEventListener("change", () => this.openDrawer(null));
     this.#regions.scrim.addEventListener("click", () => this.openDrawer(null));
     // A file that misses the conversation would make the browser leave the page.
@@ -122,19 +128,30 @@ export class Page {
     location.hash = `#${this.#main.channel.id}`;
   }
 
+  /** After a new session: commands may have changed, and what was open may be gone. */
+  #serverKnownAnew() {
+    this.interactions.forgetCommands();
+    for (const { channel } of this.#conversations())
+      if (!this.store.channels.has(channel.id)) this.#channelGone(channel.id);
+  }
+
   #channelGone(id) {
     if (this.#side?.channel.id === id) this.#closeThread();
-    else if (this.#main?.channel.id === id) location.hash = "#";
+    else if (this.#main?.channel.id === id) location.hash = `#${this.store.listChannels()[0]?.id ?? ""}`;
   }
 
   // ---- what views ask for
 
   reply(message) {
-    this.#conversations().find(({ channel }) => channel.id === message.channel_id)?.composer.reply(message);
+    this.#conversations()
+      .find(({ channel }) => channel.id === message.channel_id)
+      ?.composer.reply(message);
   }
 
   compose(channelId, text) {
-    this.#conversations().find(({ channel }) => channel.id === channelId)?.composer.write(text);
+    this.#conversations()
+      .find(({ channel }) => channel.id === channelId)
+      ?.composer.write(text);
   }
 
   mention(userId) {
@@ -144,7 +161,9 @@ export class Page {
   }
 
   focusComposer(channelId) {
-    this.#conversations().find(({ channel }) => channel.id === channelId)?.composer.focus();
+    this.#conversations()
+      .find(({ channel }) => channel.id === channelId)
+      ?.composer.focus();
   }
 
   openPerson(id) {
@@ -202,7 +221,8 @@ export class Page {
     if (document.querySelector("dialog[open]")) return;
     const typing = event.target.matches?.("input, textarea, select");
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") this.openSwitcher();
-    else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown")) this.#step(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
+    else if (event.altKey && (event.key === "ArrowUp" || event.key === "ArrowDown"))
+      this.#step(event.key === "ArrowUp" ? -1 : 1, event.shiftKey);
     else if (event.key === "?" && !typing) showHelp();
     else if (event.key === "Escape") this.#escape();
     else return;
@@ -229,9 +249,4 @@ export class Page {
       this.#main?.composer.focus();
     }
   }
-}
-
-function sentence(text) {
-  const words = text.trim();
-  return words.charAt(0).toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? "" : ".");
 }

@@ -108,7 +108,11 @@ fn parse_option(option: &Value, path: &str, depth: u8) -> Result<Value, ApiError
         out.insert("choices".to_owned(), Value::Array(choices));
     }
     if HOLDERS.contains(&kind) {
-        out.insert("options".to_owned(), Value::Array(parse_option_list(&option["options"], &format!("{path}.options"), depth + kind as u8)?));
+        // In a group a sub-command may stand, in a sub-command nothing that holds options.
+        out.insert(
+            "options".to_owned(),
+            Value::Array(parse_option_list(&option["options"], &format!("{path}.options"), depth + if kind == 1 { 2 } else { 1 })?),
+        );
     }
     let channel_types = parse_list(&option["channel_types"], &format!("{path}.channel_types"), 20)?;
     if !channel_types.is_empty() {
@@ -129,7 +133,11 @@ fn parse_choices(list: &Value, path: &str, kind: u64) -> Result<Vec<Value>, ApiE
             _ => false,
         };
         if !fits {
-            return Err(ApiError::invalid(&format!("{path}.{index}.value"), "BASE_TYPE_INVALID", "Value does not fit the type of the option."));
+            return Err(ApiError::invalid(
+                &format!("{path}.{index}.value"),
+                "BASE_TYPE_INVALID",
+                "Value does not fit the type of the option.",
+            ));
         }
         out.push(json!({ "name": name, "value": value }));
     }
@@ -162,7 +170,10 @@ mod tests {
             (with(json!([{ "type": 12, "name": "x", "description": "d" }])), false),
             (with(json!([{ "type": 4, "name": "x", "description": "d", "choices": [{ "name": "n", "value": "text" }] }])), false),
             (with(json!([{ "type": 1, "name": "s", "description": "d", "options": [option("a", true)] }])), true),
-            (with(json!([{ "type": 1, "name": "s", "description": "d", "options": [{ "type": 2, "name": "g", "description": "d" }] }])), false),
+            (
+                with(json!([{ "type": 1, "name": "s", "description": "d", "options": [{ "type": 2, "name": "g", "description": "d" }] }])),
+                false,
+            ),
         ] {
             assert_eq!(parse_command(&command, "").is_ok(), ok, "{command}");
         }

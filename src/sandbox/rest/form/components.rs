@@ -158,7 +158,7 @@ fn number(component: &Value, ids: &mut Ids) -> Value {
     Value::Object(out)
 }
 
-/// "custom_id … must be unique per component"
+/// Each custom id must be unique in its message.
 fn check_custom_ids(rows: &[Value]) -> Result<(), ApiError> {
     let mut seen = std::collections::HashSet::new();
     let children = rows.iter().filter_map(|row| row["components"].as_array()).flatten();

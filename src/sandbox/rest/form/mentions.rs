@@ -41,8 +41,7 @@ impl AllowedMentions {
         if value.is_null() {
             return Ok(default);
         }
-        let kinds: Vec<&str> =
-            value["parse"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let kinds: Vec<&str> = value["parse"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (index, kind) in kinds.iter().enumerate() {
             if !["everyone", "users", "roles"].contains(kind) {
                 let path = format!("allowed_mentions.parse.{index}");

@@ -13,8 +13,7 @@ const CONTENT: usize = 2_000;
 const ATTACHMENTS: usize = 10;
 const NONCE: usize = 25;
 /// Flags that a sender may set; all others are Discord's.
-const SETTABLE_FLAGS: u64 =
-    flags::SUPPRESS_EMBEDS | flags::EPHEMERAL | flags::SUPPRESS_NOTIFICATIONS | flags::COMPONENTS_V2;
+const SETTABLE_FLAGS: u64 = flags::SUPPRESS_EMBEDS | flags::EPHEMERAL | flags::SUPPRESS_NOTIFICATIONS | flags::COMPONENTS_V2;
 
 /// A file to be attached, with what the JSON says of it.
 #[derive(Clone, Debug)]

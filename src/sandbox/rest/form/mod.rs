@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(crate) use commands::parse_command;
 pub(crate) use components::{parse_components, parse_modal};
 pub(crate) use embeds::parse_embeds;
-pub(crate) use mentions::{AllowedMentions};
+pub(crate) use mentions::AllowedMentions;
 pub(crate) use message::Draft;
 pub(crate) use options::{Resolved, parse_options};
 

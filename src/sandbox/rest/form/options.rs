@@ -25,7 +25,8 @@ pub(crate) fn parse_options(declared: &Value, given: &Value, is_partial: bool, r
     for (index, option) in given.iter().enumerate() {
         let path = format!("data.options.{index}");
         let declared = declared.iter().find(|declared| declared["name"] == option["name"]);
-        let declared = declared.ok_or_else(|| ApiError::invalid(&path, "INTERACTION_APPLICATION_COMMAND_OPTION_UNKNOWN", "The command has no such option."))?;
+        let declared = declared
+            .ok_or_else(|| ApiError::invalid(&path, "INTERACTION_APPLICATION_COMMAND_OPTION_UNKNOWN", "The command has no such option."))?;
         let mut read = Map::from_iter([("name".to_owned(), declared["name"].clone()), ("type".to_owned(), declared["type"].clone())]);
         if let Some(1 | 2) = declared["type"].as_u64() {
             let inner = parse_options(&declared["options"], &option["options"], is_partial, resolved)?;

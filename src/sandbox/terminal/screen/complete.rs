@@ -1,10 +1,12 @@
 //! Completion with Tab: commands, their options and choices, channels and names.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustyline::{
-    Context, Helper, Highlighter, Hinter, Validator,
+    Context, Helper, Validator,
     completion::{Completer, Pair},
+    highlight::{CmdKind, Highlighter},
+    hint::Hinter,
 };
 
 use super::super::{
@@ -12,6 +14,7 @@ use super::super::{
     input::{COMMANDS, split_word},
     model::Command,
 };
+use super::Typed;
 
 /// What can be completed. The session fills it, the line editor reads it from its own thread.
 #[derive(Debug, Default)]
@@ -75,19 +78,49 @@ fn matching(words: impl Iterator<Item = String>, part: &str) -> Vec<String> {
     found
 }
 
-#[derive(Helper, Hinter, Highlighter, Validator)]
-pub(super) struct Completion {
+/// What the line editor asks while somebody types.
+#[derive(Helper, Validator)]
+pub(super) struct Typing {
     pub words: Arc<RwLock<Words>>,
+    pub typed: Arc<Mutex<Typed>>,
 }
 
-impl Completer for Completion {
+impl Typing {
+    fn note(&self, line: &str, position: usize) {
+        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        line.clone_into(&mut typed.line);
+        typed.position = position;
+    }
+}
+
+/// There are no hints; but it is here that the editor tells what was typed.
+impl Hinter for Typing {
+    type Hint = String;
+
+    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<String> {
+        self.note(line, position);
+        None
+    }
+}
+
+/// Nothing is coloured; but it is here that the editor tells where the cursor went.
+impl Highlighter for Typing {
+    fn highlight_char(&self, line: &str, position: usize, _: CmdKind) -> bool {
+        self.note(line, position);
+        false
+    }
+}
+
+impl Completer for Typing {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         // A poisoned lock means that the session ended in a panic; there is nothing to complete any more.
         let Ok(words) = self.words.read() else { return Ok((position, Vec::new())) };
         let (start, found) = words.complete(&line[..position]);
-        let pairs = found.into_iter().map(|word| Pair { display: word.clone(), replacement: word });
+        // After a command comes its first argument.
+        let after = if start == 0 { " " } else { "" };
+        let pairs = found.into_iter().map(|word| Pair { replacement: format!("{word}{after}"), display: word });
         Ok((start, pairs.collect()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, IsTerminal},
-    sync::{Arc, RwLock, mpsc as blocking},
+    sync::{Arc, Mutex, PoisonError, RwLock, mpsc as blocking},
     thread,
 };
 
@@ -11,8 +11,8 @@ use rustyline::{Config, Editor, error::ReadlineError, history::DefaultHistory};
 use tokio::sync::mpsc;
 
 use super::{
-    Screen,
-    complete::{Completion, Words},
+    Screen, Typed,
+    complete::{Typing, Words},
 };
 
 /// Lines of a script wait here until the earlier ones are done.
@@ -35,18 +35,15 @@ impl Lines {
             thread::Builder::new().name("script".to_owned()).spawn(move || read_script(&sender)).context("starting to read the script")?;
             return Ok((Self { lines, prompts: None }, Screen::plain(std::io::stdout())));
         }
-        let mut editor = Editor::<Completion, DefaultHistory>::with_config(Config::builder().auto_add_history(true).build())
+        let mut editor = Editor::<Typing, DefaultHistory>::with_config(Config::builder().auto_add_history(true).build())
             .context("opening the terminal")?;
-        editor.set_helper(Some(Completion { words }));
-        // Where the terminal can do no such thing (output piped away), lines are printed plainly.
-        let screen = match editor.create_external_printer() {
-            Ok(printer) => Screen::interactive(printer),
-            Err(_) => Screen::plain(std::io::stdout()),
-        };
+        let typed = Arc::new(Mutex::new(Typed::default()));
+        editor.set_helper(Some(Typing { words, typed: Arc::clone(&typed) }));
+        let screen = Screen::interactive(Arc::clone(&typed));
         let (prompts, asked) = blocking::channel();
         thread::Builder::new()
             .name("editor".to_owned())
-            .spawn(move || edit_lines(editor, &asked, &sender))
+            .spawn(move || edit_lines(editor, &typed, &asked, &sender))
             .context("starting the line editor")?;
         Ok((Self { lines, prompts: Some(prompts) }, screen))
     }
@@ -86,10 +83,20 @@ fn read_script(lines: &mpsc::Sender<String>) {
     }
 }
 
-fn edit_lines(mut editor: Editor<Completion, DefaultHistory>, prompts: &blocking::Receiver<String>, lines: &mpsc::Sender<String>) {
+fn edit_lines(
+    mut editor: Editor<Typing, DefaultHistory>,
+    typed: &Mutex<Typed>,
+    prompts: &blocking::Receiver<String>,
+    lines: &mpsc::Sender<String>,
+) {
+    let change = |set: &mut dyn FnMut(&mut Typed)| set(&mut typed.lock().unwrap_or_else(PoisonError::into_inner));
     while let Ok(prompt) = prompts.recv() {
+        let columns = editor.dimensions().map_or(80, |(columns, _)| usize::from(columns));
         let line = loop {
-            match editor.readline(&prompt) {
+            change(&mut |typed| *typed = Typed { active: true, prompt: prompt.clone(), columns, ..Typed::default() });
+            let read = editor.readline(&prompt);
+            change(&mut |typed| typed.active = false);
+            match read {
                 Ok(line) => break line,
                 // Ctrl C throws the line away, as in a shell.
                 Err(ReadlineError::Interrupted) => {}

@@ -23,7 +23,7 @@ const THREAD_STARTER: u8 = 21;
 
 /// `number` is what the person uses to speak of this message.
 pub(in super::super) fn render_message(message: &Message, number: usize, guild: &Guild, paint: Paint) -> String {
-    if let (THREAD_STARTER, Some(original)) = (message.kind, &message.referenced_message) {
+    if let (THREAD_STARTER, Some(original)) = (message.kind, &message.original) {
         return render_message(original, number, guild, paint);
     }
     let mut lines = vec![render_head(message, number, guild, paint)];
@@ -55,7 +55,7 @@ fn render_head(message: &Message, number: usize, guild: &Guild, paint: Paint) ->
         notes.push(format!("/{used}"));
     }
     if message.kind == REPLY {
-        notes.push(render_original(message.referenced_message.as_deref(), guild));
+        notes.push(render_original(message.original.as_deref(), guild));
     }
     if message.kind == THREAD_CREATED {
         notes.push("started a thread".to_owned());

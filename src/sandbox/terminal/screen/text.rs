@@ -36,15 +36,12 @@ pub(super) fn render_mentions(line: &str, guild: &Guild) -> String {
     while let Some((before, after)) = rest.split_once('<') {
         out.push_str(before);
         let mention = after.split_once('>').and_then(|(inside, after)| Some((render_mention(inside, guild)?, after)));
-        match mention {
-            Some((words, after)) => {
-                out.push_str(&words);
-                rest = after;
-            }
-            None => {
-                out.push('<');
-                rest = after;
-            }
+        if let Some((words, after)) = mention {
+            out.push_str(&words);
+            rest = after;
+        } else {
+            out.push('<');
+            rest = after;
         }
     }
     out.push_str(rest);
@@ -79,7 +76,7 @@ fn is_id(text: &str) -> bool {
 fn render_bold(line: &str, paint: Paint) -> String {
     let parts: Vec<&str> = line.split("**").collect();
     // An odd number of markers leaves one open; then the line is shown as it was written.
-    if parts.len() % 2 == 0 || !paint.on {
+    if parts.len().is_multiple_of(2) || !paint.on {
         return line.to_owned();
     }
     parts.iter().enumerate().map(|(at, part)| if at % 2 == 1 { paint.bold(part) } else { (*part).to_owned() }).collect()

@@ -46,7 +46,9 @@ export class Api {
     const headers = { Authorization: this.#token };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     for (let attempt = 0; ; attempt += 1) {
-      const response = await reach(() => fetch(`/api/v10${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }));
+      const response = await reach(() =>
+        fetch(`/api/v10${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }),
+      );
       const text = await reach(() => response.text());
       const wait = waitFor(response.status, text);
       if (wait === null || attempt >= MAX_RETRIES) return settle(response.status, text);
@@ -67,7 +69,10 @@ export class Api {
       const request = new XMLHttpRequest();
       request.open(method, `/api/v10${path}`);
       request.setRequestHeader("Authorization", this.#token);
-      request.upload.addEventListener("progress", (event) => event.lengthComputable && onProgress?.(event.loaded / event.total));
+      request.upload.addEventListener(
+        "progress",
+        (event) => event.lengthComputable && onProgress?.(event.loaded / event.total),
+      );
       request.addEventListener("load", () => {
         try {
           resolve(settle(request.status, request.responseText));
@@ -95,7 +100,7 @@ async function reach(request) {
 }
 
 function unreachable() {
-  return new ApiError(0, 0, "the sandbox does not answer; is it still running?");
+  return new ApiError(0, 0, "the sandbox does not answer");
 }
 
 function waitFor(status, text) {
@@ -126,7 +131,8 @@ function explain(status, body) {
 
 function firstFormError(errors, path = "") {
   if (!errors || typeof errors !== "object") return null;
-  if (Array.isArray(errors._errors)) return errors._errors[0] ? `${path ? `${path}: ` : ""}${errors._errors[0].message}` : null;
+  if (Array.isArray(errors._errors))
+    return errors._errors[0] ? `${path ? `${path}: ` : ""}${errors._errors[0].message}` : null;
   for (const [key, value] of Object.entries(errors)) {
     const found = firstFormError(value, path ? `${path}.${key}` : key);
     if (found) return found;

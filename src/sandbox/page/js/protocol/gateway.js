@@ -3,7 +3,16 @@
 //
 // Events: `dispatch` ({ type, data }), and `status` ("connecting" | "online" | "reconnecting" | "refused").
 
-const OP = { DISPATCH: 0, HEARTBEAT: 1, IDENTIFY: 2, RESUME: 6, RECONNECT: 7, INVALID_SESSION: 9, HELLO: 10, HEARTBEAT_ACK: 11 };
+const OP = {
+  DISPATCH: 0,
+  HEARTBEAT: 1,
+  IDENTIFY: 2,
+  RESUME: 6,
+  RECONNECT: 7,
+  INVALID_SESSION: 9,
+  HELLO: 10,
+  HEARTBEAT_ACK: 11,
+};
 
 // Close codes after which no further attempt can succeed: bad token, shard, version or intents.
 const FATAL = new Set([4004, 4010, 4011, 4012, 4013, 4014]);

@@ -10,7 +10,6 @@ const KIND = { COMMAND: 2, COMPONENT: 3, AUTOCOMPLETE: 4, MODAL: 5 };
 const OUTCOME_MS = 8000;
 const NO_ANSWER = "The team did not answer in time. Try again in a moment.";
 
-
 export class Interactions {
   #api;
   #store;
@@ -50,13 +49,17 @@ export class Interactions {
   /** `options` are `{ type, name, value }`; a `File` as a value is uploaded with the command. */
   invoke(channelId, command, options) {
     const files = options.filter((option) => option.value instanceof File).map((option) => option.value);
-    const sent = options.map((option) => (option.value instanceof File ? { ...option, value: files.indexOf(option.value) } : option));
+    const sent = options.map((option) =>
+      option.value instanceof File ? { ...option, value: files.indexOf(option.value) } : option,
+    );
     return this.#send(KIND.COMMAND, channelId, command.application_id, { data: commandData(command, sent) }, files);
   }
 
   /** Choices for the option marked `focused`. */
   async complete(channelId, command, options) {
-    const outcome = await this.#send(KIND.AUTOCOMPLETE, channelId, command.application_id, { data: commandData(command, options) });
+    const outcome = await this.#send(KIND.AUTOCOMPLETE, channelId, command.application_id, {
+      data: commandData(command, options),
+    });
     return outcome.choices ?? [];
   }
 
@@ -64,19 +67,33 @@ export class Interactions {
     const data = { component_type: component.type, custom_id: component.custom_id };
     if (values) data.values = values;
     const application = message.application_id ?? message.author.id;
-    return this.#send(KIND.COMPONENT, message.channel_id, application, { message_id: message.id, message_flags: message.flags ?? 0, data });
+    return this.#send(KIND.COMPONENT, message.channel_id, application, {
+      message_id: message.id,
+      message_flags: message.flags ?? 0,
+      data,
+    });
   }
 
   submit(modal, components) {
     const application = modal.application?.id ?? modal.application_id;
-    return this.#send(KIND.MODAL, modal.channel_id, application, { data: { id: modal.id, custom_id: modal.custom_id, components } });
+    return this.#send(KIND.MODAL, modal.channel_id, application, {
+      data: { id: modal.id, custom_id: modal.custom_id, components },
+    });
   }
 
   async #send(type, channelId, applicationId, rest, files = []) {
     const nonce = makeNonce();
     const channel = this.#store.channels.get(channelId);
     const guildId = channel?.guild_id ?? (channel?.recipients ? undefined : this.#store.guild.id);
-    const body = { type, application_id: applicationId, guild_id: guildId, channel_id: channelId, session_id: this.#gateway.session, nonce, ...rest };
+    const body = {
+      type,
+      application_id: applicationId,
+      guild_id: guildId,
+      channel_id: channelId,
+      session_id: this.#gateway.session,
+      nonce,
+      ...rest,
+    };
     const outcome = this.#expect(nonce);
     try {
       if (files.length) await this.#api.upload("POST", "/interactions", body, files);
@@ -122,8 +139,13 @@ export class Interactions {
 /** Sub-commands become entries of their own, as that is how people call them: `/schedule add`. */
 function flatten(command, path, options = command.options ?? [], description = command.description) {
   const inner = options.filter((option) => option.type === COMMAND.SUB || option.type === COMMAND.GROUP);
-  if (!inner.length) return [{ ...command, path, options, description, label: [command.name, ...path.map((step) => step.name)].join(" ") }];
-  return inner.flatMap((option) => flatten(command, [...path, { type: option.type, name: option.name }], option.options ?? [], option.description));
+  if (!inner.length)
+    return [
+      { ...command, path, options, description, label: [command.name, ...path.map((step) => step.name)].join(" ") },
+    ];
+  return inner.flatMap((option) =>
+    flatten(command, [...path, { type: option.type, name: option.name }], option.options ?? [], option.description),
+  );
 }
 
 function commandData(command, options) {

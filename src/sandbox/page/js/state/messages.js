@@ -82,7 +82,11 @@ export class Messages {
 
   /** One request of a kind at a time; whoever asks meanwhile waits for the same one. */
   #once(key, work) {
-    if (!this.#loading.has(key)) this.#loading.set(key, work().finally(() => this.#loading.delete(key)));
+    if (!this.#loading.has(key))
+      this.#loading.set(
+        key,
+        work().finally(() => this.#loading.delete(key)),
+      );
     return this.#loading.get(key);
   }
 
@@ -97,10 +101,13 @@ export class Messages {
     sent.error = null;
     this.#store.changed(channelId);
     const body = { content: sent.content, nonce: sent.nonce, enforce_nonce: true };
-    if (sent.reply) body.message_reference = { message_id: sent.reply.id, channel_id: channelId, fail_if_not_exists: false };
+    if (sent.reply)
+      body.message_reference = { message_id: sent.reply.id, channel_id: channelId, fail_if_not_exists: false };
     const path = `/channels/${channelId}/messages`;
     try {
-      const message = sent.files.length ? await this.#api.upload("POST", path, body, sent.files, (share) => this.#progress(channelId, sent, share)) : await this.#api.post(path, body);
+      const message = sent.files.length
+        ? await this.#api.upload("POST", path, body, sent.files, (share) => this.#progress(channelId, sent, share))
+        : await this.#api.post(path, body);
       this.#settle(channelId, sent, message);
     } catch (error) {
       sent.error = error.message;
@@ -144,7 +151,10 @@ export class Messages {
   }
 
   async startThread(message, name) {
-    const thread = await this.#api.post(`/channels/${message.channel_id}/messages/${message.id}/threads`, { name, auto_archive_duration: 1440 });
+    const thread = await this.#api.post(`/channels/${message.channel_id}/messages/${message.id}/threads`, {
+      name,
+      auto_archive_duration: 1440,
+    });
     this.#store.putChannel(thread);
     return thread;
   }

@@ -5,7 +5,15 @@ import { compareIds } from "../text/time.js";
 import { History } from "./history.js";
 import { Reads } from "./reads.js";
 
-export const CHANNEL = { TEXT: 0, DM: 1, CATEGORY: 4, ANNOUNCEMENTS: 5, NEWS_THREAD: 10, THREAD: 11, PRIVATE_THREAD: 12 };
+export const CHANNEL = {
+  TEXT: 0,
+  DM: 1,
+  CATEGORY: 4,
+  ANNOUNCEMENTS: 5,
+  NEWS_THREAD: 10,
+  THREAD: 11,
+  PRIVATE_THREAD: 12,
+};
 
 // The message that a thread began at, repeated as its first; it does not count.
 const THREAD_STARTER = 21;
@@ -43,13 +51,17 @@ export class Store {
 
   /** Channels of the server in the order the server gives them. */
   listChannels() {
-    const shown = [...this.channels.values()].filter((c) => c.type === CHANNEL.TEXT || c.type === CHANNEL.ANNOUNCEMENTS);
+    const shown = [...this.channels.values()].filter(
+      (c) => c.type === CHANNEL.TEXT || c.type === CHANNEL.ANNOUNCEMENTS,
+    );
     return shown.sort((a, b) => (a.position ?? 0) - (b.position ?? 0) || compareIds(a.id, b.id));
   }
 
   /** Threads of a channel that are not archived, the most recently used first. */
   listThreads(parentId) {
-    const threads = [...this.channels.values()].filter((c) => this.isThread(c) && c.parent_id === parentId && !c.thread_metadata?.archived);
+    const threads = [...this.channels.values()].filter(
+      (c) => this.isThread(c) && c.parent_id === parentId && !c.thread_metadata?.archived,
+    );
     return threads.sort((a, b) => compareIds(b.last_message_id ?? b.id, a.last_message_id ?? a.id));
   }
 
@@ -75,9 +87,17 @@ export class Store {
   /** The author of a message; a persona that speaks through a webhook looks like itself. */
   author(message) {
     // Answers to commands carry a webhook id too, but are written by the account itself.
-    if (!message.webhook_id || this.members.has(message.author.id)) return this.person(message.author.id, message.author);
+    if (!message.webhook_id || this.members.has(message.author.id))
+      return this.person(message.author.id, message.author);
     const same = this.listPeople().find((person) => person.name === message.author.username);
-    return { id: message.author.id, name: message.author.username, bot: true, color: same?.color ?? 0, me: false, webhook: true };
+    return {
+      id: message.author.id,
+      name: message.author.username,
+      bot: true,
+      color: same?.color ?? 0,
+      me: false,
+      webhook: true,
+    };
   }
 
   listPeople() {

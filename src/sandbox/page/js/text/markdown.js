@@ -23,7 +23,7 @@ export function parse(source, depth = 0) {
     }
     paragraph = "";
   };
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const found = parseBlock(source, at, depth);
     if (found) {
       endParagraph();
@@ -51,19 +51,27 @@ function parseBlock(source, at, depth) {
   let match = matchAt(FENCE, source, at);
   if (match && match[2]) {
     const end = FENCE.lastIndex;
-    return { block: { type: "code", language: match[1] ?? "", text: match[2] }, end: source[end] === "\n" ? end + 1 : end };
+    return {
+      block: { type: "code", language: match[1] ?? "", text: match[2] },
+      end: source[end] === "\n" ? end + 1 : end,
+    };
   }
   if (depth > MAX_DEPTH || (at > 0 && source[at - 1] !== "\n")) return null;
-  if ((match = matchAt(QUOTE_REST, source, at))) return { block: { type: "quote", children: parse(match[1], depth + 1) }, end: source.length };
+  if ((match = matchAt(QUOTE_REST, source, at)))
+    return { block: { type: "quote", children: parse(match[1], depth + 1) }, end: source.length };
   if ((match = matchAt(QUOTE_LINES, source, at))) {
     const inner = match[0].replace(/\n$/, "").replace(/^> ?/gm, "");
     return { block: { type: "quote", children: parse(inner, depth + 1) }, end: at + match[0].length };
   }
   if ((match = matchAt(HEADING, source, at)))
-    return { block: { type: "heading", level: match[1].length, children: parseInline(match[2], depth + 1) }, end: at + match[0].length };
+    return {
+      block: { type: "heading", level: match[1].length, children: parseInline(match[2], depth + 1) },
+      end: at + match[0].length,
+    };
   if ((match = matchAt(SUBTEXT, source, at)))
     return { block: { type: "subtext", children: parseInline(match[1], depth + 1) }, end: at + match[0].length };
-  if ((match = matchAt(LIST_LINES, source, at))) return { block: parseList(match[0], depth), end: at + match[0].length };
+  if ((match = matchAt(LIST_LINES, source, at)))
+    return { block: parseList(match[0], depth), end: at + match[0].length };
   return null;
 }
 
@@ -110,14 +118,26 @@ const INLINE = [
   [/<\/([^\s:>][^:>]{0,60}):\d+>/y, (m) => ({ type: "command", name: m[1] })],
   [/<a?:(\w{2,32}):\d+>/y, (m) => ({ type: "emoji", name: m[1] })],
   [/@(everyone|here)\b/y, (m) => ({ type: "everyone", name: m[1] })],
-  [/\[((?:\\.|[^[\]\\]){1,1000})\]\(<?(https?:\/\/(?:[^\s<>()]|\([^\s<>()]*\))+)>?\)/y, (m, inner) => link(m[2], inner(m[1]))],
+  [
+    /\[((?:\\.|[^[\]\\]){1,1000})\]\(<?(https?:\/\/(?:[^\s<>()]|\([^\s<>()]*\))+)>?\)/y,
+    (m, inner) => link(m[2], inner(m[1])),
+  ],
   [/https?:\/\/[^\s<]+/y, bareLink],
   [/\|\|([^]+?)\|\|/y, (m, inner) => ({ type: "spoiler", children: inner(m[1]) })],
-  [/\*\*\*(?!\s)([^]+?)\*\*\*(?!\*)/y, (m, inner) => ({ type: "strong", children: [{ type: "em", children: inner(m[1]) }] })],
+  [
+    /\*\*\*(?!\s)([^]+?)\*\*\*(?!\*)/y,
+    (m, inner) => ({ type: "strong", children: [{ type: "em", children: inner(m[1]) }] }),
+  ],
   [/\*\*((?:\\[^]|[^\\])+?)\*\*(?!\*)/y, (m, inner) => ({ type: "strong", children: inner(m[1]) })],
   [/__((?:\\[^]|[^\\])+?)__(?!_)/y, (m, inner) => ({ type: "underline", children: inner(m[1]) })],
-  [/\*(?![\s*])((?:\*\*[^*]+\*\*|\\[^]|[^*\\])+?)(?<!\s)\*(?!\*)/y, (m, inner) => ({ type: "em", children: inner(m[1]) })],
-  [/(?<![A-Za-z0-9])_(?![\s_])((?:__[^_]+__|\\[^]|[^_\\])+?)(?<!\s)_(?![A-Za-z0-9_])/y, (m, inner) => ({ type: "em", children: inner(m[1]) })],
+  [
+    /\*(?![\s*])((?:\*\*[^*]+\*\*|\\[^]|[^*\\])+?)(?<!\s)\*(?!\*)/y,
+    (m, inner) => ({ type: "em", children: inner(m[1]) }),
+  ],
+  [
+    /(?<![A-Za-z0-9])_(?![\s_])((?:__[^_]+__|\\[^]|[^_\\])+?)(?<!\s)_(?![A-Za-z0-9_])/y,
+    (m, inner) => ({ type: "em", children: inner(m[1]) }),
+  ],
   [/~~([^]+?)~~/y, (m, inner) => ({ type: "strike", children: inner(m[1]) })],
   [/\n/y, () => ({ type: "break" })],
 ];
@@ -126,7 +146,7 @@ const PLAIN = /[^\\`<@[h|*_~\n]+|[^]/y;
 export function parseInline(source, depth = 0) {
   const nodes = [];
   const inner = (text) => (depth > MAX_DEPTH ? [{ type: "text", text }] : parseInline(text, depth + 1));
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length;) {
     const { node, end } = nextInline(source, at, inner);
     const last = nodes.at(-1);
     if (node.type === "text" && last?.type === "text") last.text += node.text;

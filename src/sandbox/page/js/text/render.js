@@ -1,7 +1,7 @@
 // The tree of `markdown.js` as elements. Names of accounts and channels come from `names`, which
 // answers `user(id)`, `channel(id)` and `role(id)` and opens what is clicked.
 
-import { h } from "../view/dom.js";
+import { h } from "../view/elements/dom.js";
 import { parse } from "./markdown.js";
 import { formatTime } from "./time.js";
 
@@ -33,7 +33,11 @@ function renderBlock(block, names) {
     case "list":
       return renderList(block, names);
     case "quote":
-      return h("blockquote", {}, block.children.map((child) => renderBlock(child, names)));
+      return h(
+        "blockquote",
+        {},
+        block.children.map((child) => renderBlock(child, names)),
+      );
     case "heading":
       // The page's own headings end at level 2, so those of a message begin below them.
       return h(`h${block.level + 2}`, {}, renderInline(block.children, names));
@@ -51,7 +55,11 @@ function renderCode(block) {
 
 function renderList(list, names) {
   const items = list.items.map((item) =>
-    h("li", {}, item.children.map((child) => (child.type === "list" ? renderList(child, names) : renderInline([child], names)))),
+    h(
+      "li",
+      {},
+      item.children.map((child) => (child.type === "list" ? renderList(child, names) : renderInline([child], names))),
+    ),
   );
   return list.ordered ? h("ol", { start: list.start === 1 ? null : list.start }, items) : h("ul", {}, items);
 }
@@ -69,7 +77,11 @@ function renderInline(nodes, names) {
       case "inline-code":
         return h("code", { dir: "ltr" }, node.text);
       case "link":
-        return h("a", { href: node.href, target: "_blank", rel: "noopener noreferrer", title: node.href }, renderInline(node.children, names));
+        return h(
+          "a",
+          { href: node.href, target: "_blank", rel: "noopener noreferrer", title: node.href },
+          renderInline(node.children, names),
+        );
       case "spoiler":
         return renderSpoiler(node, names);
       case "time":
@@ -81,7 +93,12 @@ function renderInline(nodes, names) {
 }
 
 function renderSpoiler(node, names) {
-  const spoiler = h("span", { class: "spoiler", role: "button", tabindex: "0", "aria-label": "Spoiler, press to show" });
+  const spoiler = h("span", {
+    class: "spoiler",
+    role: "button",
+    tabindex: "0",
+    "aria-label": "Spoiler, press to show",
+  });
   const content = h("span", { class: "covered" }, renderInline(node.children, names));
   const show = () => {
     spoiler.classList.add("shown");
@@ -108,7 +125,11 @@ function renderMention(node, names) {
   if (node.type === "channel") {
     const channel = names.channel(node.id);
     if (!channel) return h("span", { class: "mention" }, "#unknown");
-    return h("button", { type: "button", class: "mention", onclick: () => names.openChannel(node.id) }, `#${channel.name}`);
+    return h(
+      "button",
+      { type: "button", class: "mention", onclick: () => names.openChannel(node.id) },
+      `#${channel.name}`,
+    );
   }
   if (node.type === "role") return h("span", { class: "mention" }, `@${names.role(node.id)?.name ?? "unknown role"}`);
   if (node.type === "everyone") return h("span", { class: "mention me" }, `@${node.name}`);

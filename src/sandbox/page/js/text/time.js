@@ -9,7 +9,14 @@ const formats = {
   F: new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "short" }),
 };
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-const STEPS = [["second", 60], ["minute", 60], ["hour", 24], ["day", 30], ["month", 12], ["year", Infinity]];
+const STEPS = [
+  ["second", 60],
+  ["minute", 60],
+  ["hour", 24],
+  ["day", 30],
+  ["month", 12],
+  ["year", Infinity],
+];
 
 // Discord's epoch: the first second of 2015.
 const EPOCH = 1420070400000n;

@@ -1,10 +1,10 @@
 // One channel on the screen: its heading, its messages, who is typing, and the composer.
 
 import { CHANNEL } from "../state/store.js";
-import { Composer } from "./composer.js";
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
-import { Timeline } from "./timeline.js";
+import { Composer } from "./writing/composer.js";
+import { h } from "./elements/dom.js";
+import { icon } from "./elements/icons.js";
+import { Timeline } from "./log/timeline.js";
 
 export class Conversation {
   #page;
@@ -18,9 +18,26 @@ export class Conversation {
     this.timeline = new Timeline(page, channel);
     this.composer = new Composer(page, channel, this.timeline);
     const label = page.store.channelName(channel);
-    const heading = h("header", { class: "heading" }, before, icon(iconOf(channel, page)), h("h2", {}, label), channel.topic ? h("p", { class: "topic" }, channel.topic) : null, h("span", { class: "space" }), after);
+    const heading = h(
+      "header",
+      { class: "heading" },
+      before,
+      icon(iconOf(channel, page)),
+      h("h2", {}, label),
+      channel.topic ? h("p", { class: "topic" }, channel.topic) : null,
+      h("span", { class: "space" }),
+      after,
+    );
     const drop = h("div", { class: "drop", "aria-hidden": "true" }, h("p", {}, `Drop files into ${label}`));
-    this.element = h("section", { class: "conversation", "aria-label": label }, heading, this.timeline.element, this.composer.element, this.#typing, drop);
+    this.element = h(
+      "section",
+      { class: "conversation", "aria-label": label },
+      heading,
+      this.timeline.element,
+      this.composer.element,
+      this.#typing,
+      drop,
+    );
     this.#acceptDrops();
     this.#ends = [page.store.on("typing", (id) => id === channel.id && this.#showTyping())];
     this.#showTyping();

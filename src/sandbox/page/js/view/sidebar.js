@@ -1,10 +1,10 @@
 // The list of channels with their threads and direct messages, and who this person is.
 
-import { avatar } from "./avatar.js";
-import { h, hidden, iconButton } from "./dom.js";
-import { icon } from "./icons.js";
-import { showHelp } from "./dialogs.js";
-import { toggleTheme } from "./theme.js";
+import { avatar } from "./elements/avatar.js";
+import { h, hidden, iconButton } from "./elements/dom.js";
+import { icon } from "./elements/icons.js";
+import { showHelp } from "./dialogs/dialogs.js";
+import { toggleTheme } from "./elements/theme.js";
 
 export class Sidebar {
   #page;
@@ -13,8 +13,19 @@ export class Sidebar {
   constructor(page, element) {
     this.#page = page;
     this.element = element;
-    const search = h("button", { type: "button", class: "jump", onclick: () => page.openSwitcher() }, icon("search"), "Go to…", h("kbd", {}, "Ctrl K"));
-    element.replaceChildren(h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, "sandbox")), search, this.#list, this.#renderAccount());
+    const search = h(
+      "button",
+      { type: "button", class: "jump", onclick: () => page.openSwitcher() },
+      icon("search"),
+      "Go to…",
+      h("kbd", {}, "Ctrl K"),
+    );
+    element.replaceChildren(
+      h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, "sandbox")),
+      search,
+      this.#list,
+      this.#renderAccount(),
+    );
     for (const topic of ["channels", "people", "open"]) page.store.on(topic, () => this.#schedule());
     this.#draw();
   }
@@ -31,7 +42,13 @@ export class Sidebar {
   #renderAccount() {
     const page = this.#page;
     const me = page.store.person(page.store.me.id);
-    const others = page.people.length > 1 && h("select", { "aria-label": "Who you are", onchange: (event) => page.become(event.target.value) }, page.people.map((person) => h("option", { value: person.id, selected: person.id === me.id }, person.name)));
+    const others =
+      page.people.length > 1 &&
+      h(
+        "select",
+        { "aria-label": "Who you are", onchange: (event) => page.become(event.target.value) },
+        page.people.map((person) => h("option", { value: person.id, selected: person.id === me.id }, person.name)),
+      );
     return h(
       "footer",
       { class: "account" },
@@ -46,7 +63,12 @@ export class Sidebar {
   #draw() {
     const { store } = this.#page;
     const focused = document.activeElement?.dataset?.channel;
-    const channels = store.listChannels().map((channel) => [this.#renderEntry(channel, "hash"), store.listThreads(channel.id).map((thread) => this.#renderEntry(thread, "thread"))]);
+    const channels = store
+      .listChannels()
+      .map((channel) => [
+        this.#renderEntry(channel, "hash"),
+        store.listThreads(channel.id).map((thread) => this.#renderEntry(thread, "thread")),
+      ]);
     const direct = store.listDirect().map((channel) => this.#renderEntry(channel, "at"));
     this.#list.replaceChildren(h("h2", {}, "Channels"), h("ul", {}, channels.flat(2)));
     if (direct.length) this.#list.append(h("h2", {}, "Direct messages"), h("ul", {}, direct));
@@ -66,7 +88,13 @@ export class Sidebar {
       {},
       h(
         "button",
-        { type: "button", class: classes, data: { channel: channel.id }, "aria-current": open ? "page" : null, onclick: () => this.#page.openChannel(channel.id) },
+        {
+          type: "button",
+          class: classes,
+          data: { channel: channel.id },
+          "aria-current": open ? "page" : null,
+          onclick: () => this.#page.openChannel(channel.id),
+        },
         other ? avatar(other, "avatar small") : icon(kind),
         h("span", { class: "label" }, store.channelName(channel)),
         unread ? hidden(", unread") : null,

@@ -1,9 +1,9 @@
 // Embeds: a card with the colour of its author's choice at the edge. Pictures in embeds would come
 // from elsewhere, so they are not shown.
 
-import { renderMarkdown } from "../text/render.js";
-import { formatTime } from "../text/time.js";
-import { h } from "./dom.js";
+import { renderMarkdown } from "../../text/render.js";
+import { formatTime } from "../../text/time.js";
+import { h } from "../elements/dom.js";
 
 export function renderEmbeds(embeds, names) {
   return (embeds ?? []).map((embed) => renderEmbed(embed, names));
@@ -14,7 +14,15 @@ function renderEmbed(embed, names) {
   const author = embed.author && h("div", { class: "embed-author" }, embed.author.name);
   const title = embed.title && h("div", { class: "embed-title" }, linked(embed.title, embed.url, names));
   const description = embed.description && renderMarkdown(embed.description, names);
-  return h("div", { class: "embed", vars: tone }, author, title, description, renderFields(embed.fields, names), renderFooter(embed));
+  return h(
+    "div",
+    { class: "embed", vars: tone },
+    author,
+    title,
+    description,
+    renderFields(embed.fields, names),
+    renderFooter(embed),
+  );
 }
 
 function linked(title, url, names) {
@@ -26,7 +34,12 @@ function linked(title, url, names) {
 function renderFields(fields, names) {
   if (!fields?.length) return null;
   const items = fields.map((field) =>
-    h("div", { class: field.inline ? "field inline" : "field" }, h("dt", {}, renderMarkdown(field.name, names)), h("dd", {}, renderMarkdown(field.value, names))),
+    h(
+      "div",
+      { class: field.inline ? "field inline" : "field" },
+      h("dt", {}, renderMarkdown(field.name, names)),
+      h("dd", {}, renderMarkdown(field.value, names)),
+    ),
   );
   return h("dl", { class: "fields" }, items);
 }

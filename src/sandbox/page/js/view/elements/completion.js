@@ -42,13 +42,26 @@ export class Completion {
 
   #renderEntry(entry, at) {
     // A press would take the focus from the field before the click arrives.
-    const props = { role: "option", id: `${this.#id}-${at}`, onpointerdown: (event) => event.preventDefault(), onclick: () => this.#choose(at) };
-    return h("li", props, entry.picture, h("span", { class: "label" }, entry.label), entry.detail ? h("span", { class: "detail" }, entry.detail) : null);
+    const props = {
+      role: "option",
+      id: `${this.#id}-${at}`,
+      onpointerdown: (event) => event.preventDefault(),
+      onclick: () => this.#choose(at),
+    };
+    return h(
+      "li",
+      props,
+      entry.picture,
+      h("span", { class: "label" }, entry.label),
+      entry.detail ? h("span", { class: "detail" }, entry.detail) : null,
+    );
   }
 
   #mark(at) {
     this.#marked = (at + this.#entries.length) % this.#entries.length;
-    [...this.element.children].forEach((child, index) => child.setAttribute("aria-selected", String(index === this.#marked)));
+    [...this.element.children].forEach((child, index) =>
+      child.setAttribute("aria-selected", String(index === this.#marked)),
+    );
     this.element.children[this.#marked].scrollIntoView({ block: "nearest" });
     this.#field.setAttribute("aria-activedescendant", `${this.#id}-${this.#marked}`);
   }

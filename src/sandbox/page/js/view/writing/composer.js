@@ -1,13 +1,14 @@
 // Where a person writes: text, files, replies, completion of names and slash commands.
 
-import { formatSize } from "../text/time.js";
-import { MAX_FILE, MAX_LENGTH, MAX_REQUEST } from "../state/messages.js";
-import { avatar } from "./avatar.js";
+import { sentence } from "../../text/sentence.js";
+import { formatSize } from "../../text/time.js";
+import { MAX_FILE, MAX_LENGTH, MAX_REQUEST } from "../../state/messages.js";
+import { avatar } from "../elements/avatar.js";
 import { CommandForm } from "./command_form.js";
-import { Completion } from "./completion.js";
-import { h, iconButton } from "./dom.js";
-import { grow } from "./growing.js";
-import { icon } from "./icons.js";
+import { Completion } from "../elements/completion.js";
+import { h, iconButton } from "../elements/dom.js";
+import { grow } from "../elements/growing.js";
+import { icon } from "../elements/icons.js";
 
 // What was typed but not sent, per channel, as long as the page is open.
 const drafts = new Map();
@@ -39,12 +40,27 @@ export class Composer {
     this.#timeline = timeline;
     const name = page.store.channelName(channel);
     const place = channel.type === 0 ? `#${name}` : name;
-    this.#text = h("textarea", { rows: 1, placeholder: `Message ${place}`, "aria-label": `Message ${place}`, dir: "auto", value: drafts.get(channel.id) ?? "", enterkeyhint: "send" });
+    this.#text = h("textarea", {
+      rows: 1,
+      placeholder: `Message ${place}`,
+      "aria-label": `Message ${place}`,
+      dir: "auto",
+      value: drafts.get(channel.id) ?? "",
+      enterkeyhint: "send",
+    });
     this.#completion = new Completion(this.#text);
     const attach = iconButton(icon("attach"), "Attach files", () => this.#picker.click());
     const send = iconButton(icon("send"), "Send", () => this.#send(), { class: "icon send" });
     this.#box = h("div", { class: "box" }, attach, this.#picker, this.#text, this.#count, send);
-    this.element = h("div", { class: "composer" }, this.#completion.element, this.#replyBar, this.#tray, this.#problem, this.#box);
+    this.element = h(
+      "div",
+      { class: "composer" },
+      this.#completion.element,
+      this.#replyBar,
+      this.#tray,
+      this.#problem,
+      this.#box,
+    );
     this.#fit = grow(this.#text);
     this.#text.addEventListener("input", () => this.#typed());
     this.#text.addEventListener("keydown", (event) => this.#key(event));
@@ -131,7 +147,11 @@ export class Composer {
       this.#showReply();
       this.focus();
     };
-    this.#replyBar.replaceChildren(icon("reply"), h("span", {}, "Replying to ", h("strong", {}, author.name)), iconButton(icon("close"), "Do not reply", stop));
+    this.#replyBar.replaceChildren(
+      icon("reply"),
+      h("span", {}, "Replying to ", h("strong", {}, author.name)),
+      iconButton(icon("close"), "Do not reply", stop),
+    );
   }
 
   // ---- files
@@ -154,8 +174,10 @@ export class Composer {
     for (const file of files) {
       const together = this.#files.reduce((sum, other) => sum + other.size, file.size);
       if (file.size > MAX_FILE) refused.push(`${file.name} is ${formatSize(file.size)}; a file may have 10 MB`);
-      else if (together > MAX_REQUEST) refused.push(`${file.name} does not fit: files of one message may have 25 MB together`);
-      else if (this.#files.length >= MOST_FILES) refused.push(`${file.name} is too many: a message may have ${MOST_FILES} files`);
+      else if (together > MAX_REQUEST)
+        refused.push(`${file.name} does not fit: files of one message may have 25 MB together`);
+      else if (this.#files.length >= MOST_FILES)
+        refused.push(`${file.name} is too many: a message may have ${MOST_FILES} files`);
       else this.#files.push(file);
     }
     this.#showFiles();
@@ -170,7 +192,18 @@ export class Composer {
       this.focus();
     };
     this.#tray.hidden = !this.#files.length;
-    this.#tray.replaceChildren(...this.#files.map((file) => h("li", {}, icon("file"), h("span", { class: "filename" }, file.name), h("span", { class: "size" }, formatSize(file.size)), iconButton(icon("close"), `Remove ${file.name}`, remove(file)))));
+    this.#tray.replaceChildren(
+      ...this.#files.map((file) =>
+        h(
+          "li",
+          {},
+          icon("file"),
+          h("span", { class: "filename" }, file.name),
+          h("span", { class: "size" }, formatSize(file.size)),
+          iconButton(icon("close"), `Remove ${file.name}`, remove(file)),
+        ),
+      ),
+    );
   }
 
   // ---- completion
@@ -183,16 +216,26 @@ export class Composer {
     const name = /(?:^|\s)([@#])([\p{L}\p{N}_.-]{0,32})$/u.exec(before);
     if (!name) return this.#completion.close();
     const entries = name[1] === "@" ? this.#matchPeople(name[2]) : this.#matchChannels(name[2]);
-    return this.#completion.open(entries.slice(0, MOST_SUGGESTIONS), (entry) => this.#insert(entry.value, name[1].length + name[2].length));
+    return this.#completion.open(entries.slice(0, MOST_SUGGESTIONS), (entry) =>
+      this.#insert(entry.value, name[1].length + name[2].length),
+    );
   }
 
   #matchPeople(part) {
     const people = this.#page.store.listPeople().filter((person) => !person.me && matches(person.name, part));
-    return people.map((person) => ({ label: person.name, detail: this.#page.store.presence(person.id).status, picture: avatar(person, "avatar tiny"), value: `<@${person.id}> ` }));
+    return people.map((person) => ({
+      label: person.name,
+      detail: this.#page.store.presence(person.id).status,
+      picture: avatar(person, "avatar tiny"),
+      value: `<@${person.id}> `,
+    }));
   }
 
   #matchChannels(part) {
-    return this.#page.store.listChannels().filter((channel) => matches(channel.name, part)).map((channel) => ({ label: `#${channel.name}`, value: `<#${channel.id}> ` }));
+    return this.#page.store
+      .listChannels()
+      .filter((channel) => matches(channel.name, part))
+      .map((channel) => ({ label: `#${channel.name}`, value: `<#${channel.id}> ` }));
   }
 
   #insert(value, length) {
@@ -206,7 +249,7 @@ export class Composer {
     try {
       commands = await this.#page.interactions.listCommands();
     } catch (error) {
-      this.#problem.textContent = `Commands could not be listed: ${error.message}.`;
+      this.#problem.textContent = `Commands could not be listed. ${sentence(error.message)}`;
       return;
     }
     if (this.#text.value.slice(1) !== typed) return;
@@ -216,7 +259,14 @@ export class Composer {
       return;
     }
     const found = commands.filter((command) => command.label.startsWith(typed));
-    const entries = found.slice(0, 20).map((command) => ({ label: `/${command.label}`, detail: command.description, picture: avatar(this.#page.store.person(command.application_id), "avatar tiny"), command }));
+    const entries = found
+      .slice(0, 20)
+      .map((command) => ({
+        label: `/${command.label}`,
+        detail: command.description,
+        picture: avatar(this.#page.store.person(command.application_id), "avatar tiny"),
+        command,
+      }));
     this.#completion.open(entries, (entry) => this.#openForm(entry.command));
   }
 
@@ -239,5 +289,10 @@ export class Composer {
 }
 
 function matches(name, part) {
-  return name.toLowerCase().split(/[\s_-]/).some((word) => word.startsWith(part.toLowerCase())) || name.toLowerCase().startsWith(part.toLowerCase());
+  return (
+    name
+      .toLowerCase()
+      .split(/[\s_-]/)
+      .some((word) => word.startsWith(part.toLowerCase())) || name.toLowerCase().startsWith(part.toLowerCase())
+  );
 }

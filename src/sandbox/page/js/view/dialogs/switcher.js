@@ -1,16 +1,22 @@
 // Ctrl K: go to a channel, a thread or a persona by a few letters of its name.
 
-import { avatar } from "./avatar.js";
-import { Completion } from "./completion.js";
+import { avatar } from "../elements/avatar.js";
+import { Completion } from "../elements/completion.js";
 import { openDialog } from "./dialogs.js";
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
+import { h } from "../elements/dom.js";
+import { icon } from "../elements/icons.js";
 
 const MOST = 12;
 
 export function showSwitcher(page) {
   return openDialog("Go to", "switcher", (close) => {
-    const input = h("input", { type: "text", placeholder: "Channel or persona", "aria-label": "Channel or persona", autofocus: true, autocomplete: "off" });
+    const input = h("input", {
+      type: "text",
+      placeholder: "Channel or persona",
+      "aria-label": "Channel or persona",
+      autofocus: true,
+      autocomplete: "off",
+    });
     const completion = new Completion(input);
     const places = listPlaces(page);
     const take = (entry) => {
@@ -31,9 +37,27 @@ function listPlaces(page) {
   const threads = channels.flatMap((channel) => store.listThreads(channel.id));
   const people = store.listPeople().filter((person) => !person.me);
   return [
-    ...channels.map((channel) => ({ label: `#${channel.name}`, picture: icon("hash"), detail: "", unread: store.reads.isUnread(channel), go: () => page.openChannel(channel.id) })),
-    ...threads.map((thread) => ({ label: thread.name, picture: icon("thread"), detail: `#${store.channels.get(thread.parent_id)?.name ?? ""}`, unread: store.reads.isUnread(thread), go: () => page.openChannel(thread.id) })),
-    ...people.map((person) => ({ label: person.name, picture: avatar(person, "avatar tiny"), detail: "message", unread: false, go: () => page.openDirect(person.id) })),
+    ...channels.map((channel) => ({
+      label: `#${channel.name}`,
+      picture: icon("hash"),
+      detail: "",
+      unread: store.reads.isUnread(channel),
+      go: () => page.openChannel(channel.id),
+    })),
+    ...threads.map((thread) => ({
+      label: thread.name,
+      picture: icon("thread"),
+      detail: `#${store.channels.get(thread.parent_id)?.name ?? ""}`,
+      unread: store.reads.isUnread(thread),
+      go: () => page.openChannel(thread.id),
+    })),
+    ...people.map((person) => ({
+      label: person.name,
+      picture: avatar(person, "avatar tiny"),
+      detail: "message",
+      unread: false,
+      go: () => page.openDirect(person.id),
+    })),
   ];
 }
 

@@ -1,7 +1,8 @@
 // Buttons and selects of a message. `press(component, values)` runs the interaction and rejects
 // with what to tell the person; the control is out of use until then.
 
-import { h } from "./dom.js";
+import { sentence } from "../../text/sentence.js";
+import { h } from "../elements/dom.js";
 
 const TYPE = { ROW: 1, BUTTON: 2, SELECT: 3, USERS: 5, ROLES: 6, MENTIONABLES: 7, CHANNELS: 8 };
 const STYLES = { 1: "primary", 2: "secondary", 3: "success", 4: "danger", 5: "link" };
@@ -17,12 +18,18 @@ export function renderControls(components, store, press) {
     try {
       await press(component, values);
     } catch (error) {
-      problem.textContent = error.message;
+      problem.textContent = sentence(error.message);
     }
     control.removeAttribute("aria-busy");
     control.disabled = Boolean(component.disabled);
   };
-  const drawn = rows.map((row) => h("div", { class: "control-row" }, row.components.map((component) => renderControl(component, store, run))));
+  const drawn = rows.map((row) =>
+    h(
+      "div",
+      { class: "control-row" },
+      row.components.map((component) => renderControl(component, store, run)),
+    ),
+  );
   return h("div", { class: "controls" }, drawn, problem);
 }
 
@@ -34,7 +41,12 @@ function renderControl(component, store, run) {
 function renderButton(component, run) {
   const label = [component.emoji?.name, component.label].filter(Boolean).join(" ") || "Button";
   const style = STYLES[component.style] ?? "secondary";
-  if (component.url) return h("a", { class: `control ${style}`, href: component.url, target: "_blank", rel: "noopener noreferrer" }, label);
+  if (component.url)
+    return h(
+      "a",
+      { class: `control ${style}`, href: component.url, target: "_blank", rel: "noopener noreferrer" },
+      label,
+    );
   const button = h("button", { type: "button", class: `control ${style}`, disabled: component.disabled }, label);
   button.addEventListener("click", () => run(button, component));
   return button;
@@ -43,9 +55,24 @@ function renderButton(component, run) {
 function renderSelect(component, store, run) {
   const several = (component.max_values ?? 1) > 1;
   const label = component.placeholder || "Choose";
-  const options = listOptions(component, store).map((option) => h("option", { value: option.value, selected: option.default, title: option.description }, option.label));
-  if (!several) options.unshift(h("option", { value: "", selected: !component.options?.some((o) => o.default), disabled: true }, label));
-  const select = h("select", { class: "control", "aria-label": label, multiple: several, size: several ? Math.min(options.length, 6) : null, disabled: component.disabled }, options);
+  const options = listOptions(component, store).map((option) =>
+    h("option", { value: option.value, selected: option.default, title: option.description }, option.label),
+  );
+  if (!several)
+    options.unshift(
+      h("option", { value: "", selected: !component.options?.some((o) => o.default), disabled: true }, label),
+    );
+  const select = h(
+    "select",
+    {
+      class: "control",
+      "aria-label": label,
+      multiple: several,
+      size: several ? Math.min(options.length, 6) : null,
+      disabled: component.disabled,
+    },
+    options,
+  );
   const chosen = () => [...select.selectedOptions].map((option) => option.value);
   if (!several) {
     select.addEventListener("change", () => run(select, component, chosen()));

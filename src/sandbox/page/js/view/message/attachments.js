@@ -1,11 +1,12 @@
 // Files of a message: images shown, text previewed, everything else as a card with its size.
 
-import { formatSize } from "../text/time.js";
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
+import { formatSize } from "../../text/time.js";
+import { h } from "../elements/dom.js";
+import { icon } from "../elements/icons.js";
 
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif)$/;
-const TEXT = /\.(?:md|txt|json|jsonl|ya?ml|toml|csv|tsv|log|rs|js|ts|py|go|java|c|h|cpp|sh|sql|html|css|xml|ini|conf)$/i;
+const TEXT =
+  /\.(?:md|txt|json|jsonl|ya?ml|toml|csv|tsv|log|rs|js|ts|py|go|java|c|h|cpp|sh|sql|html|css|xml|ini|conf)$/i;
 const PREVIEW_BYTES = 64 * 1024;
 const PREVIEW_LINES = 8;
 const SHOWN_WIDTH = 440;
@@ -36,7 +37,17 @@ function caption(file, url) {
     icon("file"),
     h("span", { class: "filename", title: file.filename }, file.filename),
     h("span", { class: "size" }, formatSize(file.size)),
-    h("a", { class: "icon", href: url, download: file.filename, "aria-label": `Download ${file.filename}`, title: "Download" }, icon("download")),
+    h(
+      "a",
+      {
+        class: "icon",
+        href: url,
+        download: file.filename,
+        "aria-label": `Download ${file.filename}`,
+        title: "Download",
+      },
+      icon("download"),
+    ),
   );
 }
 
@@ -45,7 +56,11 @@ function renderImage(file, url) {
   const scale = Math.min(1, SHOWN_WIDTH / (file.width || SHOWN_WIDTH), SHOWN_HEIGHT / (file.height || SHOWN_HEIGHT));
   const size = file.width ? { width: Math.round(file.width * scale), height: Math.round(file.height * scale) } : {};
   const picture = h("img", { src: url, alt: file.description || file.filename, loading: "lazy", ...size });
-  return h("a", { class: "picture", href: url, target: "_blank", rel: "noopener noreferrer", title: file.filename }, picture);
+  return h(
+    "a",
+    { class: "picture", href: url, target: "_blank", rel: "noopener noreferrer", title: file.filename },
+    picture,
+  );
 }
 
 function renderText(file, url) {
@@ -53,20 +68,23 @@ function renderText(file, url) {
   const pre = h("pre", { tabindex: "0", class: "preview" }, code);
   const expand = h("button", { type: "button", class: "quiet", "aria-expanded": "false" }, "Show all");
   expand.hidden = true;
-  fetchPreview(url).then((text) => {
-    const lines = text.split("\n");
-    const short = lines.slice(0, PREVIEW_LINES).join("\n");
-    code.textContent = short;
-    expand.hidden = lines.length <= PREVIEW_LINES;
-    expand.addEventListener("click", () => {
-      const open = expand.getAttribute("aria-expanded") !== "true";
-      expand.setAttribute("aria-expanded", String(open));
-      expand.textContent = open ? "Show less" : "Show all";
-      code.textContent = open ? text : short;
-    });
-  }, () => {
-    code.textContent = "The file could not be read.";
-  });
+  fetchPreview(url).then(
+    (text) => {
+      const lines = text.split("\n");
+      const short = lines.slice(0, PREVIEW_LINES).join("\n");
+      code.textContent = short;
+      expand.hidden = lines.length <= PREVIEW_LINES;
+      expand.addEventListener("click", () => {
+        const open = expand.getAttribute("aria-expanded") !== "true";
+        expand.setAttribute("aria-expanded", String(open));
+        expand.textContent = open ? "Show less" : "Show all";
+        code.textContent = open ? text : short;
+      });
+    },
+    () => {
+      code.textContent = "The file could not be read.";
+    },
+  );
   return h("div", { class: "file text" }, caption(file, url), pre, expand);
 }
 

@@ -1,11 +1,11 @@
 // What can be done with the message under the pointer or the focus: one small bar for the whole
 // timeline, moved to where it is needed, and the same things as single keys.
 
-import { h, iconButton } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, iconButton } from "../elements/dom.js";
+import { icon } from "../elements/icons.js";
 import { isEphemeral, isSpoken } from "./message.js";
-import { askText, confirm, pickEmoji } from "./dialogs.js";
-import { plainText } from "../text/render.js";
+import { askText, confirm, pickEmoji } from "../dialogs/dialogs.js";
+import { plainText } from "../../text/render.js";
 
 // A thread's name may have 100 characters; a short one reads better in the list.
 const THREAD_NAME = 48;
@@ -30,7 +30,11 @@ export class MessageActions {
     if (!article || article.querySelector("textarea") || article.contains(this.#bar)) return;
     const message = this.#timeline.history.find(article.dataset.id);
     if (!message || isEphemeral(message)) return this.#bar.remove();
-    this.#bar.replaceChildren(...this.#list(message).map(({ name, label, key, run }) => iconButton(icon(name), label, run, { "aria-keyshortcuts": key })));
+    this.#bar.replaceChildren(
+      ...this.#list(message).map(({ name, label, key, run }) =>
+        iconButton(icon(name), label, run, { "aria-keyshortcuts": key }),
+      ),
+    );
     return article.append(this.#bar);
   }
 
@@ -50,7 +54,8 @@ export class MessageActions {
   /** A single key while a message has the focus. */
   key(event) {
     const message = this.#timeline.history.find(event.target.dataset?.id ?? "");
-    if (!message || !isSpoken(message) || isEphemeral(message) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!message || !isSpoken(message) || isEphemeral(message) || event.ctrlKey || event.metaKey || event.altKey)
+      return;
     const action = this.#list(message).find(({ key }) => key === event.key);
     if (!action) return;
     event.preventDefault();
@@ -65,7 +70,13 @@ export class MessageActions {
   async #thread(message) {
     if (this.#page.store.channels.has(message.id)) return this.#page.openChannel(message.id);
     const words = plainText(message.content, this.#page.names).slice(0, THREAD_NAME).trim() || "New thread";
-    const name = await askText({ title: "Start a thread", label: "Name", value: words, action: "Start thread", max: 100 });
+    const name = await askText({
+      title: "Start a thread",
+      label: "Name",
+      value: words,
+      action: "Start thread",
+      max: 100,
+    });
     if (!name) return undefined;
     const thread = await this.#page.attempt(this.#page.messages.startThread(message, name));
     return thread && this.#page.openChannel(thread.id);
@@ -81,7 +92,11 @@ export class MessageActions {
   }
 
   async #delete(message) {
-    const sure = await confirm({ title: "Delete this message?", text: plainText(message.content, this.#page.names).slice(0, 200) || "It has no text.", action: "Delete" });
+    const sure = await confirm({
+      title: "Delete this message?",
+      text: plainText(message.content, this.#page.names).slice(0, 200) || "It has no text.",
+      action: "Delete",
+    });
     if (sure) await this.#page.attempt(this.#page.messages.delete(message));
   }
 }

@@ -1,7 +1,8 @@
 // A modal that an application shows: text fields, selects, and a button that sends them back.
 
-import { h } from "./dom.js";
-import { grow } from "./growing.js";
+import { sentence } from "../../text/sentence.js";
+import { h } from "../elements/dom.js";
+import { grow } from "../elements/growing.js";
 import { openDialog } from "./dialogs.js";
 
 const TYPE = { ROW: 1, SELECT: 3, TEXT: 4, LABEL: 18 };
@@ -22,12 +23,19 @@ export function showModal(modal, submit) {
         await submit(fields.map((field) => field.answer()));
         close(true);
       } catch (error) {
-        problem.textContent = error.message;
+        problem.textContent = sentence(error.message);
         send.disabled = false;
       }
     };
     const cancel = h("button", { type: "button", class: "control secondary", onclick: () => close() }, "Cancel");
-    return h("form", { onsubmit }, h("h2", {}, modal.title), fields.map((field) => field.element), problem, h("div", { class: "dialog-actions" }, cancel, send));
+    return h(
+      "form",
+      { onsubmit },
+      h("h2", {}, modal.title),
+      fields.map((field) => field.element),
+      problem,
+      h("div", { class: "dialog-actions" }, cancel, send),
+    );
   });
 }
 
@@ -68,6 +76,8 @@ function textInput(component) {
 }
 
 function selectInput(component) {
-  const options = (component.options ?? []).map((option) => h("option", { value: option.value, selected: option.default }, option.label));
+  const options = (component.options ?? []).map((option) =>
+    h("option", { value: option.value, selected: option.default }, option.label),
+  );
   return h("select", { required: component.required !== false, multiple: (component.max_values ?? 1) > 1 }, options);
 }

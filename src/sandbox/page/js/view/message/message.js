@@ -1,13 +1,14 @@
 // One message as an element. Everything variable comes from `page`, the page's shared services.
 
-import { plainText, renderMarkdown } from "../text/render.js";
-import { formatTime, timeOf } from "../text/time.js";
+import { plainText, renderMarkdown } from "../../text/render.js";
+import { sentence } from "../../text/sentence.js";
+import { formatTime, timeOf } from "../../text/time.js";
 import { renderAttachments } from "./attachments.js";
-import { avatar, toneOf } from "./avatar.js";
+import { avatar, toneOf } from "../elements/avatar.js";
 import { renderControls } from "./controls.js";
-import { h, hidden } from "./dom.js";
+import { h, hidden } from "../elements/dom.js";
 import { renderEmbeds } from "./embeds.js";
-import { icon } from "./icons.js";
+import { icon } from "../elements/icons.js";
 
 const TYPE = { DEFAULT: 0, PINNED: 6, JOINED: 7, THREAD_CREATED: 18, REPLY: 19, COMMAND: 20, THREAD_STARTER: 21 };
 const SPOKEN = new Set([TYPE.DEFAULT, TYPE.REPLY, TYPE.COMMAND, 23]);
@@ -27,7 +28,8 @@ export function isEphemeral(message) {
 /** Whether `message` goes on what `previous` began. */
 export function continues(previous, message) {
   if (!previous || !isSpoken(previous) || !isSpoken(message)) return false;
-  if (message.message_reference || message.interaction_metadata || isEphemeral(previous) !== isEphemeral(message)) return false;
+  if (message.message_reference || message.interaction_metadata || isEphemeral(previous) !== isEphemeral(message))
+    return false;
   const same = previous.author.id === message.author.id && previous.author.username === message.author.username;
   return same && timeOf(message.id) - timeOf(previous.id) < GROUP_MS;
 }
@@ -38,20 +40,39 @@ export function renderMessage(message, page, { grouped = false } = {}) {
   }
   if (!isSpoken(message)) return renderNotice(message, page);
   const author = page.store.author(message);
-  const classes = ["message", grouped && "grouped", page.store.mentionsMe(message) && "addressed", isEphemeral(message) && "ephemeral"];
+  const classes = [
+    "message",
+    grouped && "grouped",
+    page.store.mentionsMe(message) && "addressed",
+    isEphemeral(message) && "ephemeral",
+  ];
   return h(
     "article",
-    { class: classes.filter(Boolean).join(" "), tabindex: "-1", data: { id: message.id }, "aria-label": `${author.name}, ${formatTime(timeOf(message.id), "t")}` },
+    {
+      class: classes.filter(Boolean).join(" "),
+      tabindex: "-1",
+      data: { id: message.id },
+      "aria-label": `${author.name}, ${formatTime(timeOf(message.id), "t")}`,
+    },
     renderReplyBar(message, page),
     renderGutter(message, author, grouped, page),
-    h("div", { class: "body" }, grouped ? null : renderHeader(message, author, page), renderContent(message, author, page)),
+    h(
+      "div",
+      { class: "body" },
+      grouped ? null : renderHeader(message, author, page),
+      renderContent(message, author, page),
+    ),
   );
 }
 
 function renderGutter(message, author, grouped, page) {
   if (grouped) return h("span", { class: "gutter", "aria-hidden": "true" }, stamp(message, "t"));
   const open = author.webhook ? null : () => page.openPerson(author.id);
-  return h("button", { type: "button", class: "gutter", tabindex: "-1", "aria-hidden": "true", onclick: open }, avatar(author));
+  return h(
+    "button",
+    { type: "button", class: "gutter", tabindex: "-1", "aria-hidden": "true", onclick: open },
+    avatar(author),
+  );
 }
 
 function renderHeader(message, author, page) {
@@ -59,7 +80,16 @@ function renderHeader(message, author, page) {
   return h(
     "header",
     {},
-    h("button", { type: "button", class: author.color ? "name toned" : "name", vars: { "--tone": toneOf(author) }, onclick: open }, author.name),
+    h(
+      "button",
+      {
+        type: "button",
+        class: author.color ? "name toned" : "name",
+        vars: { "--tone": toneOf(author) },
+        onclick: open,
+      },
+      author.name,
+    ),
     author.bot ? h("span", { class: "tag" }, "BOT") : null,
     stamp(message, "t"),
   );
@@ -71,11 +101,21 @@ function stamp(message, style) {
 }
 
 function renderContent(message, author, page) {
-  if (message.flags & FLAG.LOADING) return h("p", { class: "thinking" }, `${author.name} is thinking`, h("span", { class: "dots", "aria-hidden": "true" }));
+  if (message.flags & FLAG.LOADING)
+    return h(
+      "p",
+      { class: "thinking" },
+      `${author.name} is thinking`,
+      h("span", { class: "dots", "aria-hidden": "true" }),
+    );
   const parts = [];
   if (message.content) parts.push(withEdited(renderMarkdown(message.content, page.names), message));
   parts.push(renderAttachments(message.attachments), renderEmbeds(message.embeds, page.names));
-  parts.push(renderControls(message.components, page.store, (component, values) => page.interactions.press(message, component, values)));
+  parts.push(
+    renderControls(message.components, page.store, (component, values) =>
+      page.interactions.press(message, component, values),
+    ),
+  );
   parts.push(renderReactions(message, page), renderThreadLink(message, page));
   if (isEphemeral(message)) parts.push(renderOnlyYou(message, page));
   return parts;
@@ -94,11 +134,20 @@ function renderReplyBar(message, page) {
   if (command?.type === 2) {
     const user = page.store.person(command.user?.id, command.user);
     const name = message.interaction?.name ?? command.name;
-    return h("div", { class: "reply-bar" }, avatar(user, "avatar tiny"), `${user.me ? "You" : user.name} used `, h("span", { class: "mention" }, `/${name ?? "command"}`));
+    return h(
+      "div",
+      { class: "reply-bar" },
+      avatar(user, "avatar tiny"),
+      `${user.me ? "You" : user.name} used `,
+      h("span", { class: "mention" }, `/${name ?? "command"}`),
+    );
   }
   if (message.type !== TYPE.REPLY) return null;
   // Null says that the original is gone; a message inside another one does not say anything about it.
-  const original = message.referenced_message === undefined ? page.store.history(message.channel_id).find(message.message_reference?.message_id) : message.referenced_message;
+  const original =
+    message.referenced_message === undefined
+      ? page.store.history(message.channel_id).find(message.message_reference?.message_id)
+      : message.referenced_message;
   if (!original && message.referenced_message === undefined) return null;
   if (!original) return h("div", { class: "reply-bar" }, icon("reply"), "The original message was deleted");
   const author = page.store.author(original);
@@ -118,7 +167,18 @@ function renderReactions(message, page) {
   const chips = message.reactions.map((reaction) => {
     const name = reaction.emoji.id ? `:${reaction.emoji.name}:` : reaction.emoji.name;
     const toggle = () => page.attempt(page.messages.toggleReaction(message, reaction.emoji));
-    return h("button", { type: "button", class: "reaction", "aria-pressed": String(reaction.me), "aria-label": `${name}, ${reaction.count}`, onclick: toggle }, name, h("span", { class: "count" }, String(reaction.count)));
+    return h(
+      "button",
+      {
+        type: "button",
+        class: "reaction",
+        "aria-pressed": String(reaction.me),
+        "aria-label": `${name}, ${reaction.count}`,
+        onclick: toggle,
+      },
+      name,
+      h("span", { class: "count" }, String(reaction.count)),
+    );
   });
   return h("div", { class: "reactions" }, chips);
 }
@@ -128,11 +188,22 @@ function renderThreadLink(message, page) {
   if (!thread) return null;
   const count = thread.message_count ?? 0;
   const words = count === 1 ? "1 message" : `${count} messages`;
-  return h("button", { type: "button", class: "thread-link", onclick: () => page.openChannel(thread.id) }, icon("thread"), h("span", { class: "thread-name" }, thread.name), h("span", { class: "count" }, words), icon("chevron"));
+  return h(
+    "button",
+    { type: "button", class: "thread-link", onclick: () => page.openChannel(thread.id) },
+    icon("thread"),
+    h("span", { class: "thread-name" }, thread.name),
+    h("span", { class: "count" }, words),
+    icon("chevron"),
+  );
 }
 
 function renderOnlyYou(message, page) {
-  const dismiss = h("button", { type: "button", class: "quiet", onclick: () => page.attempt(page.messages.delete(message)) }, "Dismiss");
+  const dismiss = h(
+    "button",
+    { type: "button", class: "quiet", onclick: () => page.attempt(page.messages.delete(message)) },
+    "Dismiss",
+  );
   return h("p", { class: "only-you" }, "Only you can see this. ", dismiss);
 }
 
@@ -143,29 +214,56 @@ function renderNotice(message, page) {
   const notices = {
     [TYPE.PINNED]: () => [`${author.name} pinned a message`],
     [TYPE.JOINED]: () => [`${author.name} joined the team`],
-    [TYPE.THREAD_CREATED]: () => [`${author.name} started a thread: `, h("button", { type: "button", class: "mention", onclick: open(threadId) }, message.content)],
+    [TYPE.THREAD_CREATED]: () => [
+      `${author.name} started a thread: `,
+      h("button", { type: "button", class: "mention", onclick: open(threadId) }, message.content),
+    ],
   };
-  const words = notices[message.type]?.() ?? [message.content || `${author.name} did something this page does not know`];
+  const words = notices[message.type]?.() ?? [
+    message.content || `${author.name} did something this page does not know`,
+  ];
   return h("article", { class: "notice", tabindex: "-1", data: { id: message.id } }, words, " ", stamp(message, "t"));
 }
 
 /** A message of this person that the server has not confirmed yet. */
 export function renderPending(sent, channelId, page) {
   const me = page.store.person(page.store.me.id);
-  const files = sent.files.map((file) => h("div", { class: "file" }, h("div", { class: "caption" }, icon("file"), h("span", { class: "filename" }, file.name))));
+  const files = sent.files.map((file) =>
+    h(
+      "div",
+      { class: "file" },
+      h("div", { class: "caption" }, icon("file"), h("span", { class: "filename" }, file.name)),
+    ),
+  );
   return h(
     "article",
     { class: sent.error ? "message failed" : "message pending", tabindex: "-1" },
     h("span", { class: "gutter", "aria-hidden": "true" }, avatar(me)),
-    h("div", { class: "body" }, h("header", {}, h("span", { class: "name" }, me.name)), sent.content ? renderMarkdown(sent.content, page.names) : null, files, renderProgress(sent, channelId, page)),
+    h(
+      "div",
+      { class: "body" },
+      h("header", {}, h("span", { class: "name" }, me.name)),
+      sent.content ? renderMarkdown(sent.content, page.names) : null,
+      files,
+      renderProgress(sent, channelId, page),
+    ),
   );
 }
 
 function renderProgress(sent, channelId, page) {
   if (sent.error) {
-    const retry = h("button", { type: "button", class: "quiet", onclick: () => page.messages.retry(channelId, sent) }, icon("retry"), "Retry");
-    const discard = h("button", { type: "button", class: "quiet", onclick: () => page.messages.discard(channelId, sent) }, "Discard");
-    return h("p", { class: "problem", role: "alert" }, `Not sent: ${sent.error}. `, retry, discard);
+    const retry = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => page.messages.retry(channelId, sent) },
+      icon("retry"),
+      "Retry",
+    );
+    const discard = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => page.messages.discard(channelId, sent) },
+      "Discard",
+    );
+    return h("p", { class: "problem", role: "alert" }, `Not sent. ${sentence(sent.error)} `, retry, discard);
   }
   if (sent.progress !== null) return h("progress", { value: sent.progress, max: 1, "aria-label": "Upload" });
   return null;

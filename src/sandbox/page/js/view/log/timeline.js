@@ -1,13 +1,13 @@
 // The messages of one channel in a scrolling log. However long the history is, only a window of it
 // is in the document; the window moves as the reader scrolls, and the place being read stays put.
 
-import { compareIds, formatDay, sameDay, timeOf } from "../text/time.js";
-import { h } from "./dom.js";
-import { icon } from "./icons.js";
-import { MessageActions } from "./actions.js";
-import { renderEditor } from "./editor.js";
+import { compareIds, formatDay, sameDay, timeOf } from "../../text/time.js";
+import { h } from "../elements/dom.js";
+import { icon } from "../elements/icons.js";
+import { MessageActions } from "../message/actions.js";
+import { renderEditor } from "../message/editor.js";
 import { renderIntro } from "./intro.js";
-import { continues, renderMessage, renderPending } from "./message.js";
+import { continues, renderMessage, renderPending } from "../message/message.js";
 
 const WINDOW = 240;
 const STEP = 60;
@@ -28,14 +28,23 @@ export class Timeline {
   #editing = null;
   #actions;
   #list = h("div", { class: "messages" });
-  #toEnd = h("button", { type: "button", class: "to-end", onclick: () => this.goToEnd() }, icon("down"), "Newest messages");
+  #toEnd = h(
+    "button",
+    { type: "button", class: "to-end", onclick: () => this.goToEnd() },
+    icon("down"),
+    "Newest messages",
+  );
 
   constructor(page, channel) {
     this.#page = page;
     this.#channel = channel;
     this.#history = page.store.history(channel.id);
     this.#unreadAfter = page.store.reads.lastRead(channel.id);
-    this.scroller = h("div", { class: "scroller", role: "log", tabindex: "0", "aria-label": `Messages in ${page.store.channelName(channel)}` }, this.#list);
+    this.scroller = h(
+      "div",
+      { class: "scroller", role: "log", tabindex: "0", "aria-label": `Messages in ${page.store.channelName(channel)}` },
+      this.#list,
+    );
     this.element = h("div", { class: "timeline" }, this.scroller, this.#toEnd);
     this.#toEnd.hidden = true;
     this.#actions = new MessageActions(page, this);
@@ -103,7 +112,9 @@ export class Timeline {
   }
 
   editLastOwn() {
-    const mine = this.#history.messages.findLast((message) => message.author.id === this.#page.store.me.id && !message.webhook_id);
+    const mine = this.#history.messages.findLast(
+      (message) => message.author.id === this.#page.store.me.id && !message.webhook_id,
+    );
     if (mine) this.edit(mine.id);
     return Boolean(mine);
   }
@@ -165,7 +176,8 @@ export class Timeline {
       this.#draw();
       return;
     }
-    if (this.#history.loaded && !this.#history.atEnd) this.#page.attempt(this.#page.messages.loadNewer(this.#channel.id));
+    if (this.#history.loaded && !this.#history.atEnd)
+      this.#page.attempt(this.#page.messages.loadNewer(this.#channel.id));
   }
 
   #start() {
@@ -216,9 +228,15 @@ export class Timeline {
 
   #items(start, end) {
     const { messages, pending, loaded, atStart, atEnd } = this.#history;
-    if (!loaded) return [{ key: "loading", signature: "", build: () => h("p", { class: "loading" }, "Loading messages…") }];
+    if (!loaded)
+      return [{ key: "loading", signature: "", build: () => h("p", { class: "loading" }, "Loading messages…") }];
     const items = [];
-    if (start === 0 && atStart) items.push({ key: "intro", signature: String(messages.length === 0), build: () => renderIntro(this.#channel, this.#page, messages.length === 0) });
+    if (start === 0 && atStart)
+      items.push({
+        key: "intro",
+        signature: String(messages.length === 0),
+        build: () => renderIntro(this.#channel, this.#page, messages.length === 0),
+      });
     let marked = false;
     for (let at = start; at < end; at += 1) {
       const message = messages[at];
@@ -228,7 +246,11 @@ export class Timeline {
       const isNew = !marked && this.#isNew(message) && (at === start || !this.#isNew(previous));
       if (isNew) {
         marked = true;
-        items.push({ key: "new", signature: "", build: () => h("div", { class: "separator new", role: "separator" }, h("span", {}, "New")) });
+        items.push({
+          key: "new",
+          signature: "",
+          build: () => h("div", { class: "separator new", role: "separator" }, h("span", {}, "New")),
+        });
       }
       items.push(this.#messageItem(message, !newDay && !isNew && continues(previous, message)));
     }
@@ -237,7 +259,11 @@ export class Timeline {
   }
 
   #isNew(message) {
-    return this.#unreadAfter !== null && compareIds(message.id, this.#unreadAfter) > 0 && message.author.id !== this.#page.store.me.id;
+    return (
+      this.#unreadAfter !== null &&
+      compareIds(message.id, this.#unreadAfter) > 0 &&
+      message.author.id !== this.#page.store.me.id
+    );
   }
 
   #messageItem(message, grouped) {
@@ -251,7 +277,11 @@ export class Timeline {
 
   #pendingItem(sent) {
     const progress = sent.progress === null ? "" : Math.round(sent.progress * 20);
-    return { key: `pending ${sent.nonce}`, signature: `${sent.error}${progress}`, build: () => renderPending(sent, this.#channel.id, this.#page) };
+    return {
+      key: `pending ${sent.nonce}`,
+      signature: `${sent.error}${progress}`,
+      build: () => renderPending(sent, this.#channel.id, this.#page),
+    };
   }
 
   /** Touches only what changed: unchanged nodes keep their focus, selection and open previews. */
@@ -289,7 +319,9 @@ export class Timeline {
       return;
     }
     const from = this.scroller.getBoundingClientRect().top;
-    const visible = [...this.#list.children].find((node) => node.dataset.id && node.getBoundingClientRect().bottom > from);
+    const visible = [...this.#list.children].find(
+      (node) => node.dataset.id && node.getBoundingClientRect().bottom > from,
+    );
     const id = visible?.dataset.id;
     const before = visible?.getBoundingClientRect().top;
     change();
@@ -327,5 +359,9 @@ export class Timeline {
 function daySeparator(message) {
   const date = timeOf(message.id);
   const day = formatDay(date);
-  return { key: `day ${date.toDateString()}`, signature: day, build: () => h("div", { class: "separator", role: "separator" }, h("span", {}, day)) };
+  return {
+    key: `day ${date.toDateString()}`,
+    signature: day,
+    build: () => h("div", { class: "separator", role: "separator" }, h("span", {}, day)),
+  };
 }

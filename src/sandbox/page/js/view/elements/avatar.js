@@ -29,10 +29,17 @@ export function avatar(person, className = "avatar") {
   const initial = [...(person.name || "?").trim()][0]?.toUpperCase() ?? "?";
   const picture = s(
     "svg",
-    { class: person.bot ? `${className} persona` : className, viewBox: "0 0 40 40", "aria-hidden": "true", focusable: "false", vars: { "--tone": toneOf(person) } },
+    {
+      class: person.bot ? `${className} persona` : className,
+      viewBox: "0 0 40 40",
+      "aria-hidden": "true",
+      focusable: "false",
+      vars: { "--tone": toneOf(person) },
+    },
     s("rect", { class: "ground", width: 40, height: 40 }),
   );
-  if (person.bot) picture.append(s("path", { class: "motif", d: SHAPES[hash(person.id + person.name) % SHAPES.length] }));
+  if (person.bot)
+    picture.append(s("path", { class: "motif", d: SHAPES[hash(person.id + person.name) % SHAPES.length] }));
   picture.append(s("text", { x: 20, y: 20.5, "text-anchor": "middle", "dominant-baseline": "central" }, initial));
   return picture;
 }

@@ -1,14 +1,21 @@
 // An own message while it is being edited, in its place in the timeline.
 
-import { h } from "./dom.js";
-import { avatar } from "./avatar.js";
-import { grow } from "./growing.js";
-import { MAX_LENGTH } from "../state/messages.js";
+import { h } from "../elements/dom.js";
+import { avatar } from "../elements/avatar.js";
+import { grow } from "../elements/growing.js";
+import { sentence } from "../../text/sentence.js";
+import { MAX_LENGTH } from "../../state/messages.js";
 
 /** Calls `done` when the edit was saved or given up. */
 export function renderEditor(message, page, done) {
   const problem = h("p", { class: "problem", role: "alert" });
-  const text = h("textarea", { "aria-label": "Edit message", maxlength: MAX_LENGTH, rows: 1, dir: "auto", value: message.content });
+  const text = h("textarea", {
+    "aria-label": "Edit message",
+    maxlength: MAX_LENGTH,
+    rows: 1,
+    dir: "auto",
+    value: message.content,
+  });
   const save = async () => {
     const content = text.value.trim();
     if (!content) return (problem.textContent = "A message cannot be empty. Delete it instead.");
@@ -17,7 +24,7 @@ export function renderEditor(message, page, done) {
       await page.messages.edit(message, content);
       return done();
     } catch (error) {
-      return (problem.textContent = `Not saved: ${error.message}.`);
+      return (problem.textContent = `Not saved. ${sentence(error.message)}`);
     }
   };
   text.addEventListener("keydown", (event) => {
@@ -33,5 +40,10 @@ export function renderEditor(message, page, done) {
   const button = h("button", { type: "button", class: "quiet", onclick: save }, "Save");
   const cancel = h("button", { type: "button", class: "quiet", onclick: done }, "Cancel");
   const hint = h("p", { class: "hint" }, button, cancel, h("span", { class: "keys" }, "Enter saves, Esc cancels"));
-  return h("article", { class: "message editing", tabindex: "-1", data: { id: message.id } }, h("span", { class: "gutter" }, avatar(page.store.author(message))), h("div", { class: "body" }, text, problem, hint));
+  return h(
+    "article",
+    { class: "message editing", tabindex: "-1", data: { id: message.id } },
+    h("span", { class: "gutter" }, avatar(page.store.author(message))),
+    h("div", { class: "body" }, text, problem, hint),
+  );
 }

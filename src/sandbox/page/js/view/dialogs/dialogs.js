@@ -1,9 +1,11 @@
 // Dialogs. The browser's own `<dialog>` keeps the focus inside, closes on Escape and gives the
 // focus back; each function here answers what was chosen, or null.
 
-import { h } from "./dom.js";
+import { h } from "../elements/dom.js";
 
-const EMOJI = "👍 👎 ❤️ 🎉 😄 😂 🙂 🤔 😮 😢 😡 🙏 👀 🚀 ✅ ❌ ⚠️ 🔥 💯 👏 💡 📌 🐛 ⏳ ☕ 🌱 ⭐ 🤝 🧪 📈 📉 🏁".split(" ");
+const EMOJI = "👍 👎 ❤️ 🎉 😄 😂 🙂 🤔 😮 😢 😡 🙏 👀 🚀 ✅ ❌ ⚠️ 🔥 💯 👏 💡 📌 🐛 ⏳ ☕ 🌱 ⭐ 🤝 🧪 📈 📉 🏁".split(
+  " ",
+);
 
 /** Opens `content` and resolves with what `close` was called with, or null. */
 export function openDialog(label, className, build) {
@@ -37,7 +39,12 @@ export function confirm({ title, text, action }) {
       { method: "dialog", onsubmit: () => close(true) },
       h("h2", {}, title),
       h("p", { class: "quoted", dir: "auto" }, text),
-      h("div", { class: "dialog-actions" }, cancelButton(close), h("button", { class: "control danger", autofocus: true }, action)),
+      h(
+        "div",
+        { class: "dialog-actions" },
+        cancelButton(close),
+        h("button", { class: "control danger", autofocus: true }, action),
+      ),
     ),
   );
 }
@@ -62,7 +69,11 @@ export function askText({ title, label, value, action, max }) {
 export function pickEmoji() {
   return openDialog("Choose a reaction", "small picker", (close) => [
     h("h2", {}, "React"),
-    h("div", { class: "emoji-grid" }, EMOJI.map((emoji) => h("button", { type: "button", onclick: () => close(emoji) }, emoji))),
+    h(
+      "div",
+      { class: "emoji-grid" },
+      EMOJI.map((emoji) => h("button", { type: "button", onclick: () => close(emoji) }, emoji)),
+    ),
   ]);
 }
 
@@ -82,11 +93,26 @@ const KEYS = [
 ];
 
 export function showHelp() {
-  const rows = KEYS.map(([keys, words]) => [h("dt", {}, keys.split(/\s+/).map((key) => h("kbd", {}, key))), h("dd", {}, words)]);
+  const rows = KEYS.map(([keys, words]) => [
+    h(
+      "dt",
+      {},
+      keys.split(/\s+/).map((key) => h("kbd", {}, key)),
+    ),
+    h("dd", {}, words),
+  ]);
   return openDialog("Keyboard", "help", (close) => [
     h("h2", {}, "Keyboard"),
     h("dl", { class: "keys" }, rows),
-    h("p", { class: "hint" }, "This is a local sandbox: it follows Discord's protocol, but nothing leaves this machine and nobody else can read it."),
-    h("div", { class: "dialog-actions" }, h("button", { type: "button", class: "control primary", autofocus: true, onclick: () => close() }, "Close")),
+    h(
+      "p",
+      { class: "hint" },
+      "This is a local sandbox: it follows Discord's protocol, but nothing leaves this machine and nobody else can read it.",
+    ),
+    h(
+      "div",
+      { class: "dialog-actions" },
+      h("button", { type: "button", class: "control primary", autofocus: true, onclick: () => close() }, "Close"),
+    ),
   ]);
 }
