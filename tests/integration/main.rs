@@ -4,6 +4,7 @@ mod discord;
 mod llm;
 mod offline;
 mod page;
+mod sandbox;
 mod store;
 mod support;
 mod team;

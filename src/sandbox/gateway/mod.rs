@@ -9,7 +9,9 @@ mod connection;
 pub(crate) mod dispatch;
 mod handshake;
 mod intents;
+mod reader;
 mod session;
+mod writer;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,27 +1,19 @@
 //! The REST API, version 10 (and 9, which asks for nothing else here).
 //!
 //! [`serve`] takes a request from the wire to its answer: faults, rate limits, body, [`routes`], headers, journal.
-//! Each other file answers the requests for one resource. A handler runs with everything locked and does not wait,
+//! Each other file or folder answers the requests for one resource. A handler runs with everything locked and does not wait,
 //! so whatever it does happens at once for all clients.
 
 mod body;
-mod callbacks;
 mod channels;
-mod commands;
 mod errors;
-mod followups;
 mod form;
 mod guilds;
 mod interactions;
 mod messages;
-mod pins;
-mod posting;
-mod reactions;
 mod routes;
 mod serving;
-mod threads;
 mod users;
-mod webhooks;
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard};

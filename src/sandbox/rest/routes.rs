@@ -2,8 +2,11 @@
 
 use axum::http::Method;
 
+use super::channels::{self, threads, webhooks};
 use super::errors::ApiError;
-use super::{Answered, Call, callbacks, channels, commands, guilds, interactions, messages, ok, pins, reactions, threads, users, webhooks};
+use super::interactions::{self, callbacks, registration as commands};
+use super::messages::{self, pins, reactions};
+use super::{Answered, Call, guilds, ok, users};
 use crate::sandbox::limits::Route;
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::Scope;

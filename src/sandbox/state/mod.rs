@@ -10,14 +10,15 @@
 mod accounts;
 mod channels;
 mod commands;
+mod files;
 mod interactions;
 mod log;
 mod messages;
 mod permissions;
 mod render;
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -169,17 +170,6 @@ impl World {
         self.accounts.members().map(|account| account.id).collect()
     }
 
-    /// Removes files that belong to no message: those of commands, and those whose message did not reach the disk.
-    fn sweep_files(&self) {
-        let kept: HashSet<String> = self.messages.iter().flat_map(|message| &message.attachments).map(|file| file.id.to_string()).collect();
-        let found = std::fs::read_dir(&self.files).into_iter().flatten().flatten();
-        for file in found.filter(|file| !kept.contains(&*file.file_name().to_string_lossy())) {
-            if let Err(error) = remove_if_present(&file.path()) {
-                tracing::warn!(%error, path = %file.path().display(), "a leftover file could not be removed");
-            }
-        }
-    }
-
     pub(crate) fn next_id(&mut self) -> Snowflake {
         self.ids.next()
     }
@@ -254,12 +244,8 @@ impl World {
         }
     }
 
-    /// Keeps a message that must not outlive the process.
-    pub(crate) fn put_ephemeral(&mut self, message: Message) {
-        self.put_message(message);
-    }
-
-    fn put_message(&mut self, message: Message) {
+    /// Keeps a message in memory only. All but ephemeral ones come here through [`World::commit`].
+    pub(crate) fn put_message(&mut self, message: Message) {
         for attachment in &message.attachments {
             self.ids.skip(attachment.id);
         }
@@ -283,34 +269,5 @@ impl World {
             }
             self.webhooks.retain(|_, webhook| webhook.channel != gone);
         }
-    }
-
-    /// Where an attachment's bytes are. The name is the id alone: what a person called the file is never a path.
-    pub(crate) fn file_path(&self, attachment: Snowflake) -> PathBuf {
-        self.files.join(attachment.to_string())
-    }
-
-    /// Finds an attachment of any message in the channel, or one that was given to a command there.
-    pub(crate) fn find_attachment(&self, channel: Snowflake, id: Snowflake) -> Option<&Attachment> {
-        if let Some(file) = self.interactions.find_file(channel, id) {
-            return Some(file);
-        }
-        self.messages.find_attachment(channel, id)
-    }
-
-    fn forget_files(&self, message: &Message) {
-        for attachment in &message.attachments {
-            let path = self.file_path(attachment.id);
-            if let Err(error) = remove_if_present(&path) {
-                tracing::warn!(%error, path = %path.display(), "a deleted message's file could not be removed");
-            }
-        }
-    }
-}
-
-fn remove_if_present(path: &Path) -> std::io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
     }
 }

@@ -1,11 +1,9 @@
 //! Tests that need something this machine may not have.
 
-/// Says loudly that a test did not run, or fails it where `TEAMROOM_REQUIRE` asks for it.
-///
-/// `what` is the name by which it is asked for; the variable holds such names with commas between, or `all`.
+/// Tells loudly that a test was skipped because `what` is missing. Fails instead where `TEAMROOM_REQUIRE` lists it, or `all`.
 pub(crate) fn missing(what: &str, why: &str) {
     let required = std::env::var_os("TEAMROOM_REQUIRE").unwrap_or_default();
-    let is_required = required.to_string_lossy().split(',').map(str::trim).any(|name| name == what || name == "all");
-    assert!(!is_required, "{what} is required here: {why}");
-    println!("SKIPPED: {what}: {why}");
+    let required = required.to_string_lossy();
+    assert!(!required.split(',').any(|name| name == what || name == "all"), "{what} is required here: {why}");
+    eprintln!("SKIPPED for want of {what}: {why}");
 }

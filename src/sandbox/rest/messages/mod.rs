@@ -1,14 +1,21 @@
-//! Messages of a channel.
+//! Messages of a channel, their reactions and pins.
+//!
+//! `posting` is shared with everything else that makes messages; this folder decides who may post, not what a body
+//! may contain, which `form` does.
+
+pub(crate) mod pins;
+mod posting;
+pub(crate) mod reactions;
 
 use serde_json::{Value, json};
 
-use super::errors::ApiError;
-use super::form::{AllowedMentions, Draft};
-use super::posting::Posting;
-use super::{Answered, Call, Reply, ok};
 use crate::sandbox::gateway::{Audience, Intents};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::{AllowedMentions, Draft};
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::{Snowflake, now_ms};
 use crate::sandbox::state::{Author, Channel, Message, MessageKind, Permissions, Record, Reference};
+pub(crate) use posting::Posting;
 
 const PAGE: usize = 50;
 const PAGE_MAX: usize = 100;

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::body::Body;
-use super::errors::ApiError;
-use super::form::{AllowedMentions, Draft, parse_required_text};
-use super::posting::Posting;
-use super::{Answered, Call, Reply, ok};
 use crate::sandbox::gateway::{Audience, Dispatch, Intents};
+use crate::sandbox::rest::body::Body;
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::{AllowedMentions, Draft, parse_required_text};
+use crate::sandbox::rest::messages::Posting;
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::{Snowflake, now_ms};
 use crate::sandbox::state::{Author, Channel, ChannelKind, MessageKind, Permissions, Record, Reference, World, flags, thread_member};
 

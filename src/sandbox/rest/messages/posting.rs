@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::errors::ApiError;
-use super::form::Draft;
 use crate::sandbox::gateway::{Audience, Dispatch, Intents};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::Draft;
 use crate::sandbox::snowflake::{Snowflake, now_ms};
 use crate::sandbox::state::{
     Attachment, Author, Channel, InteractionMetadata, Message, MessageKind, Record, Reference, View, World, flags,
@@ -85,7 +85,7 @@ impl World {
 
     fn keep(&mut self, message: Message) {
         if message.ephemeral_to.is_some() {
-            self.put_ephemeral(message);
+            self.put_message(message);
         } else {
             self.commit(Record::Message(Box::new(message)));
         }

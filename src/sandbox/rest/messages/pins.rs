@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::errors::ApiError;
-use super::{Answered, Call, Reply, ok};
 use crate::sandbox::gateway::{Audience, Intents};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::{Snowflake, now_ms, timestamp};
 use crate::sandbox::state::{Message, MessageKind, Permissions, Record, Reference};
 

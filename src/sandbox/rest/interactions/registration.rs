@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::errors::ApiError;
-use super::form::parse_command;
-use super::{Answered, Call, Reply, ok};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::parse_command;
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::{Record, Scope};
 

@@ -4,11 +4,12 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::errors::ApiError;
-use super::form::{AllowedMentions, Draft, parse_required_text, parse_text};
-use super::posting::Posting;
-use super::{Answered, Call, Reply, followups, ok};
 use crate::sandbox::gateway::{Audience, Intents};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::{AllowedMentions, Draft, parse_required_text, parse_text};
+use crate::sandbox::rest::interactions::followups;
+use crate::sandbox::rest::messages::Posting;
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::{Account, Author, Message, MessageKind, Permissions, Record, Webhook};
 

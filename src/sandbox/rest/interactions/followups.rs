@@ -1,9 +1,9 @@
 //! What a bot says after its first answer to an interaction.
 
-use super::errors::ApiError;
-use super::form::{AllowedMentions, Draft};
-use super::posting::Posting;
-use super::{Answered, Call, ok};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::{AllowedMentions, Draft};
+use crate::sandbox::rest::messages::Posting;
+use crate::sandbox::rest::{Answered, Call, ok};
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::{Answer, Author, Interaction, Message, MessageKind, flags};
 

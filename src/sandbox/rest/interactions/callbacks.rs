@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::errors::ApiError;
-use super::form::{AllowedMentions, Draft, parse_list, parse_modal};
-use super::posting::Posting;
-use super::{Answered, Call, Reply, ok};
 use crate::sandbox::gateway::{Audience, Intents};
+use crate::sandbox::rest::errors::ApiError;
+use crate::sandbox::rest::form::{AllowedMentions, Draft, parse_list, parse_modal};
+use crate::sandbox::rest::messages::Posting;
+use crate::sandbox::rest::{Answered, Call, Reply, ok};
 use crate::sandbox::snowflake::Snowflake;
 use crate::sandbox::state::{Answer, Author, Interaction, InteractionKind, Message, MessageKind, Reference, flags};
 
@@ -137,7 +137,7 @@ fn update(call: &mut Call, interaction: &Interaction, data: &Value) -> Result<Me
 fn complete(call: &mut Call, interaction: &Interaction, data: &Value) -> Result<(), ApiError> {
     let choices = parse_list(&data["choices"], "data.choices", CHOICES)?;
     for (index, choice) in choices.iter().enumerate() {
-        super::form::parse_required_text(&choice["name"], &format!("data.choices.{index}.name"), 100)?;
+        crate::sandbox::rest::form::parse_required_text(&choice["name"], &format!("data.choices.{index}.name"), 100)?;
     }
     let data = json!({ "choices": choices, "nonce": interaction.nonce });
     call.tell("APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE", Audience::User(interaction.user), Intents::NONE, data);
