@@ -89,20 +89,23 @@ impl App {
         .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
-        let conversation = Conversation::new(Parts {
-            roster,
-            chat: config.chat.clone(),
-            guard: config.guard.clone(),
-            ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
-            store: store.clone(),
-            platform: port.clone(),
-            relay: relay.clone(),
-            performer: Arc::new(performer),
-            clock: clock.clone(),
-            tasks: tasks.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
-        }, known_accounts)
+        let conversation = Conversation::new(
+            Parts {
+                roster,
+                chat: config.chat.clone(),
+                guard: config.guard.clone(),
+                ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
+                store: store.clone(),
+                platform: port.clone(),
+                relay: relay.clone(),
+                performer: Arc::new(performer),
+                clock: clock.clone(),
+                tasks: tasks.clone(),
+                stop: shutdown.stop.clone(),
+                kill: shutdown.kill.clone(),
+            },
+            known_accounts,
+        )
         .await?;
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
@@ -204,7 +207,12 @@ async fn take_events(
 ///
 /// # Errors
 /// A feed or a model that is declared in a way that cannot work.
-pub fn performer(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
+pub fn performer(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    clock: &SharedClock,
+) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let sources = FeedSources { work: config.work.clone(), clock: clock.clone(), activity: doings.clone(), ledger: doings };
     let mut feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();

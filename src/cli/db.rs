@@ -20,7 +20,8 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     store.close().await;
     let summary = summary?;
     if args.json {
-        let tables: serde_json::Map<String, serde_json::Value> = summary.tables.iter().map(|(table, rows)| (table.clone(), (*rows).into())).collect();
+        let tables: serde_json::Map<String, serde_json::Value> =
+            summary.tables.iter().map(|(table, rows)| (table.clone(), (*rows).into())).collect();
         println!(
             "{}",
             serde_json::json!({

@@ -76,7 +76,11 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
                 for report in feeds::read_all(performer.feeds_of(persona), &asked).await {
                     let what = format!("feed {} of {}", report.feed, persona.name);
                     findings.push(match report.outcome {
-                        Ok(reading) => Finding::good(format!("{what}: {} item(s) this week{}", reading.total, reading.note.map_or(String::new(), |note| format!(" ({note})")))),
+                        Ok(reading) => Finding::good(format!(
+                            "{what}: {} item(s) this week{}",
+                            reading.total,
+                            reading.note.map_or(String::new(), |note| format!(" ({note})"))
+                        )),
                         Err(error) => Finding::bad(format!("{what}: {error}")),
                     });
                 }

@@ -100,7 +100,12 @@ async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
         options.bots = roster
             .personas()
             .iter()
-            .map(|persona| BotAccount { slug: persona.slug.to_string(), name: persona.name.clone(), color: Some(persona.color), intents_content: true })
+            .map(|persona| BotAccount {
+                slug: persona.slug.to_string(),
+                name: persona.name.clone(),
+                color: Some(persona.color),
+                intents_content: true,
+            })
             .collect();
         options
     };
@@ -138,7 +143,9 @@ fn forget(dir: &Path) -> anyhow::Result<()> {
     for name in ["teamroom.db", "teamroom.db-wal", "teamroom.db-shm"] {
         let path = dir.join(name);
         match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).with_context(|| format!("cannot remove {}", path.display())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("cannot remove {}", path.display()));
+            }
             _ => {}
         }
     }

@@ -24,7 +24,8 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let trace = store.trace(&args.message.as_str().into()).await;
     store.close().await;
-    let trace = trace?.ok_or_else(|| anyhow::anyhow!("nothing is known of message {}; is this the right database ({})?", args.message, store.place()))?;
+    let trace = trace?
+        .ok_or_else(|| anyhow::anyhow!("nothing is known of message {}; is this the right database ({})?", args.message, store.place()))?;
     lines(&trace).iter().for_each(|line| println!("{line}"));
     Ok(())
 }
@@ -33,7 +34,14 @@ fn lines(trace: &Trace) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &trace.inbox {
         let message = &row.message;
-        lines.push(format!("{}  message {} in #{} by {}: {}", time(row.claimed_at), message.id, message.channel.name, message.author.name, cut(&message.text)));
+        lines.push(format!(
+            "{}  message {} in #{} by {}: {}",
+            time(row.claimed_at),
+            message.id,
+            message.channel.name,
+            message.author.name,
+            cut(&message.text)
+        ));
         if let (Some(decision), Some(at)) = (&row.decision, row.decided_at) {
             let who = if decision.responders.is_empty() { "nobody".to_owned() } else { names(&decision.responders) };
             lines.push(format!("{}  decided: {who} ({})", time(at), decision.reason.explain()));
@@ -61,7 +69,14 @@ fn lines(trace: &Trace) -> Vec<String> {
         lines.extend(row.reply.as_ref().map(|reply| format!("          {}", cut(reply))));
     }
     for ask in &trace.asks {
-        lines.push(format!("{}  ask: {} asks {}: {} ({})", time(ask.asked_at), ask.asker, ask.askee, cut(&ask.question), ask.state.as_str()));
+        lines.push(format!(
+            "{}  ask: {} asks {}: {} ({})",
+            time(ask.asked_at),
+            ask.asker,
+            ask.askee,
+            cut(&ask.question),
+            ask.state.as_str()
+        ));
     }
     for call in &trace.calls {
         lines.push(format!(

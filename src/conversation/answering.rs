@@ -44,7 +44,10 @@ impl Conversation {
         let cancel = parts.kill.child_token();
         let _registered = self.register(&turn, &cancel);
         let ending = if turn.attempts > MOST_ATTEMPTS {
-            Ending::failed("it was begun three times and never ended", "I had to give up on this: it stopped me three times. Please put it another way.")
+            Ending::failed(
+                "it was begun three times and never ended",
+                "I had to give up on this: it stopped me three times. Please put it another way.",
+            )
         } else {
             let _showing = self.show_progress(&turn, &cancel);
             self.perform(&turn, &cancel).await
@@ -135,7 +138,6 @@ impl Conversation {
                 prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
                 outbox: &outbox,
                 next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
-                ask: None,
                 usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
                 at: now,
             })
@@ -244,12 +246,8 @@ impl Ending {
     pub(super) fn from_result(result: Result<Reply, TurnError>, to_person: bool) -> Self {
         match result {
             Ok(reply) => Self::answered(reply),
-            Err(TurnError::Cancelled) => {
-                Self { state: TurnState::Cancelled, reply: None, error: None, notice: None }
-            }
-            Err(TurnError::Nothing) if !to_person => {
-                Self { state: TurnState::Silent, reply: None, error: None, notice: None }
-            }
+            Err(TurnError::Cancelled) => Self { state: TurnState::Cancelled, reply: None, error: None, notice: None },
+            Err(TurnError::Nothing) if !to_person => Self { state: TurnState::Silent, reply: None, error: None, notice: None },
             Err(error) => Self {
                 state: TurnState::Failed,
                 reply: None,

@@ -41,10 +41,15 @@ impl Conversation {
             Ok(Outcome::Answered(answer)) => Ending::answered(Reply::plain(attribute(&name, &answer))),
             Ok(Outcome::NoReply) => Ending::failed(
                 "no reply came in time",
-                &format!("{name} has not answered in {} s. If an answer still comes, I pass it on.", self.parts().chat.ask_timeout.as_secs()),
+                &format!(
+                    "{name} has not answered in {} s. If an answer still comes, I pass it on.",
+                    self.parts().chat.ask_timeout.as_secs()
+                ),
             ),
             Ok(Outcome::Failed(why)) => Ending::failed(&why, &format!("{name} could not answer: {why}.")),
-            Err(error) => Ending::failed(&format!("{error:#}"), "I could not ask: our store does not answer. Please say it again in a minute."),
+            Err(error) => {
+                Ending::failed(&format!("{error:#}"), "I could not ask: our store does not answer. Please say it again in a minute.")
+            }
         }
     }
 

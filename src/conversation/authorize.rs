@@ -33,7 +33,8 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
         return Err(Denied::Unheard(Reason::ChannelNotAllowed));
     }
     // A listed bot need not be on the list of people as well.
-    let listed = settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
+    let listed =
+        settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
     if !listed {
         return Err(Denied::Unheard(Reason::AuthorNotAllowed));
     }

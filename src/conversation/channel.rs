@@ -90,7 +90,12 @@ impl Conversation {
     }
 
     /// The turns that follow, or none when a person cut the talk of agents short. A turn is cancelled, never dropped: its call is settled.
-    async fn run_unless_person_speaks(&self, turn: &Turn, queued: &VecDeque<Turn>, queue: &ChannelQueue) -> anyhow::Result<Option<Vec<Turn>>> {
+    async fn run_unless_person_speaks(
+        &self,
+        turn: &Turn,
+        queued: &VecDeque<Turn>,
+        queue: &ChannelQueue,
+    ) -> anyhow::Result<Option<Vec<Turn>>> {
         let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
         let mut running = std::pin::pin!(self.run_turn(turn, queued, queue));
         tokio::select! {

@@ -38,7 +38,14 @@ impl Conversation {
         let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let decided = parts
             .store
-            .decide(&Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, at: now })
+            .decide(&Decided {
+                messages: &messages,
+                decision: &decision,
+                turns: &rows.turns,
+                asks: &rows.asks,
+                outbox: &rows.outbox,
+                at: now,
+            })
             .await?;
         if !decided {
             tracing::info!(message = %message.id, "it was decided on before");

@@ -111,9 +111,11 @@ impl Conversation {
         parts.store.record_ask(&ask).await?;
         Ok(match self.put(&ask).await? {
             Outcome::Answered(answer) => public(attribute(&askee.name, &answer)),
-            Outcome::NoReply => {
-                public(format!("{} has not answered in {} s. If an answer still comes, I pass it on.", askee.name, parts.chat.ask_timeout.as_secs()))
-            }
+            Outcome::NoReply => public(format!(
+                "{} has not answered in {} s. If an answer still comes, I pass it on.",
+                askee.name,
+                parts.chat.ask_timeout.as_secs()
+            )),
             Outcome::Failed(why) => refused(format!("{} could not answer: {why}.", askee.name)),
         })
     }

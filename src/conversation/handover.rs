@@ -25,7 +25,8 @@ impl Conversation {
             if queued.iter().any(|next| next.persona == persona && next.chain == turn.chain) || self.inner.halts.is_paused(&persona) {
                 continue;
             }
-            let verdict = match self.examine(turn, text, &persona, u32::try_from(follow_ups.len() + queued.len()).unwrap_or(u32::MAX)).await {
+            let verdict = match self.examine(turn, text, &persona, u32::try_from(follow_ups.len() + queued.len()).unwrap_or(u32::MAX)).await
+            {
                 Ok(verdict) => verdict,
                 Err(error) => {
                     tracing::error!(error = format!("{error:#}"), "the guard cannot read the channel, so nobody follows");

@@ -1,24 +1,17 @@
 //! From the platform into the store: each message once, whoever saw it.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 
-use super::queue::Waiting;
 use super::authorize::{Action, authorize};
+use super::queue::Waiting;
 use super::{Conversation, router};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::domain::message::{AuthorKind, InboundMessage};
 use crate::store::{CancelScope, Claim, Decided, HaltScope, StoreError};
-
-/// How many missed messages of a channel are fetched after a gap.
-const BACKFILL: usize = 200;
-
-/// How long to wait for more identities to come back before missed messages are fetched.
-const BACKFILL_DELAY: Duration = Duration::from_millis(250);
 
 /// How long a message waits before the store is asked again.
 const STORE_RETRY: Duration = Duration::from_secs(1);
@@ -38,7 +31,7 @@ impl Conversation {
         }
         let now = parts.clock.now();
         let claim = self.claim(&message).await.context("cannot claim a message")?;
-        parts.store.record_channel_seen(&message.channel, &message.id, message.sent_at).await?;
+        self.note_heard(&message).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if claim == Claim::Known {
             return Ok(());
@@ -132,43 +125,7 @@ impl Conversation {
         if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
             parts.platform.set_presence(&persona, crate::chat::Presence::Paused).await;
         }
-        self.backfill_soon();
-        Ok(())
-    }
-
-    /// Identities come back in crowds; one look at the channels serves them all.
-    fn backfill_soon(&self) {
-        if self.inner.backfill_due.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
-            let parts = conversation.parts();
-            tokio::select! {
-                () = parts.clock.sleep(BACKFILL_DELAY) => {}
-                () = parts.stop.cancelled() => return,
-            }
-            conversation.inner.backfill_due.store(false, Ordering::Release);
-            if let Err(error) = conversation.backfill().await {
-                tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");
-            }
-        });
-    }
-
-    /// Fetches what was said while nobody of ours listened. Any identity's return may close a gap, since all may have been away; what others
-    /// have heard meanwhile is known already and does nothing.
-    async fn backfill(&self) -> anyhow::Result<()> {
-        let parts = self.parts();
-        for seen in parts.store.list_channels().await? {
-            match parts.platform.list_messages_after(&seen.channel.id, &seen.last_message, BACKFILL).await {
-                Ok(missed) => {
-                    for message in missed {
-                        self.receive(message).await?;
-                    }
-                }
-                Err(error) => tracing::info!(channel = %seen.channel.id, %error, "cannot read what was missed"),
-            }
-        }
+        self.look_for_gaps().await?;
         Ok(())
     }
 

@@ -22,6 +22,7 @@ mod answering;
 pub mod ask_phrase;
 mod asking;
 mod authorize;
+mod backfill;
 mod channel;
 mod deciding;
 mod desk;
@@ -37,7 +38,6 @@ pub mod router;
 mod status;
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use tokio_util::sync::CancellationToken;
@@ -54,6 +54,7 @@ use crate::persona::turn::Performer;
 use crate::store::{Store, StoreError};
 
 pub(crate) use authorize::EVERYBODY;
+use backfill::Gaps;
 use halts::Halts;
 use queue::ChannelQueue;
 
@@ -88,8 +89,7 @@ struct Inner {
     accounts: RwLock<Accounts>,
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
-    /// Missed messages are going to be fetched.
-    backfill_due: AtomicBool,
+    gaps: Gaps,
 }
 
 /// A turn in progress, as far as others may stop it.
@@ -103,7 +103,8 @@ impl Conversation {
     /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
         let halts = Halts::load(parts.store.clone()).await?;
-        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), backfill_due: AtomicBool::default() };
+        let gaps = Gaps::new(&parts.store.list_channels().await?);
+        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), gaps };
         Ok(Self { inner: Arc::new(inner) })
     }
 

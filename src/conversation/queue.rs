@@ -16,7 +16,10 @@ const LONGEST_BURST: usize = 10;
 /// Something to be dealt with in a channel.
 #[derive(Debug)]
 pub(super) enum Waiting {
-    Message { message: Box<InboundMessage>, arrived_at: DateTime<Utc> },
+    Message {
+        message: Box<InboundMessage>,
+        arrived_at: DateTime<Utc>,
+    },
     /// A turn that an earlier process left open.
     Turn(Box<Turn>),
 }

@@ -88,7 +88,8 @@ pub(super) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostL
         let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
         for line in lines {
             let usage = line.usage;
-            let _ = writeln!(text, "| {} | {} | {} | {} | {} | {} |", line.key, line.calls, usage.input, usage.cached, usage.output, line.cost);
+            let _ =
+                writeln!(text, "| {} | {} | {} | {} | {} | {} |", line.key, line.calls, usage.input, usage.cached, usage.output, line.cost);
         }
     }
     text

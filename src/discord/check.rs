@@ -7,8 +7,8 @@ use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::address::{self, Address};
-use super::rest::{Call, Credential, Rest};
 use super::connect::credentials;
+use super::rest::{Call, Credential, Rest};
 use super::{ConnectError, Timing};
 use crate::config::DiscordSettings;
 use crate::domain::roster::Roster;
@@ -79,7 +79,12 @@ async fn check_account(rest: &Rest, credential: &Credential, settings: &DiscordS
     let name = &credential.name;
     let application: Application = match rest.fetch(credential, Call::get("/applications/@me".to_owned())).await {
         Ok(application) => application,
-        Err(failure) => return vec![Finding::bad(format!("{name}: {failure}; copy the bot token of its application again into DISCORD_TOKEN_{}", credential.persona.as_str().to_uppercase()))],
+        Err(failure) => {
+            return vec![Finding::bad(format!(
+                "{name}: {failure}; copy the bot token of its application again into DISCORD_TOKEN_{}",
+                credential.persona.as_str().to_uppercase()
+            ))];
+        }
     };
     let mut findings = vec![Finding::good(format!("{name}: the token is right (application {})", application.id))];
     if application.flags.unwrap_or_default() & CONTENT_INTENT == 0 {

@@ -32,9 +32,9 @@ pub struct Shown {
 /// # Errors
 /// The address is taken or not ours.
 pub async fn serve(listen: SocketAddr, shown: Shown, stop: CancellationToken) -> anyhow::Result<SocketAddr> {
-    let listener = tokio::net::TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("cannot listen on {listen} for health and metrics; set `server.listen` to a free address or to \"off\""))?;
+    let listener = tokio::net::TcpListener::bind(listen).await.with_context(|| {
+        format!("cannot listen on {listen} for health and metrics; set `server.listen` to a free address or to \"off\"")
+    })?;
     let bound = listener.local_addr()?;
     let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))

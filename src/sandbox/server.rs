@@ -110,9 +110,7 @@ impl Server {
 
 /// Everything behind the port: API, gateway, downloads, controls and the page.
 pub(crate) fn router(server: Arc<Server>) -> Router {
-    let own = control::router()
-        .merge(page::router())
-        .layer(middleware::from_fn(control::refuse_strangers));
+    let own = control::router().merge(page::router()).layer(middleware::from_fn(control::refuse_strangers));
     Router::new()
         .merge(own)
         .route("/attachments/{channel}/{id}/{filename}", get(cdn::download))

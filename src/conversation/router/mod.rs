@@ -10,9 +10,9 @@ use crate::domain::message::{AuthorKind, ChannelKind, InboundMessage, Place};
 use crate::domain::roster::{Accounts, Roster};
 use crate::domain::text::{without_invisible, without_quotes_and_code};
 
-use super::authorize::{Action, Denied, authorize};
 use super::addressing::{Opening, People, find_opening, list_mentions, spoken};
 use super::ask_phrase::find_ask;
+use super::authorize::{Action, Denied, authorize};
 use super::intent::{is_directive, is_question};
 
 /// The binding that means: nobody answers here unaddressed.

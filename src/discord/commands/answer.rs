@@ -7,11 +7,11 @@ use tokio::time::Instant;
 
 use super::{Audience, Counter};
 use crate::chat::command::{CommandCall, CommandReply};
+use crate::chat::format::{MESSAGE_LIMIT, align_tables};
+use crate::chat::split::split;
 use crate::discord::rest::{Call, Failure};
 use crate::domain::ids::ChannelId;
 
-/// What Discord takes in one message, in characters.
-const MESSAGE: usize = 2000;
 /// The flag that shows a message to one person only.
 const EPHEMERAL: u64 = 64;
 
@@ -57,7 +57,11 @@ fn fault() -> CommandReply {
 
 /// Follows up as long as the interaction lives, and says it as a normal message after that.
 async fn post(counter: &Counter, question: &Question, reply: &CommandReply) -> Result<(), Failure> {
-    for chunk in chunks(&reply.text) {
+    if reply.ephemeral && question.audience != Audience::Caller {
+        retract(counter, question).await?;
+    }
+    for chunk in split(&align_tables(reply.text.trim()), MESSAGE_LIMIT) {
+        let chunk = chunk.as_str();
         let alive = question.asked.elapsed() < counter.timing.interaction;
         let followed = if alive { follow_up(counter, question, reply, chunk).await } else { Err(Failure::refused("its time is over")) };
         match followed {
@@ -71,48 +75,18 @@ async fn post(counter: &Counter, question: &Question, reply: &CommandReply) -> R
     Ok(())
 }
 
+/// Takes back the "thinking" that everybody sees, so that what follows is seen by the caller alone: Discord lets the deferral decide for the
+/// first answer.
+async fn retract(counter: &Counter, question: &Question) -> Result<(), Failure> {
+    let path = format!("/webhooks/{}/{}/messages/@original", question.application, question.token.expose_secret());
+    counter.rest.call(&counter.credential, Call::delete(path).by_path_token()).await?;
+    Ok(())
+}
+
 async fn follow_up(counter: &Counter, question: &Question, reply: &CommandReply, text: &str) -> Result<(), Failure> {
     let flags = if reply.ephemeral || question.audience == Audience::Caller { EPHEMERAL } else { 0 };
     let payload = json!({ "content": text, "flags": flags, "allowed_mentions": { "parse": [] } });
     let path = format!("/webhooks/{}/{}", question.application, question.token.expose_secret());
     counter.rest.call(&counter.credential, Call::post(path).body(payload, &[]).by_path_token()).await?;
     Ok(())
-}
-
-/// Pieces that Discord takes, cut at the end of a line where there is one. Answers to commands are lists of short lines; what is written by
-/// models goes through the outbox and is split with more care.
-fn chunks(text: &str) -> Vec<&str> {
-    let mut rest = text.trim();
-    let mut chunks = Vec::new();
-    while let Some((limit, _)) = rest.char_indices().nth(MESSAGE) {
-        let cut = rest[..limit].rfind('\n').filter(|cut| *cut > 0).unwrap_or(limit);
-        let (chunk, after) = rest.split_at(cut);
-        chunks.push(chunk);
-        rest = after.trim_start_matches('\n');
-    }
-    if !rest.is_empty() {
-        chunks.push(rest);
-    }
-    chunks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_answer_is_cut_at_line_ends_and_loses_nothing() {
-        let line = "é".repeat(99);
-        let text = vec![line.as_str(); 50].join("\n");
-        let chunks = chunks(&text);
-        assert_eq!(chunks.iter().map(|chunk| chunk.chars().count()).collect::<Vec<_>>(), [1999, 1999, 999]);
-        assert_eq!(chunks.join("\n"), text);
-    }
-
-    #[test]
-    fn a_text_without_lines_is_cut_where_it_must_be_and_nothing_makes_no_message() {
-        let text = "x".repeat(4001);
-        assert_eq!(chunks(&text).iter().map(|chunk| chunk.len()).collect::<Vec<_>>(), [2000, 2000, 1]);
-        assert!(chunks(" \n ").is_empty());
-    }
 }

@@ -58,6 +58,10 @@ impl<'a> Call<'a> {
         Self { method: Method::POST, path, body: Body::Empty, needs: "Send Messages", authorized: true }
     }
 
+    pub(crate) fn delete(path: String) -> Self {
+        Self { method: Method::DELETE, path, body: Body::Empty, needs: "Manage Messages", authorized: true }
+    }
+
     pub(crate) fn put(path: String) -> Self {
         Self { method: Method::PUT, path, body: Body::Empty, needs: "the scope applications.commands", authorized: true }
     }

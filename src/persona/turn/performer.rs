@@ -69,7 +69,12 @@ struct Heard {
 
 impl Performer {
     /// Asks a persona once. Store and feeds are read before; nothing is held over the model call.
-    pub async fn perform(&self, input: &TurnInput<'_>, colleagues: &dyn Colleagues, cancel: &CancellationToken) -> Result<Reply, TurnError> {
+    pub async fn perform(
+        &self,
+        input: &TurnInput<'_>,
+        colleagues: &dyn Colleagues,
+        cancel: &CancellationToken,
+    ) -> Result<Reply, TurnError> {
         let persona = self.roster.find(input.persona).ok_or_else(|| TurnError::NoPersona(input.persona.clone()))?;
         let heard = self.hear(input).await?;
         let mut reply = if self.models.is_offline() {
@@ -99,8 +104,15 @@ impl Performer {
             .status()
             .into_iter()
             .map(|provider| {
-                let trouble = provider.last_error.map_or(String::new(), |(at, error)| format!(", trouble since {}: {error}", at.format("%H:%M UTC")));
-                format!("{} ({}; {} of {} calls under way{trouble})", provider.name, provider.models.join(", "), provider.in_flight, provider.parallel)
+                let trouble =
+                    provider.last_error.map_or(String::new(), |(at, error)| format!(", trouble since {}: {error}", at.format("%H:%M UTC")));
+                format!(
+                    "{} ({}; {} of {} calls under way{trouble})",
+                    provider.name,
+                    provider.models.join(", "),
+                    provider.in_flight,
+                    provider.parallel
+                )
             })
             .collect();
         format!("Language models: {}.", providers.join("; "))
@@ -186,7 +198,8 @@ impl Performer {
         colleagues: &dyn Colleagues,
         cancel: &CancellationToken,
     ) -> Result<Reply, TurnError> {
-        let call = Call { persona: Some(persona.slug.clone()), purpose: input.purpose, subject: input.subject.to_owned(), tier: persona.tier };
+        let call =
+            Call { persona: Some(persona.slug.clone()), purpose: input.purpose, subject: input.subject.to_owned(), tier: persona.tier };
         let mut usage = TokenUsage::default();
         let mut calls_left = MOST_CALLS;
         loop {

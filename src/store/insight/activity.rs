@@ -50,10 +50,11 @@ impl Store {
         let (open,): (i64,) = sql!(
             self.db().read(),
             fetch_one,
-            "SELECT (SELECT COUNT(*) FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete)
-                  + (SELECT COUNT(*) FROM turns WHERE finished_at IS NULL)
-                  + (SELECT COUNT(*) FROM asks WHERE state IN ('asked', 'expired'))
-                  + (SELECT COUNT(*) FROM outbox WHERE state = 'pending')"
+            "SELECT COUNT(*) FROM (
+                 SELECT id FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete
+                 UNION ALL SELECT id FROM turns WHERE finished_at IS NULL
+                 UNION ALL SELECT id FROM asks WHERE state IN ('asked', 'expired')
+                 UNION ALL SELECT id FROM outbox WHERE state = 'pending') works"
         )?;
         Ok(open.cast_unsigned())
     }

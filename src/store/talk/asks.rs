@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::outbox::insert_outbound;
 use crate::domain::ask::{Ask, AskState};
-use crate::domain::ids::{AskId, MessageId, PersonaSlug};
+use crate::domain::ids::{AskId, PersonaSlug};
 use crate::domain::outbound::OutboundMessage;
 use crate::store::Store;
 use crate::store::engine::{Document, Transaction, Word, document, plain, sql};
@@ -14,7 +14,6 @@ use crate::store::error::Result;
 #[derive(Debug, Clone, Copy)]
 pub struct AskUpdate<'a> {
     pub ask: &'a AskId,
-    /// [`AskState::Answered`] for an ask that has expired meanwhile makes it [`AskState::Late`].
     pub state: AskState,
     pub answer: Option<&'a str>,
 }
@@ -74,8 +73,20 @@ impl Store {
     /// where it stands.
     pub async fn settle_ask(&self, update: &AskUpdate<'_>, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(message) = update_ask(&mut transaction, update, at).await? else { return Ok(false) };
-        insert_outbound(&mut transaction, outbox, Some(&message), at).await?;
+        let row: Option<(String,)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE asks SET state = $2, answer = COALESCE($3, answer), settled_at = $4
+             WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
+                             OR state = 'expired' AND $2 IN ('late', 'failed'))
+             RETURNING message",
+            update.ask.as_str(),
+            update.state.as_str(),
+            update.answer.map(plain),
+            at
+        )?;
+        let Some((message,)) = row else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, Some(&message.into()), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -110,22 +121,4 @@ pub(super) async fn insert_asks(transaction: &mut Transaction, asks: &[Ask]) -> 
         )?;
     }
     Ok(())
-}
-
-/// Gives the message that the ask is about, or None when it may not go there from where it stands.
-pub(super) async fn update_ask(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<MessageId>> {
-    let row: Option<(String,)> = sql!(
-        transaction.on(),
-        fetch_optional,
-        "UPDATE asks SET state = CASE WHEN state = 'expired' AND $2 = 'answered' THEN 'late' ELSE $2 END,
-             answer = COALESCE($3, answer), settled_at = $4
-         WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
-                         OR state = 'expired' AND $2 IN ('answered', 'late', 'failed'))
-         RETURNING message",
-        update.ask.as_str(),
-        update.state.as_str(),
-        update.answer.map(plain),
-        at
-    )?;
-    Ok(row.map(|(message,)| MessageId::new(message)))
 }

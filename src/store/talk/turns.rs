@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, Utc};
 
-use super::asks::{AskUpdate, update_ask};
 use super::outbox::insert_outbound;
 use crate::domain::decision::Decision;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, TurnId};
@@ -49,8 +48,6 @@ pub struct Finished<'a> {
     pub outbox: &'a [OutboundMessage],
     /// What the reply leads to.
     pub next: Option<FollowUp<'a>>,
-    /// The ask that it answers.
-    pub ask: Option<AskUpdate<'a>>,
     pub at: DateTime<Utc>,
 }
 
@@ -71,6 +68,9 @@ pub enum CancelScope<'a> {
     AgentTalk(&'a ChannelId),
     All,
 }
+
+/// How the document of a [`Trigger::Agent`] begins.
+const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
 
 #[derive(sqlx::FromRow)]
 pub(in crate::store) struct TurnColumns {
@@ -143,7 +143,7 @@ impl Store {
         row.map(|row| row.read().map(|row| row.turn)).transpose()
     }
 
-    /// Ends a turn: its reply, its posts, what it leads to and the ask that it answers are stored together. False, and nothing is
+    /// Ends a turn: its reply, its posts and what it leads to are stored together. False, and nothing is
     /// stored, when it was over already, was begun anew by somebody else, or may not end like that.
     pub async fn finish_turn(&self, finished: &Finished<'_>) -> Result<bool> {
         let turn = finished.turn;
@@ -178,9 +178,6 @@ impl Store {
         if let Some(next) = &finished.next {
             insert_turns(&mut transaction, next.turns).await?;
         }
-        if let Some(ask) = &finished.ask {
-            update_ask(&mut transaction, ask, finished.at).await?;
-        }
         transaction.commit().await?;
         Ok(true)
     }
@@ -200,12 +197,13 @@ impl Store {
             "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4
              WHERE finished_at IS NULL
                AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
-                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE '{\"agent\"%' ELSE TRUE END
+                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
              RETURNING position, id",
             what,
             id,
             plain(why),
-            at
+            at,
+            AGENT_TRIGGERS
         )?;
         // RETURNING promises no order.
         cancelled.sort_unstable();

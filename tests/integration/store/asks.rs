@@ -37,12 +37,11 @@ async fn an_answer_after_the_deadline_is_late(home: &Home) {
     assert!(!settle(&store, &slow, AskState::Expired, None).await, "the channel is told once");
     assert_eq!(store.list_open_asks().await.unwrap().len(), 2, "an answer may still come");
 
-    // Whoever answers need not know that the deadline has passed.
-    assert!(settle(&store, &slow, AskState::Answered, Some("better late")).await);
+    assert!(!settle(&store, &slow, AskState::Answered, Some("in time")).await, "the deadline has passed");
+    assert!(settle(&store, &slow, AskState::Late, Some("better late")).await);
     assert_eq!(state(&store, &slow).await, AskState::Late);
-    assert!(settle(&store, &slower, AskState::Expired, None).await);
-    assert!(settle(&store, &slower, AskState::Late, Some("than never")).await);
-    assert_eq!(store.find_ask(&slower.id).await.unwrap().unwrap().answer.as_deref(), Some("than never"));
+    assert_eq!(store.find_ask(&slow.id).await.unwrap().unwrap().answer.as_deref(), Some("better late"));
+    assert!(settle(&store, &slower, AskState::Failed, None).await);
     assert!(store.list_open_asks().await.unwrap().is_empty());
 }
 

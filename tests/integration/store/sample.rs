@@ -119,7 +119,6 @@ pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
         prompt_chars: 400,
         outbox: &[],
         next: None,
-        ask: None,
         at: at(5),
     }
 }

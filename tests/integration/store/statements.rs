@@ -38,7 +38,8 @@ const GROWING: [&str; 6] = ["inbox", "outbox", "turns", "asks", "ledger", "files
 const SMALL: [&str; 6] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities"];
 
 fn may_scan(statement: &str) -> bool {
-    statement.starts_with("SELECT 'identities', COUNT(*)")
+    // The open work is found by partial indexes; what is read whole is the list of it.
+    statement.starts_with("SELECT 'identities', COUNT(*)") || statement.starts_with("SELECT COUNT(*) FROM (")
 }
 
 #[tokio::test]
@@ -52,7 +53,7 @@ async fn every_statement_runs_on_sqlite_without_reading_whole_tables() {
         for step in steps {
             let step: String = step.get("detail");
             // A table appears under its alias, so what may be read whole is listed and not what may not.
-            let scanned = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING"));
+            let scanned = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING") && *table != "CONSTANT ROW");
             assert!(scanned.is_none_or(|table| SMALL.contains(&table)) || may_scan(&statement), "{step}: {statement}");
         }
     }

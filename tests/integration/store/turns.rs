@@ -1,10 +1,9 @@
-use teamroom::domain::ask::AskState;
 use teamroom::domain::decision::{Decision, Reason};
 use teamroom::domain::ids::TurnId;
 use teamroom::domain::turn::{Trigger, Turn, TurnState};
-use teamroom::store::{AskUpdate, CancelScope, Finished, FollowUp, Store};
+use teamroom::store::{CancelScope, Finished, FollowUp, Store};
 
-use super::sample::{answer, ask, at, decided, finished, general, turn};
+use super::sample::{answer, at, decided, finished, general, turn};
 use super::{Home, on_both};
 
 on_both!(
@@ -96,19 +95,12 @@ async fn an_answer_is_stored_with_what_it_leads_to(home: &Home) {
     let store = home.open().await;
     let turns = [turn("m1", "vince")];
     decided(&store, "m1", &turns).await;
-    let asked = ask("m1");
-    store.record_ask(&asked).await.unwrap();
     let begun = store.begin_turn(&turns[0].id, at(2)).await.unwrap().unwrap();
 
     let parts = [answer(&begun, "first part"), answer(&begun, "second part")];
     let decision = Decision::one("solus".into(), Reason::AgentMention);
     let next = [Turn { trigger: Trigger::Agent { from: "vince".into(), turn: begun.id.clone() }, ..turn("m1", "solus") }];
-    let end = Finished {
-        outbox: &parts,
-        next: Some(FollowUp { decision: &decision, turns: &next }),
-        ask: Some(AskUpdate { ask: &asked.id, state: AskState::Answered, answer: Some("SOL is fine") }),
-        ..finished(&begun)
-    };
+    let end = Finished { outbox: &parts, next: Some(FollowUp { decision: &decision, turns: &next }), ..finished(&begun) };
     assert!(store.finish_turn(&end).await.unwrap());
     store.close().await;
 
@@ -116,8 +108,8 @@ async fn an_answer_is_stored_with_what_it_leads_to(home: &Home) {
     assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message, parts[0]);
     assert_eq!(store.list_open_turns().await.unwrap(), next);
     assert_eq!(store.find_turn(&begun.id).await.unwrap().unwrap().follow_up, Some(decision));
-    let answered = store.find_ask(&asked.id).await.unwrap().unwrap();
-    assert_eq!((answered.state, answered.answer.as_deref()), (AskState::Answered, Some("SOL is fine")));
+    store.cancel_turns(CancelScope::AgentTalk(&general().id), "a person spoke", at(9)).await.unwrap();
+    assert!(store.list_open_turns().await.unwrap().is_empty());
 }
 
 async fn turns_are_cancelled_by_scope(home: &Home) {

@@ -121,20 +121,30 @@ impl Wanted {
         options.bots = roster
             .personas()
             .iter()
-            .map(|persona| BotAccount { slug: persona.slug.to_string(), name: persona.name.clone(), color: Some(persona.color), intents_content: true })
+            .map(|persona| BotAccount {
+                slug: persona.slug.to_string(),
+                name: persona.name.clone(),
+                color: Some(persona.color),
+                intents_content: true,
+            })
             .collect();
         (self.sandbox)(&mut options);
         let sandbox = Sandbox::start(options).await.expect("the sandbox starts");
         let model = ScriptedModel::start().await;
-        let mut config = teamroom::config::load(Sources { dir: dir.path().to_owned(), ..Sources::default() }).expect("the defaults are valid");
+        let mut config =
+            teamroom::config::load(Sources { dir: dir.path().to_owned(), ..Sources::default() }).expect("the defaults are valid");
         config.chat.coalesce = Duration::ZERO;
         config.chat.operators = vec!["*".into()];
         config.server.listen = None;
         config.discord.api_url = Some(sandbox.api_url());
         config.discord.gateway_url = Some(sandbox.gateway_url());
         config.discord.guild = Some(sandbox.guild_id());
-        config.discord.tokens =
-            sandbox.bots().into_iter().filter(|bot| (self.tokens)(&bot.slug)).map(|bot| (bot.slug.as_str().into(), SecretString::from(bot.token))).collect();
+        config.discord.tokens = sandbox
+            .bots()
+            .into_iter()
+            .filter(|bot| (self.tokens)(&bot.slug))
+            .map(|bot| (bot.slug.as_str().into(), SecretString::from(bot.token)))
+            .collect();
         if self.backing == Backing::Postgres {
             config.database_url = postgres::database().await.expect("a database").into();
         }
@@ -163,8 +173,13 @@ fn roster(extra: &[(&str, &str)]) -> Roster {
 
 /// Points all tiers at the scripted model.
 pub(crate) fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
-    config.models.providers =
-        vec![ProviderSettings { name: "scripted".into(), kind, base_url: model.base_url(), key: Some(SecretString::from("sk-scripted-0123456789abcdef")), parallel: 64 }];
+    config.models.providers = vec![ProviderSettings {
+        name: "scripted".into(),
+        kind,
+        base_url: model.base_url(),
+        key: Some(SecretString::from("sk-scripted-0123456789abcdef")),
+        parallel: 64,
+    }];
     let every = vec![ModelRef { provider: "scripted".into(), model: "scripted-1".into() }];
     config.models.tiers = [Tier::T1, Tier::T2, Tier::T3].into_iter().map(|tier| (tier, every.clone())).collect();
 }
@@ -226,7 +241,8 @@ impl TestTeam {
     /// The person's call to the sandbox's REST API.
     pub(crate) async fn call(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
         let person = &self.sandbox().people()[0];
-        let mut request = self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
+        let mut request =
+            self.http.request(method, format!("{}/api/v10{path}", self.sandbox().api_url())).header("authorization", &person.token);
         if let Some(body) = body {
             request = request.json(&body);
         }
@@ -256,7 +272,8 @@ impl TestTeam {
             .text("payload_json", json!({"content": text, "attachments": [{"id": 0, "filename": name}]}).to_string())
             .part("files[0]", reqwest::multipart::Part::bytes(bytes).file_name(name.to_owned()));
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
-        let response = self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
+        let response =
+            self.http.post(url).header("authorization", &person.token).multipart(form).send().await.expect("the sandbox answers");
         let sent: Value = response.json().await.expect("JSON");
         sent["id"].as_str().map(str::to_owned).ok_or(sent)
     }

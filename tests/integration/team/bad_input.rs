@@ -71,7 +71,7 @@ async fn bytes_that_are_no_text_are_refused_in_words(backing: Backing) {
     team.drop_file("general", "notes.md", (0..=255).cycle().take(4096).collect(), "kelly, hello").await;
     eventually("it was answered", || async { team.answers("general").await.len() >= 2 }).await;
     let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
-    assert!(texts.iter().any(|text| text.contains("notes.md") && text.contains("not text")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("notes.md") && text.contains("does not look like text")), "{texts:?}");
 }
 
 async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {
@@ -94,7 +94,7 @@ async fn a_second_process_on_the_database_refuses(backing: Backing) {
     let process = crate::support::process::TeamProcess::run_to_end(&team);
     assert!(!process.status.success());
     let said = String::from_utf8_lossy(&process.stderr);
-    assert!(said.contains("another process"), "{said}");
+    assert!(said.contains("is in use by"), "{said}");
     team.say("general", "kelly, hello").await;
     team.wait_for_answers("general", 1).await;
 }

@@ -74,7 +74,11 @@ async fn asks_do_not_run_in_a_circle(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
     team.model.on(|asked| {
         let other = if asked.system.contains("You are Vince") { "Solus" } else { "Vince" };
-        if asked.tool_results() >= 3 { Script::say("I stop asking.") } else { Script::call("ask_agent", serde_json::json!({"persona": other, "question": "and you?"})) }
+        if asked.tool_results() >= 3 {
+            Script::say("I stop asking.")
+        } else {
+            Script::call("ask_agent", serde_json::json!({"persona": other, "question": "and you?"}))
+        }
     });
     team.say("general", "vince, what now?").await;
     team.wait_for_answers("general", 1).await;

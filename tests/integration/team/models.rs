@@ -104,7 +104,11 @@ async fn a_persona_asks_another_by_its_own_tool(backing: Backing) {
 }
 
 async fn a_late_answer_is_delivered_as_late(backing: Backing) {
-    let team = Wanted::on(backing).model(ProviderKind::OpenAi).configure(|config| config.chat.ask_timeout = Duration::from_millis(300)).start().await;
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| config.chat.ask_timeout = Duration::from_millis(300))
+        .start()
+        .await;
     team.model.on(|_| Script::SayAfter(Duration::from_millis(1200), "forty-two".into()));
     team.say("general", "ask solus what the answer is").await;
     eventually("both lines are there", || async { team.answers("general").await.len() >= 2 }).await;

@@ -45,7 +45,8 @@ async fn sentinel_tells_true_commits_of_the_week(backing: Backing) {
     assert_eq!(answer.author, "Sentinel");
     let newest = commits.last().expect("a commit");
     assert!(answer.text.contains(&newest.subject), "the newest commit is missing: {}", answer.text);
-    let hash = std::process::Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(work.path()).output().expect("git runs");
+    let hash =
+        std::process::Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(work.path()).output().expect("git runs");
     assert!(answer.text.contains(String::from_utf8_lossy(&hash.stdout).trim()), "its hash is missing: {}", answer.text);
 }
 

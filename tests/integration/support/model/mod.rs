@@ -69,8 +69,11 @@ impl Asked {
 
     /// How often a tool has answered in this turn.
     pub(crate) fn tool_results(&self) -> usize {
-        let results = |said: &&Said| said.role == "tool" || said.text.contains("tool_result");
-        self.messages.iter().filter(results).count()
+        let is_result = |message: &&Value| {
+            message["role"] == "tool"
+                || message["content"].as_array().is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "tool_result"))
+        };
+        list(&self.body, "messages").filter(is_result).count()
     }
 }
 

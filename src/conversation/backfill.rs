@@ -1,0 +1,136 @@
+//! What was said while nobody of ours listened.
+//!
+//! The store knows of each channel how far it was read without a gap. A channel *is behind* from the start of the process, and from each
+//! return of an identity, until it has been read up to now; messages that arrive live meanwhile are claimed, but do not move that mark, or a
+//! crash in between would lose what lies before them.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::Conversation;
+use crate::chat::SendError;
+use crate::domain::ids::ChannelId;
+use crate::domain::message::InboundMessage;
+use crate::store::{ChannelSeen, StoreError};
+
+/// How many messages are fetched at once.
+const PAGE: usize = 100;
+
+/// Identities come back in crowds; one look at the channels serves them all.
+const DELAY: Duration = Duration::from_millis(250);
+
+/// How long to wait before channels that could not be read are tried again.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Which channels may have a gap.
+#[derive(Default)]
+pub(super) struct Gaps {
+    behind: Mutex<HashSet<ChannelId>>,
+    /// Somebody is going to look.
+    due: Mutex<bool>,
+}
+
+impl Gaps {
+    pub(super) fn new(known: &[ChannelSeen]) -> Self {
+        let gaps = Self::default();
+        gaps.open(known);
+        gaps
+    }
+
+    fn open(&self, known: &[ChannelSeen]) {
+        self.behind().extend(known.iter().map(|seen| seen.channel.id.clone()));
+    }
+
+    fn behind(&self) -> MutexGuard<'_, HashSet<ChannelId>> {
+        self.behind.lock().expect("no code panics while it holds the gaps")
+    }
+
+    /// True for the first caller until [`Gaps::begin`].
+    fn schedule(&self) -> bool {
+        !std::mem::replace(&mut *self.due.lock().expect("no code panics while it holds the flag"), true)
+    }
+
+    fn begin(&self) {
+        *self.due.lock().expect("no code panics while it holds the flag") = false;
+    }
+}
+
+impl Conversation {
+    /// Notes how far a channel was read, unless there is a gap before this message.
+    pub(super) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
+        if self.inner.gaps.behind().contains(&message.channel.id) {
+            return Ok(());
+        }
+        self.parts().store.record_channel_seen(&message.channel, &message.id, message.sent_at).await
+    }
+
+    /// An identity is back: whatever it alone could hear may have been missed.
+    pub(super) async fn look_for_gaps(&self) -> Result<(), StoreError> {
+        self.inner.gaps.open(&self.parts().store.list_channels().await?);
+        self.backfill_after(DELAY);
+        Ok(())
+    }
+
+    fn backfill_after(&self, delay: Duration) {
+        if !self.inner.gaps.schedule() {
+            return;
+        }
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let parts = conversation.parts();
+            tokio::select! {
+                () = parts.clock.sleep(delay) => {}
+                () = parts.stop.cancelled() => return,
+            }
+            conversation.inner.gaps.begin();
+            if let Err(error) = conversation.backfill().await {
+                tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");
+                conversation.backfill_after(RETRY);
+            }
+        });
+    }
+
+    async fn backfill(&self) -> anyhow::Result<()> {
+        let mut unread = None;
+        for seen in self.parts().store.list_channels().await? {
+            let channel = seen.channel.id.clone();
+            if !self.inner.gaps.behind().contains(&channel) {
+                continue;
+            }
+            match self.read_up(seen).await? {
+                Ok(()) => {}
+                // Nobody of ours may read it any more, so nobody missed anything there.
+                Err(SendError::Refused(why)) => tracing::info!(%channel, why, "a channel can no longer be read"),
+                Err(error) => {
+                    unread = Some(error);
+                    continue;
+                }
+            }
+            self.inner.gaps.behind().remove(&channel);
+        }
+        unread.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Reads a channel from the mark on, page by page.
+    async fn read_up(&self, seen: ChannelSeen) -> anyhow::Result<Result<(), SendError>> {
+        let parts = self.parts();
+        let mut mark = seen.last_message;
+        loop {
+            let page = match parts.platform.list_messages_after(&seen.channel.id, &mark, PAGE).await {
+                Ok(page) => page,
+                Err(error) => return Ok(Err(error)),
+            };
+            let Some(last) = page.last() else { return Ok(Ok(())) };
+            let (last_id, last_at, full) = (last.id.clone(), last.sent_at, page.len() == PAGE);
+            for message in page {
+                self.receive(message).await?;
+            }
+            parts.store.record_channel_seen(&seen.channel, &last_id, last_at).await?;
+            mark = last_id;
+            if !full {
+                return Ok(Ok(()));
+            }
+        }
+    }
+}
