@@ -166,7 +166,12 @@ impl Wanted {
 /// The built-in team and some more.
 fn roster(extra: &[(&str, &str)]) -> Roster {
     let built_in = load::BUILT_IN.iter().map(|(name, text)| (name.trim_end_matches(".md"), (*text).to_owned()));
-    let more = extra.iter().map(|(slug, name)| (*slug, format!("---\nname: {name}\nrole: extra\n---\nYou are {name}.\n")));
+    let more = extra.iter().map(|(slug, name)| {
+        (
+            *slug,
+            format!("---\nname: {name}\nrole: extra\ncolor: \"#336699\"\nstandup:\n  role: Report.\n  cap: 600\n---\nYou are {name}.\n"),
+        )
+    });
     let personas = built_in.chain(more).map(|(slug, text)| file::parse(slug, text.as_bytes()).expect("a persona")).collect();
     Roster::new(personas).expect("a roster")
 }
