@@ -7,7 +7,7 @@ use crate::domain::ids::UserId;
 use crate::domain::message::Channel;
 
 /// What a person wants. Names of personas are as typed; the desk resolves them and says which there are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Command {
     Ask { persona: String, question: String },
     TeamList,
@@ -18,6 +18,8 @@ pub enum Command {
     Halt,
     Resume,
     Costs { span: CostSpan },
+    /// Raises today's budget by so many dollars.
+    Raise { dollars: f64 },
     Help,
 }
 
@@ -32,7 +34,7 @@ pub enum CostSpan {
 }
 
 /// A command with who gave it and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CommandCall {
     pub command: Command,
     pub caller: Caller,

@@ -83,7 +83,6 @@ pub enum PlatformEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     Listening,
-    Thinking,
     Paused,
     OutOfBudget,
 }

@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::queue::ChannelQueue;
 use super::{Conversation, Running};
+use crate::chat::Presence;
 use crate::chat::format::{self, Rendered};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
@@ -65,6 +66,11 @@ impl Conversation {
             Trigger::Message => self.answer_message(turn, cancel).await,
             Trigger::Agent { from, turn: said_in } => self.answer_agent(turn, from, said_in, cancel).await,
         };
+        match result {
+            Ok(_) => self.parts().platform.set_presence(&turn.persona, Presence::Listening).await,
+            Err(TurnError::OutOfBudget(_)) => self.parts().platform.set_presence(&turn.persona, Presence::OutOfBudget).await,
+            Err(_) => {}
+        }
         Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
     }
 

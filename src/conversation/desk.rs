@@ -12,6 +12,7 @@ use crate::domain::ask::{Ask, AskState};
 use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
 use crate::domain::persona::Persona;
+use crate::domain::usage::Money;
 use crate::domain::roster::UnknownPersona;
 use crate::store::{CancelScope, CostGroup, HaltScope};
 
@@ -46,7 +47,7 @@ impl CommandDesk for Conversation {
 impl Conversation {
     fn may(&self, call: &CommandCall) -> Result<(), Denied> {
         let action = match call.command {
-            Command::Halt | Command::Resume | Command::TeamPause { .. } | Command::TeamResume { .. } => Action::Operate,
+            Command::Halt | Command::Resume | Command::Raise { .. } | Command::TeamPause { .. } | Command::TeamResume { .. } => Action::Operate,
             _ => Action::Speak,
         };
         let Caller { id, name, roles } = call.caller.clone();
@@ -78,6 +79,7 @@ impl Conversation {
                 public(format!("{} lets us speak again.", call.caller.name))
             }
             Command::Costs { span } => private(self.render_costs(*span).await?),
+            Command::Raise { dollars } => self.raise_budget(call, *dollars).await?,
             Command::Help => private(status::render_help(&self.parts().roster)),
         })
     }
@@ -142,6 +144,16 @@ impl Conversation {
         let was_paused = self.inner.halts.lift(&HaltScope::Persona(slug.clone())).await?;
         self.parts().platform.set_presence(slug, Presence::Listening).await;
         Ok(if was_paused { public(format!("{name} is back.")) } else { private(format!("{name} was not paused.")) })
+    }
+
+    async fn raise_budget(&self, call: &CommandCall, dollars: f64) -> anyhow::Result<CommandReply> {
+        let parts = self.parts();
+        let (now, amount) = (parts.clock.now(), Money::from_dollars(dollars));
+        parts.store.raise_budget(now.date_naive(), amount, &call.caller.name, now).await?;
+        for persona in parts.roster.personas().iter().filter(|persona| !self.inner.halts.is_paused(&persona.slug)) {
+            parts.platform.set_presence(&persona.slug, Presence::Listening).await;
+        }
+        Ok(public(format!("{} raised today's budget by {amount}.", call.caller.name)))
     }
 
     async fn render_costs(&self, span: CostSpan) -> anyhow::Result<String> {

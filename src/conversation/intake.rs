@@ -13,6 +13,9 @@ use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::domain::message::{AuthorKind, InboundMessage};
 use crate::store::{CancelScope, Claim, Decided, HaltScope, StoreError};
 
+/// How many deletions are remembered, for messages that arrive after their own.
+const DELETIONS_KEPT: usize = 200;
+
 /// How long a message waits before the store is asked again.
 const STORE_RETRY: Duration = Duration::from_secs(1);
 
@@ -35,6 +38,10 @@ impl Conversation {
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if claim == Claim::Known {
             return Ok(());
+        }
+        if self.inner.deleted.lock().expect("no code panics while it holds the deletions").contains(&message.id) {
+            // Frames overtake each other: its deletion was here first.
+            return Ok(parts.store.record_deletion(&[message.id], now).await?);
         }
         if !message.complete {
             // Another identity may see it whole; if none does, there is nothing to decide on.
@@ -106,6 +113,12 @@ impl Conversation {
     pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
         let parts = self.parts();
         let now = parts.clock.now();
+        {
+            let mut deleted = self.inner.deleted.lock().expect("no code panics while it holds the deletions");
+            deleted.extend(ids.iter().cloned());
+            let surplus = deleted.len().saturating_sub(DELETIONS_KEPT);
+            deleted.drain(..surplus);
+        }
         parts.store.record_deletion(ids, now).await?;
         if let Some(queue) = self.queues().get(channel) {
             queue.remove(ids);

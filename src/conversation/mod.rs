@@ -37,7 +37,7 @@ mod recovery;
 pub mod router;
 mod status;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use tokio_util::sync::CancellationToken;
@@ -90,6 +90,8 @@ struct Inner {
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
     gaps: Gaps,
+    /// The last messages that were deleted.
+    deleted: Mutex<VecDeque<MessageId>>,
 }
 
 /// A turn in progress, as far as others may stop it.
@@ -104,7 +106,7 @@ impl Conversation {
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
         let halts = Halts::load(parts.store.clone()).await?;
         let gaps = Gaps::new(&parts.store.list_channels().await?);
-        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), gaps };
+        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), gaps, deleted: Mutex::default() };
         Ok(Self { inner: Arc::new(inner) })
     }
 

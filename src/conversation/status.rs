@@ -103,7 +103,7 @@ pub(super) fn render_help(roster: &Roster) -> String {
          Drop a text file with your question and we read it. Say *ask Vince what he thinks about …* and the answer is relayed. *stop* silences us.\n\n\
          - `/ask` asks a persona and relays the answer\n\
          - `/team list`, `show`, `pause`, `resume`: who we are, and who rests\n\
-         - `/status`: how we fare; `/costs`: what it cost\n\
+         - `/status`: how we fare; `/costs`: what it cost, and more budget for today\n\
          - `/halt` and `/resume`: silence us all, and lift it\n",
         names.join(", ")
     )

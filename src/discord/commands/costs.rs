@@ -14,7 +14,17 @@ enum Since {
 
 /// What the models have cost.
 #[poise::command(slash_command)]
-pub(super) async fn costs(context: Context<'_>, #[description = "How far back; today by default"] since: Option<Since>) -> Outcome {
+pub(super) async fn costs(
+    context: Context<'_>,
+    #[description = "How far back; today by default"] since: Option<Since>,
+    #[description = "Raise today's budget by so many dollars; operators only"]
+    #[min = 0.01]
+    #[max = 1000]
+    raise: Option<f64>,
+) -> Outcome {
+    if let Some(dollars) = raise {
+        return take(context, Command::Raise { dollars }, Audience::Everybody).await;
+    }
     let span = match since.unwrap_or(Since::Today) {
         Since::Today => CostSpan::Today,
         Since::Week => CostSpan::Week,

@@ -136,7 +136,7 @@ impl TurnError {
     /// What the person who waits is told, with what to do.
     pub fn for_person(&self) -> String {
         let remedy = match self {
-            Self::OutOfBudget(_) => "An operator can raise the budget with `/costs`.",
+            Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
             Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "`teamroom doctor` tells an operator what is wrong.",
             _ => "Please ask again in a few minutes.",
         };

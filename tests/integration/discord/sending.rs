@@ -153,7 +153,7 @@ async fn typing_and_presence_come_from_the_personas_own_account() {
     let stage = Stage::ready().await;
     let general = stage.channel("general");
     stage.discord.show_typing(&"solus".into(), &general.as_str().into()).await;
-    stage.discord.set_presence(&"solus".into(), Presence::Thinking).await;
+    stage.discord.set_presence(&"solus".into(), Presence::OutOfBudget).await;
     let typed = |exchange: &Exchange| matches!(exchange, Exchange::Rest(rest) if rest.path.ends_with("/typing") && rest.status == 204);
     let solus = stage.bot_id("solus");
     let shown = |exchange: &Exchange| {

@@ -77,10 +77,6 @@ impl TeamProcess {
         self.signal("-STOP");
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     fn signal(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().expect("kill runs");
         assert!(sent.success());

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
-use teamroom::clock::{SharedClock, SystemClock};
+use teamroom::clock::{ManualClock, SharedClock, SystemClock};
 use teamroom::config::{Config, ModelRef, ProviderKind, ProviderSettings, Sources};
 use teamroom::domain::persona::Tier;
 use teamroom::domain::roster::Roster;
@@ -204,7 +204,6 @@ pub(crate) struct TestTeam {
 /// A message as the sandbox shows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
-    pub(crate) id: String,
     pub(crate) author: String,
     pub(crate) is_bot: bool,
     pub(crate) text: String,
@@ -295,7 +294,6 @@ impl TestTeam {
             before = format!("&before={}", oldest["id"].as_str().expect("an id"));
             let full = page.len() == 100;
             shown.extend(page.into_iter().map(|raw| Shown {
-                id: raw["id"].as_str().unwrap_or_default().to_owned(),
                 author: raw["author"]["global_name"].as_str().or(raw["author"]["username"].as_str()).unwrap_or_default().to_owned(),
                 is_bot: raw["author"]["bot"].as_bool().unwrap_or_default() || raw.get("webhook_id").is_some(),
                 text: raw["content"].as_str().unwrap_or_default().to_owned(),
@@ -327,6 +325,20 @@ impl TestTeam {
             }
             assert!(started.elapsed() < PATIENCE, "{} of {count} answers in {channel}: {answers:#?}", answers.len());
             tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// Moves time in small steps until the team has said `count` things in a channel.
+    pub(crate) async fn wait_while_moving(&self, channel: &str, count: usize, clock: &ManualClock) -> Vec<Shown> {
+        let started = Instant::now();
+        loop {
+            let answers = self.answers(channel).await;
+            if answers.len() >= count {
+                return answers;
+            }
+            assert!(started.elapsed() < PATIENCE, "{} of {count} answers in {channel}: {answers:#?}", answers.len());
+            clock.advance(Duration::from_millis(100));
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 

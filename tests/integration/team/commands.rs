@@ -1,7 +1,10 @@
 //! Slash commands, as a person uses them.
 
 use serde_json::{Value, json};
+use teamroom::config::{ModelPrice, ProviderKind};
+use teamroom::domain::usage::Money;
 
+use crate::support::model::Script;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(
@@ -10,6 +13,7 @@ on_both_stores!(
     halt_silences_the_team_until_resume,
     a_stranger_may_read_but_not_change,
     a_paused_persona_does_not_answer,
+    an_operator_raises_the_budget_of_the_day,
 );
 
 /// Invokes a command of the team as a person's client does; the answer as it reads after the deferral.
@@ -105,4 +109,24 @@ async fn a_paused_persona_does_not_answer(backing: Backing) {
     invoke(&team, "team", persona("resume")).await;
     team.say("ops", "vince, hello").await;
     assert_eq!(team.wait_for_answers("ops", 2).await[1].author, "Vince");
+}
+
+async fn an_operator_raises_the_budget_of_the_day(backing: Backing) {
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .configure(|config| {
+            config.budgets.day = Some(Money(1));
+            config.models.prices.insert("scripted-1".into(), ModelPrice { input: 1.0, cached: 0.1, output: 1.0 });
+        })
+        .start()
+        .await;
+    team.model.on(|_| Script::say("here"));
+    team.say("ops", "vince, hello").await;
+    assert!(team.wait_for_answers("ops", 1).await[0].text.contains("/costs raise"));
+    let raised = invoke(&team, "costs", json!([{"type": 10, "name": "raise", "value": 2.5}])).await;
+    assert!(text(&raised).contains("$2.50"), "{raised}");
+    team.say("ops", "vince, hello").await;
+    assert_eq!(team.wait_for_answers("ops", 2).await[1].text, "here");
+    let costs = invoke(&team, "costs", json!([])).await;
+    assert!(text(&costs).contains("vince") && text(&costs).contains("scripted-1"), "{costs}");
 }

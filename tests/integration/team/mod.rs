@@ -7,3 +7,4 @@ mod load;
 mod loops;
 mod models;
 mod talk;
+mod time;

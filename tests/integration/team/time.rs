@@ -1,0 +1,79 @@
+//! What depends on time, with a clock that the test moves.
+
+use std::time::Duration;
+
+use chrono::Utc;
+use teamroom::clock::ManualClock;
+use teamroom::config::ProviderKind;
+
+use crate::support::model::Script;
+use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    a_slow_answer_is_announced_once_after_eight_seconds,
+    messages_of_a_pause_are_answered_if_they_are_young_enough,
+    a_person_is_waited_for_until_the_burst_is_over,
+);
+
+async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
+    let clock = ManualClock::new(Utc::now());
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).start().await;
+    team.model.on(|_| Script::Hang);
+    team.say("general", "vince, think hard").await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
+    for _ in 0..70 {
+        clock.advance(Duration::from_millis(100));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert!(team.answers("general").await.is_empty(), "seven seconds are not long");
+    for _ in 0..200 {
+        clock.advance(Duration::from_millis(100));
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    eventually("it was said", || async { !team.answers("general").await.is_empty() }).await;
+    let said = team.answers("general").await;
+    assert!(said.len() == 1 && said[0].text.contains("still on it"), "{said:?}");
+}
+
+async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Backing) {
+    let clock = ManualClock::new(Utc::now());
+    let mut team = Wanted::on(backing).clock(clock.clone()).start().await;
+    team.say("general", "kelly, hello").await;
+    team.wait_for_answers("general", 1).await;
+    // The mark of what was heard is set once the channel was read up to now.
+    eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
+    clock.advance(Duration::from_secs(1));
+    team.say("general", "nothing for anybody").await;
+    team.settle().await;
+    team.stop_app().await;
+    team.say("general", "kelly, are you awake?").await;
+    clock.advance(Duration::from_mins(50));
+    team.start_app().await;
+    let waiting = team.wait_while_moving("general", 2, &clock).await;
+    assert_eq!(waiting.len(), 2, "{waiting:?}");
+    team.stop_app().await;
+    team.say("general", "kelly, and now?").await;
+    clock.advance(Duration::from_mins(70));
+    team.start_app().await;
+    for _ in 0..20 {
+        clock.advance(Duration::from_millis(100));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    team.settle().await;
+    assert_eq!(team.answers("general").await.len(), 2, "older than an hour");
+}
+
+async fn a_person_is_waited_for_until_the_burst_is_over(backing: Backing) {
+    let clock = ManualClock::new(Utc::now());
+    let team = Wanted::on(backing)
+        .clock(clock.clone())
+        .configure(|config| config.chat.coalesce = Duration::from_millis(1200))
+        .start()
+        .await;
+    team.say("general", "kelly, hello").await;
+    eventually("somebody waits", || async { clock.sleepers() > 0 }).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(team.answers("general").await.is_empty(), "time stands still");
+    let answers = team.wait_while_moving("general", 1, &clock).await;
+    assert_eq!(answers.len(), 1);
+}
