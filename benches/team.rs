@@ -5,7 +5,7 @@
 //! dispatch as well. Memory and processor time are the team's process alone, from `/proc`.
 
 #[path = "../tests/integration/support/model/mod.rs"]
-#[expect(dead_code, reason = "the tests use the rest")]
+#[expect(dead_code, unused_imports, reason = "the tests use the rest")]
 mod model;
 
 use std::collections::HashMap;
@@ -166,12 +166,11 @@ impl Stage {
                 .await
                 .expect("answers keep coming")
                 .expect("the gateway is open");
-            match seen.text.strip_prefix("re ") {
-                Some(number) => latencies.extend(asked.remove(number).map(|at: Instant| seen.at - at)),
-                None => {
-                    let number = seen.text.split_whitespace().last().unwrap_or_default().to_owned();
-                    asked.insert(number, seen.at);
-                }
+            if let Some(number) = seen.text.strip_prefix("re ") {
+                latencies.extend(asked.remove(number).map(|at: Instant| seen.at - at));
+            } else {
+                let number = seen.text.split_whitespace().last().unwrap_or_default().to_owned();
+                asked.insert(number, seen.at);
             }
         }
         latencies

@@ -9,17 +9,30 @@ use crate::domain::message::Channel;
 /// What a person wants. Names of personas are as typed; the desk resolves them and says which there are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    Ask { persona: String, question: String },
+    Ask {
+        persona: String,
+        question: String,
+    },
     TeamList,
-    TeamShow { persona: String },
-    TeamPause { persona: String },
-    TeamResume { persona: String },
+    TeamShow {
+        persona: String,
+    },
+    TeamPause {
+        persona: String,
+    },
+    TeamResume {
+        persona: String,
+    },
     Status,
     Halt,
     Resume,
-    Costs { span: CostSpan },
+    Costs {
+        span: CostSpan,
+    },
     /// Raises today's budget by so many dollars.
-    Raise { dollars: f64 },
+    Raise {
+        dollars: f64,
+    },
     Help,
 }
 

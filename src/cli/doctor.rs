@@ -32,7 +32,9 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         let list: Vec<_> = findings.iter().map(|finding| serde_json::json!({"good": finding.good, "text": finding.text})).collect();
         println!("{}", serde_json::Value::from(list));
     } else {
-        findings.iter().for_each(|finding| println!("{} {}", if finding.good { "ok  " } else { "MEND" }, finding.text));
+        for finding in &findings {
+            println!("{} {}", if finding.good { "ok  " } else { "MEND" }, finding.text);
+        }
     }
     let bad = findings.iter().filter(|finding| !finding.good).count();
     anyhow::ensure!(bad == 0, "{bad} thing(s) to mend");

@@ -10,7 +10,7 @@ use crate::clock::SystemClock;
 use crate::telemetry;
 
 /// How long to wait for identities before it is said which are missing; they go on connecting.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     let config = setting::read_config(file)?;

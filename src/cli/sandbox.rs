@@ -25,6 +25,7 @@ const PORT: u16 = 4800;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
     /// Where the chat server and the team keep their state.
     #[arg(long, default_value = ".teamroom/sandbox")]

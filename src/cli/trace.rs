@@ -26,7 +26,9 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     store.close().await;
     let trace = trace?
         .ok_or_else(|| anyhow::anyhow!("nothing is known of message {}; is this the right database ({})?", args.message, store.place()))?;
-    lines(&trace).iter().for_each(|line| println!("{line}"));
+    for line in lines(&trace) {
+        println!("{line}");
+    }
     Ok(())
 }
 

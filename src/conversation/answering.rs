@@ -167,7 +167,9 @@ impl Conversation {
 
     fn render(&self, turn: &Turn, text: &str, reply_to: Option<&MessageId>) -> Vec<OutboundMessage> {
         let mut messages = self.render_as(&turn.persona, &turn.channel, text);
-        messages.iter_mut().for_each(|message| message.turn = Some(turn.id.clone()));
+        for message in &mut messages {
+            message.turn = Some(turn.id.clone());
+        }
         if let Some(first) = messages.first_mut() {
             first.reply_to = reply_to.cloned();
         }

@@ -149,30 +149,30 @@ impl Conversation {
         Ok(if used >= parts.guard.chain { Err(Block::Chain) } else { Ok(()) })
     }
 
-    async fn ask_for_model(&self, asked: &AgentAsk<'_>) -> anyhow::Result<String> {
+    async fn ask_for_model(&self, wanted: &AgentAsk<'_>) -> anyhow::Result<String> {
         let parts = self.parts();
-        let askee = match parts.roster.resolve(asked.askee) {
+        let askee = match parts.roster.resolve(wanted.askee) {
             Ok(askee) => askee,
             Err(unknown) => return Ok(format!("Not asked: {unknown}.")),
         };
         let now = parts.clock.now();
         let ask = Ask {
             id: AskId::generate(),
-            message: asked.message.clone(),
-            chain: asked.chain.clone(),
-            channel: asked.channel.clone(),
-            asker: asked.asker.clone(),
+            message: wanted.message.clone(),
+            chain: wanted.chain.clone(),
+            channel: wanted.channel.clone(),
+            asker: wanted.asker.clone(),
             askee: askee.slug.clone(),
-            question: asked.question.to_owned(),
-            path: asked.path.to_vec(),
+            question: wanted.question.to_owned(),
+            path: wanted.path.to_vec(),
             state: AskState::Asked,
             answer: None,
             asked_at: now,
             deadline: now + parts.chat.ask_timeout,
         };
-        if let Err(block) = self.may_put(asked, &ask).await? {
-            let from = Speaker::Persona(asked.asker.clone());
-            self.count_block(&Blocked { channel: asked.channel, chain: asked.chain, from: &from, to: &ask.askee, block, at: now }).await;
+        if let Err(block) = self.may_put(wanted, &ask).await? {
+            let from = Speaker::Persona(wanted.asker.clone());
+            self.count_block(&Blocked { channel: wanted.channel, chain: wanted.chain, from: &from, to: &ask.askee, block, at: now }).await;
             return Ok(format!("Not asked ({block}): answer from what you know."));
         }
         parts.store.record_ask(&ask).await?;

@@ -64,7 +64,7 @@ impl Conversation {
                 return;
             }
             tokio::select! {
-                () = parts.clock.sleep(coalesce - quiet) => {}
+                () = parts.clock.sleep(coalesce.saturating_sub(quiet)) => {}
                 () = queue.arrived() => {}
                 () = parts.stop.cancelled() => return,
             }

@@ -12,8 +12,8 @@ use crate::domain::ask::{Ask, AskState};
 use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
 use crate::domain::persona::Persona;
-use crate::domain::usage::Money;
 use crate::domain::roster::UnknownPersona;
+use crate::domain::usage::Money;
 use crate::store::{CancelScope, CostGroup, HaltScope};
 
 /// The most names that completion offers, which is Discord's limit.
@@ -27,13 +27,13 @@ impl CommandDesk for Conversation {
         }
         match self.carry(&call).await {
             Ok(reply) => reply,
-            Err(error) => match error.downcast_ref::<UnknownPersona>() {
-                Some(unknown) => refused(format!("That did not work: {unknown}.")),
-                None => {
-                    tracing::error!(error = format!("{error:#}"), command = ?call.command, "a command failed");
-                    refused("That did not work: our store does not answer. Please try again in a minute.".into())
+            Err(error) => {
+                if let Some(unknown) = error.downcast_ref::<UnknownPersona>() {
+                    return refused(format!("That did not work: {unknown}."));
                 }
-            },
+                tracing::error!(error = format!("{error:#}"), command = ?call.command, "a command failed");
+                refused("That did not work: our store does not answer. Please try again in a minute.".into())
+            }
         }
     }
 
@@ -47,7 +47,9 @@ impl CommandDesk for Conversation {
 impl Conversation {
     fn may(&self, call: &CommandCall) -> Result<(), Denied> {
         let action = match call.command {
-            Command::Halt | Command::Resume | Command::Raise { .. } | Command::TeamPause { .. } | Command::TeamResume { .. } => Action::Operate,
+            Command::Halt | Command::Resume | Command::Raise { .. } | Command::TeamPause { .. } | Command::TeamResume { .. } => {
+                Action::Operate
+            }
             _ => Action::Speak,
         };
         let Caller { id, name, roles } = call.caller.clone();

@@ -106,7 +106,15 @@ impl Conversation {
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
         let halts = Halts::load(parts.store.clone()).await?;
         let gaps = Gaps::new(&parts.store.list_channels().await?);
-        let inner = Inner { parts, halts, accounts: RwLock::new(accounts), queues: Mutex::default(), running: Mutex::default(), gaps, deleted: Mutex::default() };
+        let inner = Inner {
+            parts,
+            halts,
+            accounts: RwLock::new(accounts),
+            queues: Mutex::default(),
+            running: Mutex::default(),
+            gaps,
+            deleted: Mutex::default(),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -17,7 +17,7 @@ impl Conversation {
             for attachment in accepted {
                 let read = self.read_file(attachment).await;
                 if let (Ok(text), true) = (&read, attachments::is_long_paste(attachment)) {
-                    message.text = [message.text.as_str(), text].join("\n").trim().to_owned();
+                    [message.text.as_str(), text].join("\n").trim().clone_into(&mut message.text);
                 }
                 sentences.extend(read.as_ref().err().cloned());
                 files.push(FileText {

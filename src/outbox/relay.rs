@@ -140,12 +140,11 @@ impl Relay {
             Some(since) if self.may_repeat(message, since) => platform.find_posted(message, since - SKEW).await.transpose(),
             _ => None,
         };
-        let sent = match sent {
-            Some(found) => found,
-            None => {
-                store.record_attempt(&message.id, clock.now()).await?;
-                platform.send(message).await
-            }
+        let sent = if let Some(found) = sent {
+            found
+        } else {
+            store.record_attempt(&message.id, clock.now()).await?;
+            platform.send(message).await
         };
         match sent {
             Ok(posted) => {

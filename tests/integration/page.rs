@@ -15,7 +15,7 @@ const FILES: [&str; 5] = ["package.json", "package-lock.json", "page.mjs", "bot.
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_takes_part_through_the_chat_page() {
-    let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+    let chromium = std::env::var_os("CHROMIUM").map_or_else(|| "/usr/bin/chromium".to_owned(), |path| path.to_string_lossy().into_owned());
     if !Path::new(&chromium).exists() {
         return skip::missing("chromium", &format!("there is no {chromium}; install Chromium or set CHROMIUM"));
     }

@@ -1,6 +1,7 @@
 //! What the person does: each command of the terminal, carried out.
 
 use std::ops::ControlFlow;
+use std::time::SystemTime;
 
 use anyhow::{Context, bail};
 use reqwest::Method;
@@ -18,7 +19,7 @@ use super::{
 /// Messages shown when a channel is opened.
 const OPENED: u8 = 20;
 /// Milliseconds between 1970 and Discord's epoch; nonces are built like its ids.
-const EPOCH_MS: i64 = 1_420_070_400_000;
+const EPOCH_MS: u64 = 1_420_070_400_000;
 
 /// Interaction types, as the API numbers them.
 mod interaction {
@@ -296,8 +297,8 @@ impl Session {
     /// A number no other message of this person has: the time and a counter, as ids are built.
     fn make_nonce(&mut self) -> String {
         self.nonces += 1;
-        let elapsed = chrono::Utc::now().timestamp_millis() - EPOCH_MS;
-        ((u64::try_from(elapsed).unwrap_or_default() << 22) | (self.nonces & 0x003f_ffff)).to_string()
+        let elapsed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+        ((u64::try_from(elapsed).unwrap_or_default().saturating_sub(EPOCH_MS) << 22) | (self.nonces & 0x003f_ffff)).to_string()
     }
 }
 

@@ -26,9 +26,9 @@ struct Recorded {
     files: Vec<(String, u32, u32)>,
 }
 
-/// The folder of shared trial data: `TEAMROOM_DATA`, or `../shared/data` beside the checkout.
+/// The folder of shared trial data: `TEAMROOM_TEST_DATA`, or `../shared/data` beside the checkout.
 fn data() -> PathBuf {
-    std::env::var_os("TEAMROOM_DATA").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from)
+    std::env::var_os("TEAMROOM_TEST_DATA").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from)
 }
 
 /// A document of the shared trial data, or nothing after a loud skip.

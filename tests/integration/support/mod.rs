@@ -6,3 +6,8 @@ pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod skip;
 pub(crate) mod team;
+
+/// A number from the environment, for the long forms of tests.
+pub(crate) fn number_from(variable: &str) -> Option<u64> {
+    std::env::var_os(variable)?.to_str()?.parse().ok()
+}

@@ -48,11 +48,13 @@ macro_rules! on_both_stores {
 }
 pub(crate) use on_both_stores;
 
+type Configure = Box<dyn Fn(&mut Config) + Send>;
+
 /// How a test wants its team.
 pub(crate) struct Wanted {
     backing: Backing,
     clock: SharedClock,
-    configure: Vec<Box<dyn Fn(&mut Config) + Send>>,
+    configure: Vec<Configure>,
     sandbox: Box<dyn Fn(&mut Options) + Send>,
     model: Option<ProviderKind>,
     tokens: Box<dyn Fn(&str) -> bool + Send>,

@@ -6,6 +6,7 @@ use teamroom::config::ProviderKind;
 use teamroom::sandbox::{RestFault, Switch};
 
 use crate::support::model::Script;
+use crate::support::number_from;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
@@ -128,9 +129,9 @@ async fn killed_at_random_moments(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     break_the_ice(&team, &process).await;
     process.kill();
-    let rounds: usize = std::env::var("TEAMROOM_CRASH_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(8);
-    let seed = std::env::var("TEAMROOM_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
-    println!("TEAMROOM_SEED={seed} TEAMROOM_CRASH_ROUNDS={rounds}");
+    let rounds = number_from("TEAMROOM_TEST_CRASHES").unwrap_or(8);
+    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..rounds {
         let process = TeamProcess::start(&team, &[]).await;
@@ -142,7 +143,7 @@ async fn killed_at_random_moments(backing: Backing) {
     }
     let _process = TeamProcess::start(&team, &[]).await;
     for _ in 0..200 {
-        if team.answers("general").await.len() >= rounds {
+        if team.answers("general").await.len() as u64 >= rounds {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -9,13 +9,14 @@ use teamroom::config::ProviderKind;
 use teamroom::sandbox::{Cut, Switch};
 
 use crate::support::model::Script;
+use crate::support::number_from;
 use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
 
 on_both_stores!(every_message_is_answered_once_whatever_the_gateways_do);
 
-/// The long form is `TEAMROOM_LOAD_MESSAGES=10000 tests/run every_message_is_answered_once`.
+/// The long form is `TEAMROOM_TEST_MESSAGES=10000 tests/run every_message_is_answered_once`.
 fn messages() -> usize {
-    std::env::var("TEAMROOM_LOAD_MESSAGES").ok().and_then(|messages| messages.parse().ok()).unwrap_or(600)
+    number_from("TEAMROOM_TEST_MESSAGES").and_then(|messages| messages.try_into().ok()).unwrap_or(600)
 }
 
 const CHANNELS: usize = 20;

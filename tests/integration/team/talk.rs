@@ -1,5 +1,6 @@
 //! Who answers, and with what. Offline: what the answers say comes from feeds and files alone.
 
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::config::ProviderKind;
 
 use crate::support::history;
@@ -37,7 +38,7 @@ async fn two_mentioned_personas_answer_in_the_order_named(backing: Backing) {
 
 async fn sentinel_tells_true_commits_of_the_week(backing: Backing) {
     let work = tempfile::tempdir().expect("a directory");
-    let Some(commits) = history::make_repository(work.path(), 200, chrono::Utc::now()) else { return };
+    let Some(commits) = history::make_repository(work.path(), 200, SystemClock.now()) else { return };
     let root = work.path().to_owned();
     let team = Wanted::on(backing).configure(move |config| config.work.clone_from(&root)).start().await;
     team.say("general", "sentinel, what happened this week?").await;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::Utc;
-use teamroom::clock::ManualClock;
+use teamroom::clock::{Clock, ManualClock, SystemClock};
 use teamroom::config::ProviderKind;
 
 use crate::support::model::Script;
@@ -16,7 +15,7 @@ on_both_stores!(
 );
 
 async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
-    let clock = ManualClock::new(Utc::now());
+    let clock = ManualClock::new(SystemClock.now());
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).start().await;
     team.model.on(|_| Script::Hang);
     team.say("general", "vince, think hard").await;
@@ -36,7 +35,7 @@ async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
 }
 
 async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Backing) {
-    let clock = ManualClock::new(Utc::now());
+    let clock = ManualClock::new(SystemClock.now());
     let mut team = Wanted::on(backing).clock(clock.clone()).start().await;
     team.say("general", "kelly, hello").await;
     team.wait_for_answers("general", 1).await;
@@ -64,12 +63,9 @@ async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Back
 }
 
 async fn a_person_is_waited_for_until_the_burst_is_over(backing: Backing) {
-    let clock = ManualClock::new(Utc::now());
-    let team = Wanted::on(backing)
-        .clock(clock.clone())
-        .configure(|config| config.chat.coalesce = Duration::from_millis(1200))
-        .start()
-        .await;
+    let clock = ManualClock::new(SystemClock.now());
+    let team =
+        Wanted::on(backing).clock(clock.clone()).configure(|config| config.chat.coalesce = Duration::from_millis(1200)).start().await;
     team.say("general", "kelly, hello").await;
     eventually("somebody waits", || async { clock.sleepers() > 0 }).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
