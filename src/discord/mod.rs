@@ -1,7 +1,7 @@
 //! Discord, and the sandbox, which is Discord to everything here.
 //!
 //! What it does: one [`identity`] per persona with a token, each on a thread of its own and supervised; what their [`gateway`]s see, once and
-//! as [`PlatformEvent`]s; a [`rest`] client that posts, reads back and fetches files within Discord's limits; webhooks as the voice of
+//! as [`crate::chat::PlatformEvent`]s; a [`rest`] client that posts, reads back and fetches files within Discord's limits; webhooks as the voice of
 //! personas without a token; slash [`commands`] on the coordinator's account.
 //!
 //! What it deliberately does not do: decide who answers, remember what was handled, retry what may have been done. The router, the inbox

@@ -1,7 +1,7 @@
 //! What the gateway tells an identity, as events of the platform.
 //!
 //! One [`Gateway`] per identity, called on its thread. It never waits: it notes channels, drops what another identity has passed on
-//! already (before any work goes into it), converts, and hands over to [`pump`]. Whether a message is answered is not decided here.
+//! already (before any work goes into it), converts, and hands over to [`pump()`]. Whether a message is answered is not decided here.
 
 mod channels;
 mod message;
