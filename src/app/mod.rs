@@ -24,7 +24,7 @@ use crate::feeds::{self, Feed, FeedSources};
 use crate::llm::Models;
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
-use crate::persona::turn::Performer;
+use crate::persona::turn::{Performer, Readings};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
 use crate::{http, telemetry};
@@ -67,6 +67,9 @@ impl App {
         let metrics = telemetry::start_metrics();
 
         let (performer, budget_low) = performer(&config, &roster, &store, &clock)?;
+        if !performer.models.is_offline() {
+            performer.readings.warm();
+        }
         let (events, inbox) = mpsc::channel(EVENTS);
         let reception = Arc::new(Reception::default());
         let memory = Arc::new(Memory { store: store.clone(), clock: clock.clone() });
@@ -236,10 +239,9 @@ pub fn performer(
         store: store.clone(),
         models,
         max_output_tokens: config.models.max_output_tokens,
-        feeds,
+        readings: Readings::new(feeds, clock.clone()),
         redactor: Redactor::new(&secrets),
         clock: clock.clone(),
-        readings: std::sync::Mutex::default(),
     };
     Ok((performer, low))
 }

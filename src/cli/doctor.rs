@@ -75,7 +75,7 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
             findings.push(Finding::good(performer.describe_models()));
             let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
             for persona in roster.personas() {
-                for report in feeds::read_all(performer.feeds_of(persona), &asked).await {
+                for report in feeds::read_all(performer.readings.feeds_of(&persona.slug), &asked).await {
                     let what = format!("feed {} of {}", report.feed, persona.name);
                     findings.push(match report.outcome {
                         Ok(reading) => Finding::good(format!(

@@ -2,10 +2,12 @@
 
 mod ask_tool;
 mod performer;
+mod readings;
 
 use async_trait::async_trait;
 
 pub use performer::Performer;
+pub use readings::Readings;
 
 use crate::domain::ask::Ask;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};

@@ -1,19 +1,16 @@
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::{Colleagues, MOST_CALLS, Reply, TurnError, TurnInput, ask_tool};
+use super::{Colleagues, MOST_CALLS, Readings, Reply, TurnError, TurnInput, ask_tool};
 use crate::chat::redact::Redactor;
 use crate::clock::SharedClock;
-use crate::domain::ids::PersonaSlug;
 use crate::domain::message::Spoken;
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
 use crate::domain::usage::TokenUsage;
-use crate::feeds::{self, Document, Feed, FeedQuery, FeedReport};
 use crate::llm::{Call, ModelMessage, ModelRequest, Models};
 use crate::persona::context::{self, ContextBudget, ContextInput, Question};
 use crate::persona::offline::{self, OfflineQuestion};
@@ -26,13 +23,6 @@ const TRANSCRIPT: u32 = 30;
 /// How many of a channel's earlier files a turn may look into.
 const CHANNEL_FILES: u32 = 12;
 
-/// How far back a model is told of its feeds, and how many items of each.
-const FEED_DAYS: TimeDelta = TimeDelta::days(7);
-const FEED_ITEMS: usize = 20;
-
-/// What feeds said serves the turns of this time; a burst of questions does not start `git` for each.
-const FEEDS_FRESH: TimeDelta = TimeDelta::seconds(30);
-
 /// A channel in which the team runs without a model is told so once in this time.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
 
@@ -43,18 +33,9 @@ pub struct Performer {
     pub store: Store,
     pub models: Models,
     pub max_output_tokens: u32,
-    pub feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>>,
+    pub readings: Readings,
     pub redactor: Redactor,
     pub clock: SharedClock,
-    /// What each persona's feeds said last.
-    pub readings: Mutex<HashMap<PersonaSlug, Arc<FeedsRead>>>,
-}
-
-/// What a persona's feeds said at one time.
-pub struct FeedsRead {
-    at: DateTime<Utc>,
-    reports: Vec<FeedReport>,
-    documents: Vec<Document>,
 }
 
 /// What a turn knows of its channel.
@@ -141,7 +122,7 @@ impl Performer {
             files: &heard.files,
             channel_files: &heard.channel_files,
             transcript: &heard.transcript,
-            feeds: self.feeds_of(persona),
+            feeds: self.readings.feeds_of(&persona.slug),
             now: heard.now,
         })
         .await;
@@ -162,7 +143,7 @@ impl Performer {
         colleagues: &dyn Colleagues,
         cancel: &CancellationToken,
     ) -> Result<Reply, TurnError> {
-        let read = self.read_feeds(persona, heard.now).await;
+        let read = self.readings.read(&persona.slug).await;
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,
@@ -221,33 +202,6 @@ impl Performer {
             request.messages.push(ModelMessage::Assistant { text: reply.text, calls: reply.calls });
             request.messages.extend(results);
         }
-    }
-
-    /// The feeds of a persona.
-    pub fn feeds_of(&self, persona: &Persona) -> &[Box<dyn Feed>] {
-        self.feeds.get(&persona.slug).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    async fn read_feeds(&self, persona: &Persona, now: DateTime<Utc>) -> Arc<FeedsRead> {
-        let known = self.readings().get(&persona.slug).cloned();
-        if let Some(known) = known.filter(|read| now - read.at < FEEDS_FRESH) {
-            return known;
-        }
-        let feeds = self.feeds_of(persona);
-        let asked = FeedQuery { now, since: now - FEED_DAYS, until: now, limit: FEED_ITEMS };
-        let reports = feeds::read_all(feeds, &asked).await;
-        let mut documents = Vec::new();
-        for feed in feeds {
-            // A feed that cannot be read says so in its report.
-            documents.extend(feed.documents(now).await.unwrap_or_default());
-        }
-        let read = Arc::new(FeedsRead { at: now, reports, documents });
-        self.readings().insert(persona.slug.clone(), read.clone());
-        read
-    }
-
-    fn readings(&self) -> std::sync::MutexGuard<'_, HashMap<PersonaSlug, Arc<FeedsRead>>> {
-        self.readings.lock().expect("no code panics while it holds the readings")
     }
 }
 
