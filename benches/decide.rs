@@ -8,7 +8,7 @@ use divan::Bencher;
 use secrecy::SecretString;
 use teamroom::chat::{redact::Redactor, split::split};
 use teamroom::config::{ChatSettings, FallbackAnswer, GuardLimits};
-use teamroom::conversation::{guard, router};
+use teamroom::conversation::rules::{guard, router};
 use teamroom::domain::message::{Author, AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker, Spoken};
 use teamroom::domain::persona::{Persona, StandupRole, Tier};
 use teamroom::domain::roster::{Accounts, Roster};

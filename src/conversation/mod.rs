@@ -1,9 +1,8 @@
 //! Talk: from a message that arrived to the rows that answer it.
 //!
-//! [`router`] and [`guard`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`),
-//! lets one task per channel work it off in arrival order (`channel`), runs the turns (`answering`), lets agents answer agents as far as the
-//! guard allows (`handover`), carries asks from one persona to another (`asking`), and answers commands (`desk`). What it decides becomes rows
-//! of the store; it never sends to a platform itself.
+//! The [`rules`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`), lets one task
+//! per channel work it off in arrival order (`channel`), keeps silence where somebody asked for it (`halts`), and answers commands (`desk`).
+//! What it decides becomes rows of the store; it never sends to a platform itself.
 //!
 //! # A crash at any step
 //!
@@ -17,25 +16,11 @@
 //! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked` or `expired` | asks again and delivers |
 
-pub mod addressing;
-mod answering;
-pub mod ask_phrase;
-mod asking;
-mod authorize;
-mod backfill;
 mod channel;
-mod deciding;
 mod desk;
-pub mod guard;
 mod halts;
-mod handover;
 mod intake;
-pub mod intent;
-mod queue;
-mod reading;
-mod recovery;
-pub mod router;
-mod status;
+pub mod rules;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
@@ -53,10 +38,10 @@ use crate::outbox::Relay;
 use crate::persona::turn::Performer;
 use crate::store::{Store, StoreError};
 
-pub(crate) use authorize::EVERYBODY;
-use backfill::Gaps;
+use channel::ChannelQueue;
 use halts::Halts;
-use queue::ChannelQueue;
+use intake::Gaps;
+pub(crate) use rules::authorize::EVERYBODY;
 
 /// What a conversation works with.
 pub struct Parts {

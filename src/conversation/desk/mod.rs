@@ -1,11 +1,13 @@
 //! Commands: what a person does to the team instead of saying it. Whatever goes wrong ends in an answer.
 
+mod status;
+
 use async_trait::async_trait;
 use chrono::TimeDelta;
 
-use super::asking::{Outcome, attribute};
-use super::authorize::{Action, Denied, authorize};
-use super::{Conversation, status};
+use super::Conversation;
+use super::channel::{Outcome, attribute};
+use super::rules::authorize::{Action, Denied, authorize};
 use crate::chat::Presence;
 use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan};
 use crate::domain::ask::{Ask, AskState};

@@ -1,14 +1,14 @@
 //! The files of a message: fetched on receipt, since their links expire, and kept as text.
 
-use super::Conversation;
 use crate::chat::attachments::{self, MAX_FILE_BYTES};
+use crate::conversation::Conversation;
 use crate::domain::message::{Attachment, InboundMessage};
 use crate::store::FileText;
 
 impl Conversation {
     /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. A file
     /// that cannot be read never stops its message; the sentences that come back say so to the person.
-    pub(super) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
+    pub(in crate::conversation) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
             let (accepted, refusals) = attachments::select(&message.attachments);

@@ -1,11 +1,22 @@
 //! One channel's task: it lives while there is something to do and works in arrival order.
+//!
+//! `queue` holds what waits; `deciding` makes a decision of a burst, `answering` runs a turn, `handover` lets agents answer it as far as the guard
+//! allows, `asking` carries questions from one persona to another. What to say is not decided here but in `persona`.
+
+mod answering;
+mod asking;
+mod deciding;
+mod handover;
+mod queue;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(super) use asking::{Outcome, attribute};
+pub(super) use queue::{ChannelQueue, Waiting};
+
 use super::Conversation;
-use super::queue::ChannelQueue;
 use crate::domain::decision::Block;
 use crate::domain::ids::ChannelId;
 use crate::domain::turn::{Trigger, Turn};

@@ -1,7 +1,7 @@
 //! What an earlier process left unfinished goes on.
 
-use super::Conversation;
-use super::queue::Waiting;
+use crate::conversation::Conversation;
+use crate::conversation::channel::Waiting;
 use crate::domain::ask::AskState;
 use crate::domain::turn::Trigger;
 use crate::store::AskUpdate;

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::Conversation;
-use super::addressing::addressed_by_agent;
-use super::guard::{self, Exchange};
+use crate::conversation::Conversation;
+use crate::conversation::rules::addressing::addressed_by_agent;
+use crate::conversation::rules::guard::{self, Exchange};
 use crate::domain::decision::Block;
 use crate::domain::ids::{PersonaSlug, TurnId};
 use crate::domain::message::{ChannelKind, Speaker, Spoken};
@@ -17,7 +17,7 @@ const TRANSCRIPT: u32 = 50;
 impl Conversation {
     /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
     /// on cannot be read, nobody follows.
-    pub(super) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
+    pub(in crate::conversation) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
         let parts = self.parts();
         let addressed = addressed_by_agent(text, &parts.roster, &self.accounts());
         let mut follow_ups: Vec<Turn> = Vec::new();
@@ -83,13 +83,13 @@ impl Conversation {
     }
 
     /// Counts that the guard kept `to` from answering `from`.
-    pub(super) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
+    pub(in crate::conversation) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
         let at = self.parts().clock.now();
         let from = Speaker::Persona(from.clone());
         self.count_block(&Blocked { channel: &turn.channel, chain: &turn.chain, from: &from, to, block, at }).await;
     }
 
-    pub(super) async fn count_block(&self, blocked: &Blocked<'_>) {
+    pub(in crate::conversation) async fn count_block(&self, blocked: &Blocked<'_>) {
         metrics::counter!("teamroom_guard_blocks_total", "reason" => blocked.block.as_str()).increment(1);
         tracing::info!(message = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
         if let Err(error) = self.parts().store.record_block(blocked).await {

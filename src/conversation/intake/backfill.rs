@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::Conversation;
 use crate::chat::SendError;
+use crate::conversation::Conversation;
 use crate::domain::ids::ChannelId;
 use crate::domain::message::InboundMessage;
 use crate::store::{ChannelSeen, StoreError};
@@ -25,14 +25,14 @@ const RETRY: Duration = Duration::from_secs(10);
 
 /// Which channels may have a gap.
 #[derive(Default)]
-pub(super) struct Gaps {
+pub(in crate::conversation) struct Gaps {
     behind: Mutex<HashSet<ChannelId>>,
     /// Somebody is going to look.
     due: Mutex<bool>,
 }
 
 impl Gaps {
-    pub(super) fn new(known: &[ChannelSeen]) -> Self {
+    pub(in crate::conversation) fn new(known: &[ChannelSeen]) -> Self {
         let gaps = Self::default();
         gaps.open(known);
         gaps
@@ -58,7 +58,7 @@ impl Gaps {
 
 impl Conversation {
     /// Notes how far a channel was read, unless there is a gap before this message.
-    pub(super) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
+    pub(in crate::conversation) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
         if self.inner.gaps.behind().contains(&message.channel.id) {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Conversation {
     }
 
     /// An identity is back: whatever it alone could hear may have been missed.
-    pub(super) async fn look_for_gaps(&self) -> Result<(), StoreError> {
+    pub(in crate::conversation) async fn look_for_gaps(&self) -> Result<(), StoreError> {
         self.inner.gaps.open(&self.parts().store.list_channels().await?);
         self.backfill_after(DELAY);
         Ok(())

@@ -15,7 +15,7 @@ const LONGEST_BURST: usize = 10;
 
 /// Something to be dealt with in a channel.
 #[derive(Debug)]
-pub(super) enum Waiting {
+pub(in crate::conversation) enum Waiting {
     Message {
         message: Box<InboundMessage>,
         arrived_at: DateTime<Utc>,
@@ -26,41 +26,41 @@ pub(super) enum Waiting {
 
 /// The queue of one channel. One task works it off; others add, edit and remove.
 #[derive(Debug, Default)]
-pub(super) struct ChannelQueue {
+pub(in crate::conversation) struct ChannelQueue {
     waiting: Mutex<VecDeque<Waiting>>,
     arrived: Notify,
 }
 
 /// The messages at the front that one person wrote in one go.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct BurstState {
-    pub(super) last_arrival: DateTime<Utc>,
+pub(in crate::conversation) struct BurstState {
+    pub(in crate::conversation) last_arrival: DateTime<Utc>,
     /// Nothing more can join it: somebody else has spoken, or it is long enough.
-    pub(super) closed: bool,
+    pub(in crate::conversation) closed: bool,
 }
 
 impl ChannelQueue {
-    pub(super) fn push(&self, waiting: Waiting) {
+    pub(in crate::conversation) fn push(&self, waiting: Waiting) {
         self.lock().push_back(waiting);
         self.arrived.notify_one();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::conversation) fn is_empty(&self) -> bool {
         self.lock().is_empty()
     }
 
     /// True when a person waits to be heard, for whom agents interrupt their talk.
-    pub(super) fn has_message(&self) -> bool {
+    pub(in crate::conversation) fn has_message(&self) -> bool {
         self.lock().iter().any(|waiting| matches!(waiting, Waiting::Message { .. }))
     }
 
     /// Waits until something was added. May return early; callers look again.
-    pub(super) async fn arrived(&self) {
+    pub(in crate::conversation) async fn arrived(&self) {
         self.arrived.notified().await;
     }
 
     /// Takes a recovered turn from the front, if that is what stands there.
-    pub(super) fn pop_turn(&self) -> Option<Turn> {
+    pub(in crate::conversation) fn pop_turn(&self) -> Option<Turn> {
         let mut waiting = self.lock();
         match waiting.front() {
             Some(Waiting::Turn(_)) => match waiting.pop_front() {
@@ -72,7 +72,7 @@ impl ChannelQueue {
     }
 
     /// How the burst at the front stands; `None` when no message is there.
-    pub(super) fn find_burst(&self) -> Option<BurstState> {
+    pub(in crate::conversation) fn find_burst(&self) -> Option<BurstState> {
         let waiting = self.lock();
         let burst = burst_length(&waiting);
         let Some(Waiting::Message { arrived_at, .. }) = burst.checked_sub(1).and_then(|last| waiting.get(last)) else { return None };
@@ -80,7 +80,7 @@ impl ChannelQueue {
     }
 
     /// A copy of the message at the front, for showing early who will answer.
-    pub(super) fn peek_message(&self) -> Option<InboundMessage> {
+    pub(in crate::conversation) fn peek_message(&self) -> Option<InboundMessage> {
         match self.lock().front() {
             Some(Waiting::Message { message, .. }) => Some((**message).clone()),
             _ => None,
@@ -88,7 +88,7 @@ impl ChannelQueue {
     }
 
     /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without `coalesce` it is one message.
-    pub(super) fn pop_burst(&self, coalesce: bool) -> Vec<InboundMessage> {
+    pub(in crate::conversation) fn pop_burst(&self, coalesce: bool) -> Vec<InboundMessage> {
         let mut waiting = self.lock();
         let length = burst_length(&waiting).min(if coalesce { LONGEST_BURST } else { 1 });
         waiting
@@ -101,7 +101,7 @@ impl ChannelQueue {
     }
 
     /// An edited message that still waits is taken as edited.
-    pub(super) fn edit(&self, id: &MessageId, text: &str) {
+    pub(in crate::conversation) fn edit(&self, id: &MessageId, text: &str) {
         for waiting in self.lock().iter_mut() {
             if let Waiting::Message { message, .. } = waiting
                 && message.id == *id
@@ -112,7 +112,7 @@ impl ChannelQueue {
     }
 
     /// A deleted message is not answered.
-    pub(super) fn remove(&self, ids: &[MessageId]) {
+    pub(in crate::conversation) fn remove(&self, ids: &[MessageId]) {
         self.lock().retain(|waiting| !matches!(waiting, Waiting::Message { message, .. } if ids.contains(&message.id)));
     }
 

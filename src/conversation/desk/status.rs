@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 
-use super::Conversation;
 use crate::chat::IdentityState;
+use crate::conversation::Conversation;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
@@ -14,7 +14,7 @@ use crate::store::{CostGroup, CostLine};
 
 impl Conversation {
     /// How the team fares, for `/status`.
-    pub(super) async fn render_status(&self) -> anyhow::Result<String> {
+    pub(in crate::conversation) async fn render_status(&self) -> anyhow::Result<String> {
         let parts = self.parts();
         let mut text = String::new();
         for identity in parts.platform.identities() {
@@ -49,7 +49,7 @@ impl Conversation {
     }
 }
 
-pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> bool) -> String {
+pub(in crate::conversation) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> bool) -> String {
     let mut text = String::new();
     for persona in roster.personas() {
         let coordinator = if persona.coordinator { ", coordinator" } else { "" };
@@ -59,7 +59,7 @@ pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> b
     text
 }
 
-pub(super) fn render_persona(persona: &Persona) -> String {
+pub(in crate::conversation) fn render_persona(persona: &Persona) -> String {
     let mut text = format!("**{}**, {}\n", persona.name, persona.role);
     let mut line = |label: &str, values: Vec<&str>| {
         if !values.is_empty() {
@@ -75,7 +75,7 @@ pub(super) fn render_persona(persona: &Persona) -> String {
     text
 }
 
-pub(super) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
+pub(in crate::conversation) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
     let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
     let mut text = format!("Since {} (UTC): **{total}**\n", since.format("%Y-%m-%d"));
     for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
@@ -95,7 +95,7 @@ pub(super) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostL
     text
 }
 
-pub(super) fn render_help(roster: &Roster) -> String {
+pub(in crate::conversation) fn render_help(roster: &Roster) -> String {
     let names: Vec<_> = roster.personas().iter().map(|persona| persona.name.as_str()).collect();
     let coordinator = &roster.coordinator().name;
     format!(

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::answering::Ending;
-use super::{Conversation, Running};
+use crate::conversation::{Conversation, Running};
 use crate::domain::ask::{Ask, AskState, may_ask};
 use crate::domain::decision::Block;
 use crate::domain::ids::{AskId, TurnId};
@@ -17,7 +17,7 @@ use crate::persona::turn::{AgentAsk, Colleagues, Reply, TurnError, TurnInput};
 use crate::store::{AskUpdate, Blocked};
 
 /// What became of an ask by its deadline.
-pub(super) enum Outcome {
+pub(in crate::conversation) enum Outcome {
     Answered(String),
     /// The deadline has passed. The answer is still awaited and will be delivered.
     NoReply,
@@ -26,7 +26,7 @@ pub(super) enum Outcome {
 
 impl Conversation {
     /// The turn of a persona that was told to ask another: puts the ask and relays the answer, or says honestly that none came.
-    pub(super) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
+    pub(in crate::conversation) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
         let ask = match self.parts().store.find_ask(ask).await {
             Ok(Some(ask)) => ask,
             Ok(None) => return Ending::failed("the ask is gone", "I have lost track of whom to ask. Please say it again."),
@@ -54,7 +54,7 @@ impl Conversation {
     }
 
     /// Puts an ask, new or found after a restart, and waits until its deadline.
-    pub(super) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
+    pub(in crate::conversation) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
         let store = &self.parts().store;
         match ask.state {
             AskState::Answered | AskState::Late => return Ok(Outcome::Answered(ask.answer.clone().unwrap_or_default())),
@@ -77,7 +77,7 @@ impl Conversation {
     }
 
     /// Lets the asked persona answer, in a task that outlives the deadline. Its end is stored before anybody hears of it.
-    pub(super) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
+    pub(in crate::conversation) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
             let parts = conversation.parts();
@@ -130,7 +130,7 @@ impl Conversation {
     }
 
     /// What the asker posts when an answer comes after all.
-    pub(super) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
+    pub(in crate::conversation) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
         let name = self.parts().roster.name_of(&ask.askee);
         let text = format!("Late, but here it is. {}", attribute(name, answer));
         self.render_as(&ask.asker, &ask.channel, &text)
@@ -194,6 +194,6 @@ impl Colleagues for Conversation {
     }
 }
 
-pub(super) fn attribute(name: &str, answer: &str) -> String {
+pub(in crate::conversation) fn attribute(name: &str, answer: &str) -> String {
     format!("**{name}** answers:\n{answer}")
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::queue::ChannelQueue;
-use super::{Conversation, Running};
 use crate::chat::Presence;
 use crate::chat::format::{self, Rendered};
+use crate::conversation::{Conversation, Running};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
 use crate::domain::message::{InboundMessage, Speaker};
@@ -30,7 +30,7 @@ const TYPING_EVERY: Duration = Duration::from_secs(8);
 const TYPING_AFTER: Duration = Duration::from_millis(150);
 
 /// How a turn ended: what is to be stored about it, and what is said where there is no answer.
-pub(super) struct Ending {
+pub(in crate::conversation) struct Ending {
     state: TurnState,
     reply: Option<Reply>,
     error: Option<String>,
@@ -39,7 +39,12 @@ pub(super) struct Ending {
 
 impl Conversation {
     /// Runs one turn and returns those that follow from it. `queued` are the turns that come next anyway.
-    pub(super) async fn run_turn(&self, turn: &Turn, queued: &VecDeque<Turn>, queue: &ChannelQueue) -> anyhow::Result<Vec<Turn>> {
+    pub(in crate::conversation) async fn run_turn(
+        &self,
+        turn: &Turn,
+        queued: &VecDeque<Turn>,
+        queue: &ChannelQueue,
+    ) -> anyhow::Result<Vec<Turn>> {
         let parts = self.parts();
         let Some(turn) = parts.store.begin_turn(&turn.id, parts.clock.now()).await? else { return Ok(Vec::new()) };
         let cancel = parts.kill.child_token();
@@ -177,7 +182,7 @@ impl Conversation {
     }
 
     /// Text of a persona as the platform's messages, none over the limit.
-    pub(super) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
+    pub(in crate::conversation) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
         let message = |text: String, files: Vec<OutboundFile>| OutboundMessage {
             id: OutboxId::generate(),
             persona: persona.clone(),
@@ -242,16 +247,16 @@ impl Conversation {
 }
 
 impl Ending {
-    pub(super) fn answered(reply: Reply) -> Self {
+    pub(in crate::conversation) fn answered(reply: Reply) -> Self {
         Self { state: TurnState::Answered, reply: Some(reply), error: None, notice: None }
     }
 
-    pub(super) fn failed(error: &str, notice: &str) -> Self {
+    pub(in crate::conversation) fn failed(error: &str, notice: &str) -> Self {
         Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()) }
     }
 
     /// `to_person`: a person waits for this answer and is told when there is none. Among agents a failure is silence.
-    pub(super) fn from_result(result: Result<Reply, TurnError>, to_person: bool) -> Self {
+    pub(in crate::conversation) fn from_result(result: Result<Reply, TurnError>, to_person: bool) -> Self {
         match result {
             Ok(reply) => Self::answered(reply),
             Err(TurnError::Cancelled) => Self { state: TurnState::Cancelled, reply: None, error: None, notice: None },

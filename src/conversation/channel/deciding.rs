@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Conversation;
-use super::router::{self, Arrival};
+use crate::conversation::Conversation;
+use crate::conversation::rules::router::{self, Arrival};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
@@ -18,7 +18,7 @@ const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
 impl Conversation {
     /// Decides on a burst and stores it. The turns are in the order in which they run. `refused` tells of files that could not be read, to whoever
     /// gets an answer.
-    pub(super) async fn decide(&self, burst: &[InboundMessage], refused: Vec<String>) -> anyhow::Result<Vec<Turn>> {
+    pub(in crate::conversation) async fn decide(&self, burst: &[InboundMessage], refused: Vec<String>) -> anyhow::Result<Vec<Turn>> {
         let parts = self.parts();
         let message = join(burst);
         let decision = self.route(&message).await?;
@@ -99,7 +99,7 @@ impl Conversation {
         }))
     }
 
-    pub(super) fn kind_of(&self, channel: &Channel) -> ChannelKind {
+    pub(in crate::conversation) fn kind_of(&self, channel: &Channel) -> ChannelKind {
         let (id, name) = rule_names(channel);
         self.parts().chat.channels.kind_of(id, name)
     }
@@ -181,7 +181,7 @@ impl Conversation {
     }
 
     /// Shows typing while the person may still go on writing. Says nothing about the decision, which is made on the whole burst.
-    pub(super) fn show_typing_early(&self, first: InboundMessage) {
+    pub(in crate::conversation) fn show_typing_early(&self, first: InboundMessage) {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
             if let Ok(decision) = conversation.route(&first).await
@@ -209,7 +209,7 @@ fn rule_names(channel: &Channel) -> (&crate::domain::ids::ChannelId, &str) {
 }
 
 /// One message out of a burst: the first, with everything that the others add.
-pub(super) fn join(burst: &[InboundMessage]) -> InboundMessage {
+pub(in crate::conversation) fn join(burst: &[InboundMessage]) -> InboundMessage {
     let mut joined = burst[0].clone();
     for next in &burst[1..] {
         if !joined.text.is_empty() && !next.text.is_empty() {

@@ -1,13 +1,23 @@
 //! From the platform into the store: each message once, whoever saw it.
+//!
+//! `reading` fetches a message's files, `backfill` what was missed while nobody listened, `recovery` takes up what an earlier process left. Who
+//! answers is not decided here.
+
+mod backfill;
+mod reading;
+mod recovery;
 
 use std::time::Duration;
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 
-use super::authorize::{Action, authorize};
-use super::queue::Waiting;
-use super::{Conversation, router};
+pub(super) use backfill::Gaps;
+
+use super::Conversation;
+use super::channel::{ChannelQueue, Waiting};
+use super::rules::authorize::{Action, authorize};
+use super::rules::router;
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::domain::message::{AuthorKind, InboundMessage};
@@ -174,7 +184,7 @@ impl Conversation {
             queue.push(waiting);
             return;
         }
-        let queue = std::sync::Arc::new(super::ChannelQueue::default());
+        let queue = std::sync::Arc::new(ChannelQueue::default());
         queue.push(waiting);
         queues.insert(channel.clone(), queue.clone());
         drop(queues);
