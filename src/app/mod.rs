@@ -61,6 +61,11 @@ impl App {
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
         let Setting { config, roster, clock } = setting;
         let roster = Arc::new(roster);
+        // First what may be taken by another process, before anybody logs in.
+        let listener = match config.server.listen {
+            Some(listen) => Some(http::bind(listen).await?),
+            None => None,
+        };
         let store = Store::open(&config.database_url, clock.now()).await?;
         let shutdown = Shutdown::default();
         let tasks = TaskTracker::new();
@@ -114,10 +119,10 @@ impl App {
         conversation.recover().await?;
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
-        let http = match config.server.listen {
-            Some(listen) => {
+        let http = match listener {
+            Some(listener) => {
                 let shown = http::Shown { store: store.clone(), platform: port, metrics, clock };
-                Some(http::serve(listen, shown, shutdown.stop.clone()).await?)
+                Some(http::serve(listener, shown, shutdown.stop.clone())?)
             }
             None => None,
         };
@@ -175,13 +180,33 @@ impl App {
         tracing::info!("stopped");
     }
 
-    /// Runs until the operator's signal, or until the store is no longer ours.
-    pub async fn run(self) -> anyhow::Result<()> {
-        let store = self.store.clone();
+    /// Runs until the operator's signal, or until the store is no longer ours. Says once whether everybody came online within `patience`.
+    ///
+    /// # Errors
+    /// The store was lost to another process.
+    pub async fn run(self, patience: Duration) -> anyhow::Result<()> {
+        let report = async {
+            match self.ready(patience).await {
+                Ok(()) => tracing::info!("every identity is online"),
+                Err(missing) => tracing::warn!(%missing, "the others work"),
+            }
+            std::future::pending::<()>().await;
+        };
         let lost = tokio::select! {
             () = shutdown::signalled() => false,
-            () = store.lost_leadership() => true,
+            () = self.store.lost_leadership() => true,
+            () = report => false,
         };
+        if lost {
+            // Another process may serve already; what runs here is void.
+            self.shutdown.kill.cancel();
+        }
+        // Whoever asks twice is in a hurry.
+        let kill = self.shutdown.kill.clone();
+        tokio::spawn(async move {
+            shutdown::signalled().await;
+            kill.cancel();
+        });
         self.stop().await;
         anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
         Ok(())

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
-use crate::domain::message::{Attachment, InboundMessage};
+use crate::domain::message::{Attachment, Channel, InboundMessage};
 use crate::domain::outbound::{OutboundMessage, Posted};
 
 /// A chat platform as the team uses it.
@@ -44,6 +44,9 @@ pub trait ChatPlatform: Send + Sync + 'static {
 
     /// The id of a channel, by its id or name, once the platform has told of it. Waits a while for that after a start.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
+
+    /// The server channels and threads that the platform has told of, each with an id at or before its newest message.
+    fn list_channels(&self) -> Vec<(Channel, MessageId)>;
 
     /// The platform's name in the store: `discord`.
     fn name(&self) -> &'static str;
@@ -134,6 +137,9 @@ pub enum DownloadError {
     TooLarge(u64),
     #[error("it does not lie on the platform's own host")]
     ForeignHost,
+    /// No identity is online to fetch it; one may be in a moment.
+    #[error("nobody is online to fetch it")]
+    Offline,
     #[error("it could not be fetched: {0}")]
     Failed(String),
 }

@@ -20,9 +20,5 @@ pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     if let Some(http) = app.http {
         tracing::info!("health and metrics on http://{http}");
     }
-    match app.ready(PATIENCE).await {
-        Ok(()) => tracing::info!("every identity is online"),
-        Err(missing) => tracing::warn!(%missing, "the others work"),
-    }
-    app.run().await
+    app.run(PATIENCE).await
 }

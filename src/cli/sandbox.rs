@@ -80,7 +80,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         crate::sandbox::terminal::run(sandbox.api_url(), person.token).await?;
         app.stop_within(Duration::from_secs(2)).await;
     } else {
-        app.run().await?;
+        app.run(PATIENCE).await?;
     }
     sandbox.stop().await;
     Ok(())

@@ -18,11 +18,12 @@
 
 mod channel;
 mod desk;
+mod endurance;
 mod halts;
 mod intake;
 pub mod rules;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
 use tokio_util::sync::CancellationToken;
@@ -40,7 +41,7 @@ use crate::store::{Store, StoreError};
 
 use channel::ChannelQueue;
 use halts::Halts;
-use intake::Gaps;
+use intake::{EarlyChanges, Gaps};
 pub(crate) use rules::authorize::EVERYBODY;
 
 /// What a conversation works with.
@@ -75,8 +76,7 @@ struct Inner {
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
     gaps: Gaps,
-    /// The last messages that were deleted.
-    deleted: Mutex<VecDeque<MessageId>>,
+    early: EarlyChanges,
 }
 
 /// A turn in progress, as far as others may stop it.
@@ -98,14 +98,21 @@ impl Conversation {
             queues: Mutex::default(),
             running: Mutex::default(),
             gaps,
-            deleted: Mutex::default(),
+            early: EarlyChanges::default(),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
     pub async fn on_event(&self, event: PlatformEvent) {
-        let taken = match event {
+        if let Err(error) = endurance::contain(self.take(event)).await {
+            tracing::error!(error = format!("{error:#}"), "an event could not be handled");
+            metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
+        }
+    }
+
+    async fn take(&self, event: PlatformEvent) -> anyhow::Result<()> {
+        match event {
             PlatformEvent::Message(message) => self.receive(*message).await,
             PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
             PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
@@ -115,10 +122,6 @@ impl Conversation {
                 self.tell_operators_soon(format!("trouble:{persona}:{text}"), text);
                 Ok(())
             }
-        };
-        if let Err(error) = taken {
-            tracing::error!(error = format!("{error:#}"), "an event could not be handled");
-            metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }
     }
 

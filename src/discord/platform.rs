@@ -15,7 +15,7 @@ use super::rest::messages::Voice;
 use super::rest::webhooks::Destination;
 use crate::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
-use crate::domain::message::{Attachment, InboundMessage, Place};
+use crate::domain::message::{Attachment, Channel, InboundMessage, Place};
 use crate::domain::outbound::{OutboundMessage, Posted};
 
 /// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
@@ -80,7 +80,7 @@ impl ChatPlatform for Discord {
     }
 
     async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
-        let reader = self.readers(None).next().ok_or_else(|| DownloadError::Failed("nobody is online to fetch it".to_owned()))?;
+        let reader = self.readers(None).next().ok_or(DownloadError::Offline)?;
         self.rest.download(&reader.credential, attachment, limit).await
     }
 
@@ -116,6 +116,10 @@ impl ChatPlatform for Discord {
             tokio::time::sleep(DIRECTORY_LOOK).await;
         }
         None
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        self.hub.channels.list()
     }
 
     fn name(&self) -> &'static str {

@@ -12,6 +12,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::chat::{ChatPlatform, IdentityState};

@@ -1,8 +1,10 @@
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -102,12 +104,16 @@ impl Relay {
 
     async fn drain_while_woken(&self, channel: &ChannelId) {
         loop {
-            if let Err(error) = self.drain(channel).await {
+            let drained = AssertUnwindSafe(self.drain(channel)).catch_unwind().await;
+            if drained.is_err() {
+                tracing::error!(%channel, "the relay broke off; the sweep takes the channel up again");
+            }
+            if let Ok(Err(error)) = drained {
                 tracing::warn!(%channel, %error, "cannot work off the outbox");
             }
             let mut busy = self.busy();
             match busy.get_mut(channel) {
-                Some(again) if *again && !self.inner.stop.is_cancelled() => *again = false,
+                Some(again) if *again => *again = false,
                 _ => {
                     busy.remove(channel);
                     drop(busy);
@@ -169,7 +175,7 @@ impl Relay {
     /// Whether the platform might take a repetition for a second message, so that the channel has to be read back first.
     fn may_repeat(&self, message: &OutboundMessage, first_attempt_at: DateTime<Utc>) -> bool {
         let window = self.inner.platform.nonce_window(&message.persona);
-        (self.inner.clock.now() - first_attempt_at).to_std().is_ok_and(|age| age >= window)
+        (self.inner.clock.now() - first_attempt_at).to_std().map_or(true, |age| age >= window)
     }
 
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {

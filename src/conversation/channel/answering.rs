@@ -8,14 +8,16 @@ use tokio_util::sync::CancellationToken;
 use super::queue::ChannelQueue;
 use crate::chat::Presence;
 use crate::chat::format::{self, Rendered};
+use crate::conversation::endurance::contain;
 use crate::conversation::{Conversation, Running};
+use crate::domain::ask::AskState;
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
-use crate::domain::message::{InboundMessage, Speaker};
+use crate::domain::message::{AuthorKind, InboundMessage, Speaker};
 use crate::domain::outbound::{OutboundFile, OutboundKind, OutboundMessage};
 use crate::domain::turn::{Trigger, Turn, TurnState};
 use crate::persona::turn::{Reply, TurnError, TurnInput};
-use crate::store::{Finished, FollowUp};
+use crate::store::{AskUpdate, Finished, FollowUp, StoreError};
 
 /// A turn that was begun this often and never ended has taken the process down with it; it is not begun again.
 const MOST_ATTEMPTS: u32 = 3;
@@ -46,23 +48,42 @@ impl Conversation {
         queue: &ChannelQueue,
     ) -> anyhow::Result<Vec<Turn>> {
         let parts = self.parts();
-        let Some(turn) = parts.store.begin_turn(&turn.id, parts.clock.now()).await? else { return Ok(Vec::new()) };
         let cancel = parts.kill.child_token();
-        let _registered = self.register(&turn, &cancel);
-        let ending = if turn.attempts > MOST_ATTEMPTS {
+        // Before it begins, so that no stop misses it.
+        let _registered = self.register(turn, &cancel);
+        let begin = || parts.store.begin_turn(&turn.id, parts.clock.now());
+        let Some(turn) = self.persist("beginning a turn", begin).await? else { return Ok(Vec::new()) };
+        let ending = if self.inner.halts.was_halted_since(&turn.channel, turn.queued_at) {
+            Ending::silent(TurnState::Cancelled)
+        } else if turn.attempts > MOST_ATTEMPTS {
+            self.give_up_ask(&turn).await?;
             Ending::failed(
                 "it was begun three times and never ended",
                 "I had to give up on this: it stopped me three times. Please put it another way.",
             )
         } else {
             let _showing = self.show_progress(&turn, &cancel);
-            self.perform(&turn, &cancel).await
+            let performing = async { Ok(self.perform(&turn, &cancel).await) };
+            contain(performing).await.unwrap_or_else(|panic| {
+                tracing::error!(turn = %turn.id, error = format!("{panic:#}"), "a turn broke off");
+                Ending::failed("it panicked", "Something went wrong inside me. It is in the log; please ask again.")
+            })
         };
-        if cancel.is_cancelled() && parts.kill.is_cancelled() {
-            // The process is ending. The row stays `running`, and the next start begins the turn again.
+        if parts.kill.is_cancelled() {
+            // The process is ending by order, which is no fault of the turn; the next start begins it again.
+            parts.store.release_turn(&turn).await?;
             return Ok(Vec::new());
         }
         self.conclude(&turn, ending, queued, queue).await
+    }
+
+    /// An ask whose turn is given up must not be carried out by every start from now on.
+    async fn give_up_ask(&self, turn: &Turn) -> Result<(), StoreError> {
+        if let Trigger::Ask { ask } = &turn.trigger {
+            let failed = AskUpdate { ask, state: AskState::Failed, answer: None };
+            self.parts().store.settle_ask(&failed, &[], self.parts().clock.now()).await?;
+        }
+        Ok(())
     }
 
     async fn perform(&self, turn: &Turn, cancel: &CancellationToken) -> Ending {
@@ -72,9 +93,11 @@ impl Conversation {
             Trigger::Agent { from, turn: said_in } => self.answer_agent(turn, from, said_in, cancel).await,
         };
         match result {
-            Ok(_) => self.parts().platform.set_presence(&turn.persona, Presence::Listening).await,
+            Ok(_) if !self.inner.halts.is_paused(&turn.persona) => {
+                self.parts().platform.set_presence(&turn.persona, Presence::Listening).await;
+            }
             Err(TurnError::OutOfBudget(_)) => self.parts().platform.set_presence(&turn.persona, Presence::OutOfBudget).await,
-            Err(_) => {}
+            _ => {}
         }
         Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
     }
@@ -83,7 +106,11 @@ impl Conversation {
         let store = &self.parts().store;
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(TurnError::Cancelled) };
-        let asker = Speaker::Person { id: first.author.id.clone(), name: first.author.name.clone() };
+        let (id, name) = (first.author.id.clone(), first.author.name.clone());
+        let asker = match first.author.kind {
+            AuthorKind::Person => Speaker::Person { id, name },
+            _ => Speaker::ForeignBot { id, name },
+        };
         let question = super::deciding::join(&burst).text;
         let mut files = Vec::new();
         for message in &burst {
@@ -138,22 +165,21 @@ impl Conversation {
             reason: Reason::AgentMention,
             ask: None,
         });
-        let stored = parts
-            .store
-            .finish_turn(&Finished {
-                turn,
-                state: ending.state,
-                reply: ending.reply.as_ref().map(|reply| reply.text.as_str()),
-                model: ending.reply.as_ref().and_then(|reply| reply.model.as_deref()),
-                error: ending.error.as_deref(),
-                prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
-                outbox: &outbox,
-                next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
-                usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
-                at: now,
-            })
-            .await?;
-        if !stored {
+        let finished = Finished {
+            turn,
+            state: ending.state,
+            reply: ending.reply.as_ref().map(|reply| reply.text.as_str()),
+            model: ending.reply.as_ref().and_then(|reply| reply.model.as_deref()),
+            error: ending.error.as_deref(),
+            prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
+            outbox: &outbox,
+            next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
+            usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
+            at: now,
+        };
+        let stored = self.persist("storing an answer", || parts.store.finish_turn(&finished)).await?;
+        // It may have been stored by the attempt before the store went away.
+        if !stored && parts.store.find_turn(&turn.id).await?.is_none_or(|row| row.turn.state != ending.state) {
             tracing::info!(message = %turn.message, turn = %turn.id, "the turn was over already; its answer is dropped");
             return Ok(Vec::new());
         }
@@ -255,12 +281,17 @@ impl Ending {
         Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()) }
     }
 
+    /// Nothing is said.
+    fn silent(state: TurnState) -> Self {
+        Self { state, reply: None, error: None, notice: None }
+    }
+
     /// `to_person`: a person waits for this answer and is told when there is none. Among agents a failure is silence.
     pub(in crate::conversation) fn from_result(result: Result<Reply, TurnError>, to_person: bool) -> Self {
         match result {
             Ok(reply) => Self::answered(reply),
-            Err(TurnError::Cancelled) => Self { state: TurnState::Cancelled, reply: None, error: None, notice: None },
-            Err(TurnError::Nothing) if !to_person => Self { state: TurnState::Silent, reply: None, error: None, notice: None },
+            Err(TurnError::Cancelled) => Self::silent(TurnState::Cancelled),
+            Err(TurnError::Nothing) if !to_person => Self::silent(TurnState::Silent),
             Err(error) => Self {
                 state: TurnState::Failed,
                 reply: None,

@@ -139,7 +139,7 @@ impl Conversation {
     /// Whether the guard lets this ask go out (CHAT-18): no circle, not too deep, and within what one person's message may set off.
     async fn may_put(&self, asked: &AgentAsk<'_>, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
         let parts = self.parts();
-        if self.inner.halts.is_halted_in(asked.channel) {
+        if self.inner.halts.is_halted_in(asked.channel) || self.inner.halts.is_paused(&ask.askee) {
             return Ok(Err(Block::Halted));
         }
         if let Err(block) = may_ask(asked.path, &ask.askee, parts.chat.ask_depth) {

@@ -2,15 +2,18 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
+use super::handover::Said;
 use crate::conversation::Conversation;
 use crate::conversation::rules::router::{self, Arrival};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
-use crate::domain::message::{Channel, ChannelKind, InboundMessage, Place};
+use crate::domain::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::turn::{Trigger, Turn, TurnState};
-use crate::store::{Decided, HaltScope};
+use crate::store::{Blocked, Decided, HaltScope, StoreError};
 
 /// A channel is told at most once in this time why nobody answers.
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
@@ -18,10 +21,20 @@ const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
 impl Conversation {
     /// Decides on a burst and stores it. The turns are in the order in which they run. `refused` tells of files that could not be read, to whoever
     /// gets an answer.
-    pub(in crate::conversation) async fn decide(&self, burst: &[InboundMessage], refused: Vec<String>) -> anyhow::Result<Vec<Turn>> {
+    pub(in crate::conversation) async fn decide(
+        &self,
+        burst: &[InboundMessage],
+        taken_at: DateTime<Utc>,
+        refused: Vec<String>,
+    ) -> anyhow::Result<Vec<Turn>> {
         let parts = self.parts();
         let message = join(burst);
-        let decision = self.route(&message).await?;
+        let decision = if self.inner.halts.was_halted_since(&message.channel.id, taken_at) {
+            // Somebody said stop while its files were read.
+            Decision::nobody(Reason::Stop)
+        } else {
+            self.persist("routing a message", || self.route(&message)).await?
+        };
         let now = parts.clock.now();
         if !decision.responders.is_empty() && self.inner.halts.is_halted_in(&message.channel.id) {
             // A person addresses an agent: agents may talk here again.
@@ -36,20 +49,12 @@ impl Conversation {
         }
         rows.outbox.extend(self.explain_silence(&message, &decision).await?);
         let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
-        let decided = parts
-            .store
-            .decide(&Decided {
-                messages: &messages,
-                decision: &decision,
-                turns: &rows.turns,
-                asks: &rows.asks,
-                outbox: &rows.outbox,
-                at: now,
-            })
-            .await?;
-        if !decided {
-            tracing::info!(message = %message.id, "it was decided on before");
-            return Ok(Vec::new());
+        let decided =
+            Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, at: now };
+        if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
+            // Decided before: by a stop, or by the attempt before the store went away.
+            let known = parts.store.list_turns(&message.id).await?;
+            return Ok(known.into_iter().map(|row| row.turn).filter(|turn| turn.state == TurnState::Queued).collect());
         }
         if !rows.outbox.is_empty() {
             parts.relay.wake(&message.channel.id);
@@ -65,11 +70,8 @@ impl Conversation {
         Ok(rows.turns)
     }
 
-    async fn route(&self, message: &InboundMessage) -> anyhow::Result<Decision> {
+    async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
         let parts = self.parts();
-        if self.inner.halts.is_team_halted() {
-            return Ok(Decision::nobody(Reason::Halted));
-        }
         let accounts = self.accounts();
         let replied_to = match &message.reply_to {
             Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
@@ -84,7 +86,7 @@ impl Conversation {
             _ => None,
         };
         let (id, name) = rule_names(&message.channel);
-        Ok(router::route(&Arrival {
+        let decision = router::route(&Arrival {
             message,
             kind: self.kind_of(&message.channel),
             binding: parts.chat.channels.find_binding(id, name),
@@ -96,7 +98,34 @@ impl Conversation {
             accounts: &accounts,
             settings: &parts.chat,
             now: parts.clock.now(),
-        }))
+        });
+        // A halt of the whole team is lifted by `/resume` alone.
+        let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
+        let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
+        self.past_the_guard(message, decision).await
+    }
+
+    /// A listed foreign bot is an agent: the guard says which of those it addresses may answer it.
+    async fn past_the_guard(&self, message: &InboundMessage, mut decision: Decision) -> Result<Decision, StoreError> {
+        if message.author.kind != AuthorKind::ForeignBot {
+            return Ok(decision);
+        }
+        let from = Speaker::ForeignBot { id: message.author.id.clone(), name: message.author.name.clone() };
+        let mut allowed = Vec::new();
+        for responder in decision.responders {
+            let chain = ChainId::new(message.id.as_str());
+            let said = Said { from: &from, text: &message.text, channel: &message.channel, chain: &chain, unposted: None };
+            match self.examine(&said, &responder, 0).await? {
+                Ok(()) => allowed.push(responder),
+                Err(block) => {
+                    let at = self.parts().clock.now();
+                    self.count_block(&Blocked { channel: &message.channel.id, chain: &chain, from: &from, to: &responder, block, at })
+                        .await;
+                }
+            }
+        }
+        decision.responders = allowed;
+        Ok(decision)
     }
 
     pub(in crate::conversation) fn kind_of(&self, channel: &Channel) -> ChannelKind {
@@ -130,6 +159,11 @@ impl Conversation {
                 match parts.roster.resolve(&request.askee) {
                     // Asking oneself is answering.
                     Ok(askee) if askee.slug == *responder => {}
+                    Ok(askee) if self.inner.halts.is_paused(&askee.slug) => {
+                        let text = format!("{} is paused and cannot be asked now.", askee.name);
+                        rows.outbox.push(Self::notice(responder, &message.channel.id, text));
+                        continue;
+                    }
                     Ok(askee) => {
                         let ask = Ask {
                             id: AskId::generate(),
@@ -162,7 +196,8 @@ impl Conversation {
     /// A short line where people would otherwise wonder, once an hour.
     async fn explain_silence(&self, message: &InboundMessage, decision: &Decision) -> anyhow::Result<Option<OutboundMessage>> {
         let text = match decision.reason {
-            Reason::Halted => "The team is halted. `/resume` lets us speak again.",
+            Reason::Halted if self.inner.halts.is_team_halted() => "The team is halted. `/resume` lets us speak again.",
+            Reason::Halted => "We are quiet here since somebody said stop. Speak to one of us by name, and we answer again.",
             Reason::ChannelNotAllowed => "We do not answer in this channel; an operator can allow it in the configuration.",
             Reason::AuthorNotAllowed => "We answer only people on the allow list; an operator can add you.",
             Reason::DirectMessagesOff => "Direct messages are off here. Please write to us in a channel.",

@@ -6,33 +6,38 @@ use crate::conversation::Conversation;
 use crate::conversation::rules::addressing::addressed_by_agent;
 use crate::conversation::rules::guard::{self, Exchange};
 use crate::domain::decision::Block;
-use crate::domain::ids::{PersonaSlug, TurnId};
-use crate::domain::message::{ChannelKind, Speaker, Spoken};
+use crate::domain::ids::{ChainId, PersonaSlug, TurnId};
+use crate::domain::message::{Channel, ChannelKind, Speaker, Spoken};
 use crate::domain::turn::{Trigger, Turn, TurnState};
-use crate::store::Blocked;
+use crate::store::{Blocked, StoreError};
 
 /// How far back the guard looks. More than any of its windows needs, less than a screenful.
 const TRANSCRIPT: u32 = 50;
 
+/// What an agent said.
+pub(super) struct Said<'a> {
+    pub(super) from: &'a Speaker,
+    pub(super) text: &'a str,
+    pub(super) channel: &'a Channel,
+    pub(super) chain: &'a ChainId,
+    /// Its line, where it does not stand in the transcript yet.
+    pub(super) unposted: Option<Spoken>,
+}
+
 impl Conversation {
     /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
     /// on cannot be read, nobody follows.
-    pub(in crate::conversation) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
+    pub(super) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
         let parts = self.parts();
-        let addressed = addressed_by_agent(text, &parts.roster, &self.accounts());
         let mut follow_ups: Vec<Turn> = Vec::new();
-        for persona in addressed {
+        for persona in addressed_by_agent(text, &parts.roster, &self.accounts()) {
             if queued.iter().any(|next| next.persona == persona && next.chain == turn.chain) || self.inner.halts.is_paused(&persona) {
                 continue;
             }
-            let verdict = match self.examine(turn, text, &persona, u32::try_from(follow_ups.len() + queued.len()).unwrap_or(u32::MAX)).await
-            {
-                Ok(verdict) => verdict,
-                Err(error) => {
-                    tracing::error!(error = format!("{error:#}"), "the guard cannot read the channel, so nobody follows");
-                    Err(Block::Unknown)
-                }
-            };
+            let verdict = self.examine_answer(turn, text, &persona, follow_ups.len()).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "the guard cannot read the channel, so nobody follows");
+                Err(Block::Unknown)
+            });
             match verdict {
                 Ok(()) => follow_ups.push(self.follow_up(turn, persona)),
                 Err(block) => self.note_block(turn, &turn.persona, &persona, block).await,
@@ -41,31 +46,43 @@ impl Conversation {
         follow_ups
     }
 
-    async fn examine(&self, turn: &Turn, text: &str, to: &PersonaSlug, queued: u32) -> anyhow::Result<Result<(), Block>> {
+    async fn examine_answer(&self, turn: &Turn, text: &str, to: &PersonaSlug, followed: usize) -> Result<Result<(), Block>, StoreError> {
+        let Some(message) = self.parts().store.find_message(&turn.message).await? else { return Ok(Err(Block::Unknown)) };
+        let answers = match &turn.trigger {
+            Trigger::Agent { from, .. } => Some(Speaker::Persona(from.clone())),
+            _ => None,
+        };
+        let from = Speaker::Persona(turn.persona.clone());
+        let line = Spoken { message: None, speaker: from.clone(), answers, text: text.to_owned(), at: self.parts().clock.now() };
+        let said = Said { from: &from, text, channel: &message.message.channel, chain: &turn.chain, unposted: Some(line) };
+        self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
+    }
+
+    /// Whether `to` may answer what an agent said. So many turns of the chain are decided on and not stored yet.
+    pub(super) async fn examine(&self, said: &Said<'_>, to: &PersonaSlug, unstored: u32) -> Result<Result<(), Block>, StoreError> {
         let parts = self.parts();
         let now = parts.clock.now();
-        let mut recent = parts.store.list_spoken(&turn.channel, TRANSCRIPT, None).await?;
-        let from = Speaker::Persona(turn.persona.clone());
-        recent.push(Spoken { message: None, speaker: from.clone(), answers: answered_agent(turn), text: text.to_owned(), at: now });
-        let message = parts.store.find_message(&turn.message).await?;
-        let standup = message.is_some_and(|row| self.kind_of(&row.message.channel) == ChannelKind::Standup);
+        let channel = &said.channel.id;
+        let mut recent = parts.store.list_spoken(channel, TRANSCRIPT, None).await?;
+        recent.extend(said.unposted.clone());
+        let to_speaker = Speaker::Persona(to.clone());
         let verdict = guard::check(&Exchange {
-            from: &from,
+            from: said.from,
             to,
-            text,
+            text: said.text,
             status: false,
             recent: &recent,
-            chain_turns: parts.store.count_chain_turns(&turn.chain).await?.saturating_add(queued),
-            cooldown_until: parts.store.find_cooldown(&turn.channel, &from, &Speaker::Persona(to.clone())).await?,
-            halted: self.inner.halts.is_halted_in(&turn.channel),
-            standup,
+            chain_turns: parts.store.count_chain_turns(said.chain).await?.saturating_add(unstored),
+            cooldown_until: parts.store.find_cooldown(channel, said.from, &to_speaker).await?,
+            halted: self.inner.halts.is_halted_in(channel),
+            standup: self.kind_of(said.channel) == ChannelKind::Standup,
             now,
             limits: &parts.guard,
         });
         if let Err(block) = verdict
             && let Some(until) = guard::cooldown_after(block, now, &parts.guard)
         {
-            parts.store.set_cooldown(&turn.channel, &from, &Speaker::Persona(to.clone()), until).await?;
+            parts.store.set_cooldown(channel, said.from, &to_speaker, until).await?;
         }
         Ok(verdict)
     }
@@ -95,12 +112,5 @@ impl Conversation {
         if let Err(error) = self.parts().store.record_block(blocked).await {
             tracing::warn!(%error, "a block could not be counted");
         }
-    }
-}
-
-fn answered_agent(turn: &Turn) -> Option<Speaker> {
-    match &turn.trigger {
-        Trigger::Agent { from, .. } => Some(Speaker::Persona(from.clone())),
-        _ => None,
     }
 }

@@ -17,6 +17,7 @@ pub(super) use asking::{Outcome, attribute};
 pub(super) use queue::{ChannelQueue, Waiting};
 
 use super::Conversation;
+use super::endurance::contain;
 use crate::domain::decision::Block;
 use crate::domain::ids::ChannelId;
 use crate::domain::turn::{Trigger, Turn};
@@ -29,7 +30,7 @@ impl Conversation {
             if self.parts().stop.is_cancelled() {
                 return;
             }
-            if let Err(error) = self.work_off_next(queue).await {
+            if let Err(error) = contain(self.work_off_next(queue)).await {
                 tracing::error!(%channel, error = format!("{error:#}"), "a message could not be worked off");
                 metrics::counter!("teamroom_errors_total", "where" => "channel").increment(1);
             }
@@ -43,19 +44,21 @@ impl Conversation {
     }
 
     async fn work_off_next(&self, queue: &ChannelQueue) -> anyhow::Result<()> {
-        if let Some(turn) = queue.pop_turn() {
-            return self.run_turns(queue, VecDeque::from([turn])).await;
+        let turns = queue.pop_turns();
+        if !turns.is_empty() {
+            return self.run_turns(queue, turns).await;
         }
         self.await_burst(queue).await;
         if self.parts().stop.is_cancelled() {
             return Ok(());
         }
-        let mut burst = queue.pop_burst(!self.parts().chat.coalesce.is_zero());
+        let taken_at = self.parts().clock.now();
+        let mut burst = queue.pop_burst(self.parts().chat.coalesce);
         if burst.is_empty() {
             return Ok(());
         }
         let refused = self.read_files(&mut burst).await?;
-        let turns = self.decide(&burst, refused).await?;
+        let turns = self.decide(&burst, taken_at, refused).await?;
         self.run_turns(queue, turns.into()).await
     }
 
@@ -69,7 +72,7 @@ impl Conversation {
         if let Some(first) = queue.peek_message() {
             self.show_typing_early(first);
         }
-        while let Some(burst) = queue.find_burst() {
+        while let Some(burst) = queue.find_burst(coalesce) {
             let quiet = (parts.clock.now() - burst.last_arrival).to_std().unwrap_or(Duration::ZERO);
             if burst.closed || quiet >= coalesce {
                 return;

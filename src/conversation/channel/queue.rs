@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
-use crate::domain::ids::{MessageId, UserId};
+use crate::domain::ids::MessageId;
 use crate::domain::message::InboundMessage;
 use crate::domain::turn::Turn;
 
@@ -22,6 +23,15 @@ pub(in crate::conversation) enum Waiting {
     },
     /// A turn that an earlier process left open.
     Turn(Box<Turn>),
+}
+
+impl Waiting {
+    fn into_message(self) -> Option<InboundMessage> {
+        match self {
+            Self::Message { message, .. } => Some(*message),
+            Self::Turn(_) => None,
+        }
+    }
 }
 
 /// The queue of one channel. One task works it off; others add, edit and remove.
@@ -59,22 +69,20 @@ impl ChannelQueue {
         self.arrived.notified().await;
     }
 
-    /// Takes a recovered turn from the front, if that is what stands there.
-    pub(in crate::conversation) fn pop_turn(&self) -> Option<Turn> {
+    /// Takes the recovered turns at the front; they belong together as they stand.
+    pub(in crate::conversation) fn pop_turns(&self) -> VecDeque<Turn> {
         let mut waiting = self.lock();
-        match waiting.front() {
-            Some(Waiting::Turn(_)) => match waiting.pop_front() {
-                Some(Waiting::Turn(turn)) => Some(*turn),
-                _ => None,
-            },
-            _ => None,
+        let mut turns = VecDeque::new();
+        while let Some(Waiting::Turn(turn)) = waiting.pop_front_if(|next| matches!(next, Waiting::Turn(_))) {
+            turns.push_back(*turn);
         }
+        turns
     }
 
     /// How the burst at the front stands; `None` when no message is there.
-    pub(in crate::conversation) fn find_burst(&self) -> Option<BurstState> {
+    pub(in crate::conversation) fn find_burst(&self, pause: Duration) -> Option<BurstState> {
         let waiting = self.lock();
-        let burst = burst_length(&waiting);
+        let burst = burst_length(&waiting, pause);
         let Some(Waiting::Message { arrived_at, .. }) = burst.checked_sub(1).and_then(|last| waiting.get(last)) else { return None };
         Some(BurstState { last_arrival: *arrived_at, closed: burst < waiting.len() || burst >= LONGEST_BURST })
     }
@@ -87,17 +95,19 @@ impl ChannelQueue {
         }
     }
 
-    /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without `coalesce` it is one message.
-    pub(in crate::conversation) fn pop_burst(&self, coalesce: bool) -> Vec<InboundMessage> {
+    /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without a `pause` it is one message.
+    pub(in crate::conversation) fn pop_burst(&self, pause: Duration) -> Vec<InboundMessage> {
         let mut waiting = self.lock();
-        let length = burst_length(&waiting).min(if coalesce { LONGEST_BURST } else { 1 });
-        waiting
-            .drain(..length)
-            .filter_map(|waiting| match waiting {
-                Waiting::Message { message, .. } => Some(*message),
-                Waiting::Turn(_) => None,
-            })
-            .collect()
+        let length = burst_length(&waiting, pause);
+        waiting.drain(..length).filter_map(Waiting::into_message).collect()
+    }
+
+    /// Takes every message that waits; turns stay, since their rows say what becomes of them.
+    pub(in crate::conversation) fn pop_messages(&self) -> Vec<InboundMessage> {
+        let mut waiting = self.lock();
+        let (messages, turns): (Vec<_>, Vec<_>) = waiting.drain(..).partition(|waiting| matches!(waiting, Waiting::Message { .. }));
+        waiting.extend(turns);
+        messages.into_iter().filter_map(Waiting::into_message).collect()
     }
 
     /// An edited message that still waits is taken as edited.
@@ -121,15 +131,22 @@ impl ChannelQueue {
     }
 }
 
-/// How many messages at the front come from one person without anybody else between.
-fn burst_length(waiting: &VecDeque<Waiting>) -> usize {
-    let mut author: Option<&UserId> = None;
+/// How many messages at the front one person wrote in one go: nobody else between, and no pause longer than `pause`. The platform's times count,
+/// since messages that were fetched later arrive all at once.
+fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
+    let mut before: Option<&InboundMessage> = None;
     waiting
         .iter()
-        .take(LONGEST_BURST)
-        .take_while(|waiting| match waiting {
-            Waiting::Message { message, .. } => *author.get_or_insert(&message.author.id) == &message.author.id,
-            Waiting::Turn(_) => false,
+        .take(if pause.is_zero() { 1 } else { LONGEST_BURST })
+        .take_while(|waiting| {
+            let Waiting::Message { message, .. } = waiting else { return false };
+            let goes_on = |before: &InboundMessage| {
+                let gap = (message.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX);
+                message.author.id == before.author.id && gap <= pause
+            };
+            let belongs = before.is_none_or(goes_on);
+            before = Some(message);
+            belongs
         })
         .count()
 }

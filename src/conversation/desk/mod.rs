@@ -18,6 +18,14 @@ use crate::domain::roster::UnknownPersona;
 use crate::domain::usage::Money;
 use crate::store::{CancelScope, CostGroup, HaltScope};
 
+/// What stands for a message where a command started something. No platform's id looks like it.
+const COMMAND: &str = "command-";
+
+/// Whether an ask was put by a command and not by a turn.
+pub(super) fn is_command(ask: &Ask) -> bool {
+    ask.message.as_str().starts_with(COMMAND)
+}
+
 /// The most names that completion offers, which is Discord's limit.
 const MOST_CHOICES: usize = 25;
 
@@ -95,14 +103,17 @@ impl Conversation {
         if self.inner.halts.is_team_halted() {
             return Ok(refused("The team is halted. `/resume` lets us speak again.".into()));
         }
+        if parts.stop.is_cancelled() {
+            return Ok(refused("We are just stopping. Please ask again in a minute.".into()));
+        }
         if self.inner.halts.is_paused(&askee.slug) {
             return Ok(refused(format!("{} is paused. An operator can change that with `/team resume`.", askee.name)));
         }
         let now = parts.clock.now();
         let id = AskId::generate();
         let ask = Ask {
-            message: MessageId::new(format!("command-{id}")),
-            chain: ChainId::new(format!("command-{id}")),
+            message: MessageId::new(format!("{COMMAND}{id}")),
+            chain: ChainId::new(format!("{COMMAND}{id}")),
             id,
             channel: call.channel.id.clone(),
             asker: parts.roster.coordinator().slug.clone(),
@@ -129,8 +140,8 @@ impl Conversation {
     async fn halt(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let parts = self.parts();
         let now = parts.clock.now();
-        self.inner.halts.set(HaltScope::All, &call.caller.name, now).await?;
         self.cancel_running(|_| true);
+        self.inner.halts.set(HaltScope::All, &call.caller.name, now).await?;
         parts.store.cancel_turns(CancelScope::All, "the team was halted", now).await?;
         tracing::info!(by = call.caller.name, "the team was halted");
         Ok(public(format!("{} halted the team. We say nothing until `/resume`.", call.caller.name)))

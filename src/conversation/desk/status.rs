@@ -40,6 +40,11 @@ impl Conversation {
         if self.inner.halts.is_team_halted() {
             text.push_str("**The team is halted.** `/resume` lets us speak again.\n");
         }
+        let quiet = self.inner.halts.list_channels();
+        if !quiet.is_empty() {
+            let channels: Vec<_> = quiet.iter().map(|id| format!("<#{id}>")).collect();
+            let _ = writeln!(text, "Quiet since somebody said stop: {}.", channels.join(", "));
+        }
         let blocks = parts.store.count_blocks().await?;
         if !blocks.is_empty() {
             let counts: Vec<_> = blocks.iter().map(|(block, count)| format!("{block} {count}")).collect();

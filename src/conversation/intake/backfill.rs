@@ -4,9 +4,12 @@
 //! return of an identity, until it has been read up to now; messages that arrive live meanwhile are claimed, but do not move that mark, or a
 //! crash in between would lose what lies before them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
+
+use chrono::DateTime;
 
 use crate::chat::SendError;
 use crate::conversation::Conversation;
@@ -26,7 +29,9 @@ const RETRY: Duration = Duration::from_secs(10);
 /// Which channels may have a gap.
 #[derive(Default)]
 pub(in crate::conversation) struct Gaps {
-    behind: Mutex<HashSet<ChannelId>>,
+    /// Each with the number of the look that noticed it last: an older look does not close it.
+    behind: Mutex<HashMap<ChannelId, u64>>,
+    looks: AtomicU64,
     /// Somebody is going to look.
     due: Mutex<bool>,
 }
@@ -39,10 +44,18 @@ impl Gaps {
     }
 
     fn open(&self, known: &[ChannelSeen]) {
-        self.behind().extend(known.iter().map(|seen| seen.channel.id.clone()));
+        let look = self.looks.fetch_add(1, Ordering::Relaxed);
+        self.behind().extend(known.iter().map(|seen| (seen.channel.id.clone(), look)));
     }
 
-    fn behind(&self) -> MutexGuard<'_, HashSet<ChannelId>> {
+    fn close(&self, channel: &ChannelId, look: u64) {
+        let mut behind = self.behind();
+        if behind.get(channel) == Some(&look) {
+            behind.remove(channel);
+        }
+    }
+
+    fn behind(&self) -> MutexGuard<'_, HashMap<ChannelId, u64>> {
         self.behind.lock().expect("no code panics while it holds the gaps")
     }
 
@@ -59,7 +72,7 @@ impl Gaps {
 impl Conversation {
     /// Notes how far a channel was read, unless there is a gap before this message.
     pub(in crate::conversation) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
-        if self.inner.gaps.behind().contains(&message.channel.id) {
+        if self.inner.gaps.behind().contains_key(&message.channel.id) {
             return Ok(());
         }
         self.parts().store.record_channel_seen(&message.channel, &message.id, message.sent_at).await
@@ -92,12 +105,11 @@ impl Conversation {
     }
 
     async fn backfill(&self) -> anyhow::Result<()> {
+        self.mark_new_channels().await?;
         let mut unread = None;
         for seen in self.parts().store.list_channels().await? {
             let channel = seen.channel.id.clone();
-            if !self.inner.gaps.behind().contains(&channel) {
-                continue;
-            }
+            let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
             match self.read_up(seen).await? {
                 Ok(()) => {}
                 // Nobody of ours may read it any more, so nobody missed anything there.
@@ -107,9 +119,22 @@ impl Conversation {
                     continue;
                 }
             }
-            self.inner.gaps.behind().remove(&channel);
+            self.inner.gaps.close(&channel, look);
         }
         unread.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// A channel that the team sees for the first time is read from now on: its history was never meant for us.
+    async fn mark_new_channels(&self) -> Result<(), StoreError> {
+        let store = &self.parts().store;
+        let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
+        for (channel, newest) in self.parts().platform.list_channels() {
+            if !known.contains(&channel.id) {
+                // The oldest of times, so that whatever is heard live moves the mark on.
+                store.record_channel_seen(&channel, &newest, DateTime::UNIX_EPOCH).await?;
+            }
+        }
+        Ok(())
     }
 
     /// Reads a channel from the mark on, page by page.

@@ -4,15 +4,16 @@
 //! answers is not decided here.
 
 mod backfill;
+mod early;
 mod reading;
 mod recovery;
 
 use std::time::Duration;
 
-use anyhow::Context;
 use chrono::{DateTime, Utc};
 
 pub(super) use backfill::Gaps;
+pub(super) use early::EarlyChanges;
 
 use super::Conversation;
 use super::channel::{ChannelQueue, Waiting};
@@ -22,12 +23,6 @@ use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 use crate::domain::message::{AuthorKind, InboundMessage};
 use crate::store::{CancelScope, Claim, Decided, HaltScope, StoreError};
-
-/// How many deletions are remembered, for messages that arrive after their own.
-const DELETIONS_KEPT: usize = 200;
-
-/// How long a message waits before the store is asked again.
-const STORE_RETRY: Duration = Duration::from_secs(1);
 
 /// The same trouble is told once in this time.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
@@ -43,16 +38,19 @@ impl Conversation {
             _ => {}
         }
         let now = parts.clock.now();
-        let claim = self.claim(&message).await.context("cannot claim a message")?;
-        self.note_heard(&message).await?;
+        let claim = self.persist("claiming a message", || parts.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
+        if let Err(error) = self.note_heard(&message).await {
+            // The mark stays where it was; what lies behind it is read again after the next start, and known then.
+            tracing::warn!(message = %message.id, %error, "how far the channel was heard could not be noted");
+        }
         if claim == Claim::Known {
             return Ok(());
         }
-        if self.inner.deleted.lock().expect("no code panics while it holds the deletions").contains(&message.id) {
-            // Frames overtake each other: its deletion was here first.
-            return Ok(parts.store.record_deletion(&[message.id], now).await?);
-        }
+        let id = message.id.clone();
+        let Some(message) = self.inner.early.apply(message) else {
+            return Ok(parts.store.record_deletion(&[id], now).await?);
+        };
         if !message.complete {
             // Another identity may see it whole; if none does, there is nothing to decide on.
             tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
@@ -65,33 +63,26 @@ impl Conversation {
         Ok(())
     }
 
-    /// The adapter hands a message over once, so a store that is away for a while is waited for.
-    async fn claim(&self, message: &InboundMessage) -> Result<Claim, StoreError> {
-        let parts = self.parts();
-        loop {
-            match parts.store.claim(message, parts.clock.now()).await {
-                Err(error) if error.is_retryable() && !parts.stop.is_cancelled() => {
-                    tracing::warn!(message = %message.id, %error, "a message waits for the store");
-                    parts.clock.sleep(STORE_RETRY).await;
-                }
-                claim => return claim,
-            }
-        }
-    }
-
     /// STOP is looked at before everything, and works while the channel's queue is busy.
-    fn is_stop(&self, message: &InboundMessage) -> bool {
+    pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
         message.author.kind == AuthorKind::Person
             && router::is_stop(&message.text, &self.parts().chat.stop_phrases, &self.parts().roster)
             && authorize(Action::Speak, &message.author, &message.channel, &self.parts().chat).is_ok()
     }
 
-    async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
+    /// Silences a channel: what runs, what is decided, and what was written before. Running turns end before anything is awaited.
+    pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
         let parts = self.parts();
         let channel = &message.channel.id;
-        self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
         self.cancel_running(|running| running.channel == *channel);
+        let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
+        self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
         parts.store.cancel_turns(CancelScope::Channel(channel), "a person said stop", now).await?;
+        for before in &unheard {
+            let stopped = Decision::nobody(Reason::Stop);
+            let messages = std::slice::from_ref(&before.id);
+            parts.store.decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], at: now }).await?;
+        }
         let coordinator = &parts.roster.coordinator().slug;
         let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
         parts
@@ -113,6 +104,7 @@ impl Conversation {
     /// An edit counts while the message waits; afterwards the answer stands to what was read.
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
+        self.inner.early.note_edit(id, &text);
         if self.parts().store.record_edit(id, &text, at).await? {
             self.queues().values().for_each(|queue| queue.edit(id, &text));
         }
@@ -123,12 +115,7 @@ impl Conversation {
     pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
         let parts = self.parts();
         let now = parts.clock.now();
-        {
-            let mut deleted = self.inner.deleted.lock().expect("no code panics while it holds the deletions");
-            deleted.extend(ids.iter().cloned());
-            let surplus = deleted.len().saturating_sub(DELETIONS_KEPT);
-            deleted.drain(..surplus);
-        }
+        self.inner.early.note_deletion(ids);
         parts.store.record_deletion(ids, now).await?;
         if let Some(queue) = self.queues().get(channel) {
             queue.remove(ids);

@@ -1,9 +1,18 @@
 //! The files of a message: fetched on receipt, since their links expire, and kept as text.
 
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::chat::DownloadError;
 use crate::chat::attachments::{self, MAX_FILE_BYTES};
 use crate::conversation::Conversation;
 use crate::domain::message::{Attachment, InboundMessage};
 use crate::store::FileText;
+
+/// How often and at what distance it is tried again to find somebody online: half a minute, the time a login may take.
+const ONLINE_LOOKS: u32 = 60;
+const ONLINE_LOOK: Duration = Duration::from_millis(500);
 
 impl Conversation {
     /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. A file
@@ -37,12 +46,22 @@ impl Conversation {
         Ok(sentences)
     }
 
+    /// After a restart a message may be taken up before anybody is online.
+    async fn download(&self, attachment: &Attachment) -> Result<Bytes, DownloadError> {
+        let parts = self.parts();
+        for _ in 0..ONLINE_LOOKS {
+            match parts.platform.download(attachment, MAX_FILE_BYTES).await {
+                Err(DownloadError::Offline) if !parts.stop.is_cancelled() => parts.clock.sleep(ONLINE_LOOK).await,
+                done => return done,
+            }
+        }
+        Err(DownloadError::Offline)
+    }
+
     /// The text of one file, or a sentence about why there is none.
     async fn read_file(&self, attachment: &Attachment) -> Result<String, String> {
         let bytes = self
-            .parts()
-            .platform
-            .download(attachment, MAX_FILE_BYTES)
+            .download(attachment)
             .await
             .map_err(|error| format!("I could not take {}: {error}.", attachments::display_name(&attachment.name)))?;
         attachments::decode(&bytes, attachment).map_err(|refusal| refusal.to_string())

@@ -2,7 +2,9 @@
 
 use crate::conversation::Conversation;
 use crate::conversation::channel::Waiting;
-use crate::domain::ask::AskState;
+use crate::conversation::desk;
+use crate::domain::ask::{Ask, AskState};
+use crate::domain::ids::AskId;
 use crate::domain::turn::Trigger;
 use crate::store::AskUpdate;
 
@@ -18,6 +20,11 @@ impl Conversation {
         if !(turns.is_empty() && asks.is_empty() && messages.is_empty()) {
             tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
         }
+        // What was said last counts first: a stop that was claimed silences the turns before they begin.
+        let (stops, messages): (Vec<_>, Vec<_>) = messages.into_iter().map(|row| row.message).partition(|message| self.is_stop(message));
+        for stop in stops {
+            self.take_stop(&stop, now).await?;
+        }
         let awaited: Vec<_> = turns
             .iter()
             .filter_map(|turn| match &turn.trigger {
@@ -28,16 +35,32 @@ impl Conversation {
         for turn in turns {
             self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
         }
-        for row in messages.into_iter().filter(|row| row.message.complete) {
-            self.enqueue(&row.message.channel.id.clone(), Waiting::Message { message: Box::new(row.message), arrived_at: now });
+        for message in messages {
+            self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
         }
-        for mut ask in asks.into_iter().filter(|ask| !awaited.contains(&ask.id)) {
-            // Nobody waits for it any more, so its answer is a late one whenever it comes.
-            let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
-            if ask.state == AskState::Expired || store.settle_ask(&expired, &[], now).await? {
-                ask.state = AskState::Expired;
+        self.recover_asks(asks, &awaited).await
+    }
+
+    /// Asks that the channel or the caller of a command was promised an answer to are carried out, unless that was long ago. The others were put
+    /// by a turn, which puts them again itself, or is over.
+    async fn recover_asks(&self, asks: Vec<Ask>, awaited: &[AskId]) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        for mut ask in asks {
+            if ask.state == AskState::Asked && awaited.contains(&ask.id) {
+                continue;
             }
-            self.carry_out(ask);
+            let promised = ask.state == AskState::Expired || desk::is_command(&ask);
+            let young = (now - ask.asked_at).to_std().is_ok_and(|age| age <= parts.chat.max_age);
+            let heard = !self.inner.halts.was_halted_since(&ask.channel, ask.asked_at);
+            let next = if promised && young && heard { AskState::Expired } else { AskState::Failed };
+            if ask.state != next {
+                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: next, answer: None }, &[], now).await?;
+                ask.state = next;
+            }
+            if next == AskState::Expired {
+                self.carry_out(ask);
+            }
         }
         Ok(())
     }

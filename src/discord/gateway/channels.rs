@@ -3,9 +3,9 @@ use std::sync::RwLock;
 
 use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel};
 use serenity::model::guild::Guild;
-use serenity::model::id::{ChannelId, UserId};
+use serenity::model::id::{ChannelId, MessageId as SnowflakeMessage, UserId};
 
-use crate::domain::ids::PersonaSlug;
+use crate::domain::ids::{MessageId, PersonaSlug};
 use crate::domain::message::{Channel, Place};
 
 /// What the channels are called and what lies below what, as the gateway tells it. serenity's cache would hold members and messages too.
@@ -18,11 +18,13 @@ pub(crate) struct ChannelDirectory {
 enum Entry {
     Channel {
         name: String,
+        newest: Option<SnowflakeMessage>,
     },
     Thread {
         name: String,
         parent: ChannelId,
         owner: Option<UserId>,
+        newest: Option<SnowflakeMessage>,
     },
     /// The persona that the person writes to.
     Direct {
@@ -92,10 +94,10 @@ impl ChannelDirectory {
     pub(crate) fn describe(&self, channel: ChannelId) -> Channel {
         let known = self.read();
         let (name, place) = match known.get(&channel) {
-            Some(Entry::Channel { name }) => (name.clone(), Place::Server),
-            Some(Entry::Thread { name, parent, owner }) => {
+            Some(Entry::Channel { name, .. }) => (name.clone(), Place::Server),
+            Some(Entry::Thread { name, parent, owner, .. }) => {
                 let parent_name = match known.get(parent) {
-                    Some(Entry::Channel { name }) => name.clone(),
+                    Some(Entry::Channel { name, .. }) => name.clone(),
                     _ => String::new(),
                 };
                 let owner = owner.map(|owner| owner.to_string().into());
@@ -107,10 +109,24 @@ impl ChannelDirectory {
         Channel { id: channel.to_string().into(), name, place }
     }
 
+    /// Channels and threads of servers, each with its newest message as the gateway knew it at the login. A channel without one is read from its
+    /// beginning, which has the channel's own id.
+    pub(crate) fn list(&self) -> Vec<(Channel, MessageId)> {
+        let places: Vec<_> = self
+            .read()
+            .iter()
+            .filter_map(|(id, entry)| match entry {
+                Entry::Channel { newest, .. } | Entry::Thread { newest, .. } => Some((*id, newest.map_or(id.get(), |newest| newest.get()))),
+                _ => None,
+            })
+            .collect();
+        places.into_iter().map(|(id, newest)| (self.describe(id), newest.to_string().into())).collect()
+    }
+
     /// A server's channel by its id, or by its name.
     pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
         let known = self.read();
-        let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known } if known.eq_ignore_ascii_case(name));
+        let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known, .. } if known.eq_ignore_ascii_case(name));
         known.iter().find(|(id, entry)| id.to_string() == name || by_name(entry)).map(|(id, _)| *id)
     }
 
@@ -128,9 +144,9 @@ fn entry_of(channel: &GuildChannel) -> Entry {
     match (channel.kind, channel.parent_id) {
         // The parent of an ordinary channel is its category, which is no place to talk.
         (ChannelType::PublicThread | ChannelType::PrivateThread | ChannelType::NewsThread, Some(parent)) => {
-            Entry::Thread { name, parent, owner: channel.owner_id }
+            Entry::Thread { name, parent, owner: channel.owner_id, newest: channel.last_message_id }
         }
-        _ => Entry::Channel { name },
+        _ => Entry::Channel { name, newest: channel.last_message_id },
     }
 }
 

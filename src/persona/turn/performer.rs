@@ -143,7 +143,10 @@ impl Performer {
         colleagues: &dyn Colleagues,
         cancel: &CancellationToken,
     ) -> Result<Reply, TurnError> {
-        let read = self.readings.read(&persona.slug).await;
+        let read = tokio::select! {
+            read = self.readings.read(&persona.slug) => read,
+            () = cancel.cancelled() => return Err(TurnError::Cancelled),
+        };
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,

@@ -106,12 +106,12 @@ impl Store {
         rows.into_iter().map(InboxColumns::read).collect()
     }
 
-    /// What was claimed and not decided on when the process ended, oldest first; in one channel or in all.
+    /// What was claimed whole and not decided on when the process ended, oldest first; in one channel or in all.
     pub async fn list_undecided(&self, channel: Option<&ChannelId>) -> Result<Vec<InboxRow>> {
         let rows: Vec<InboxColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT * FROM inbox WHERE decided_at IS NULL AND ($1 = '' OR channel = $1) ORDER BY sent_at, id",
+            "SELECT * FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete AND ($1 = '' OR channel = $1) ORDER BY sent_at, id",
             channel.map_or("", ChannelId::as_str)
         )?;
         rows.into_iter().map(InboxColumns::read).collect()

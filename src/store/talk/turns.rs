@@ -182,6 +182,19 @@ impl Store {
         Ok(true)
     }
 
+    /// Puts a turn that was begun back as if it had not been.
+    pub async fn release_turn(&self, turn: &Turn) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE turns SET state = 'queued', attempts = attempts - 1, started_at = NULL
+             WHERE id = $1 AND state = 'running' AND attempts = $2",
+            turn.id.as_str(),
+            i64::from(turn.attempts)
+        )?;
+        Ok(())
+    }
+
     /// Cancels what is queued or running and says which turns these were, in their order.
     pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
         let (what, id) = match scope {
