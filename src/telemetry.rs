@@ -1,5 +1,7 @@
 //! Logs and metrics of the process.
 
+use std::io::IsTerminal;
+
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -9,7 +11,11 @@ use crate::config::{LogFormat, ServerSettings};
 pub fn start_logs(settings: &ServerSettings) -> anyhow::Result<()> {
     // serenity prints payloads it cannot parse, with whatever people wrote in them, as warnings (reliability note, section 4).
     let filter = EnvFilter::try_new(format!("{},serenity=error,poise=error", settings.log))?;
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false);
     let started = match settings.log_format {
         LogFormat::Json => subscriber.json().flatten_event(true).try_init(),
         LogFormat::Text => subscriber.compact().try_init(),

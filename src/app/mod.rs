@@ -91,7 +91,7 @@ impl App {
             commands: reception.clone(),
             registrations: memory.clone(),
             identify_log: memory,
-            timing: discord::Timing::default(),
+            timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
         })
         .await
         .context("cannot connect to Discord")?;
@@ -129,7 +129,7 @@ impl App {
         Ok(Self { store, platform, relay, conversation, tasks, shutdown, http })
     }
 
-    /// Waits until every identity is online or given up on.
+    /// Waits until every identity is online or given up on, and the team is listening.
     ///
     /// # Errors
     /// Names those that are still missing after `limit`.
@@ -139,7 +139,7 @@ impl App {
             self.platform.identities().into_iter().filter(|identity| waiting(identity.state)).map(|identity| identity.persona).collect()
         };
         let all_online = async {
-            while !missing().is_empty() {
+            while !missing().is_empty() || !self.conversation.is_listening() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
-    /// Where the chat server and the team keep their state.
+    /// Where the chat server and the team keep their state; with DATABASE_URL set, the team keeps its own there.
     #[arg(long, default_value = ".teamroom/sandbox")]
     dir: PathBuf,
     /// The port on 127.0.0.1; 0 takes any. By default 4800, or any if that is taken.
@@ -62,6 +62,8 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     quieten(&mut config.server);
     telemetry::start_logs(&config.server)?;
     let sandbox = start_server(&args, &roster).await?;
+    // What is kept here belongs into no repository.
+    std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
     if args.no_team {
         announce(&args, &sandbox, None)?;
         shutdown::signalled().await;
@@ -168,7 +170,8 @@ fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result
         }
         writeln!(out, "{info}")?;
     } else if !args.terminal {
-        writeln!(out, "The team is in. Open {} in a browser; Ctrl-C ends it.", sandbox.page_url())?;
+        let who = if args.no_team { "The chat server runs without the team" } else { "The team is in" };
+        writeln!(out, "{who}. Open {} in a browser; Ctrl-C ends it.", sandbox.page_url())?;
     }
     out.flush()?;
     Ok(())

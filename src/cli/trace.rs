@@ -25,7 +25,7 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     let trace = store.trace(&args.message.as_str().into()).await;
     store.close().await;
     let trace = trace?
-        .ok_or_else(|| anyhow::anyhow!("nothing is known of message {}; is this the right database ({})?", args.message, store.place()))?;
+        .ok_or_else(|| anyhow::anyhow!("nothing is known of message {} in {}; set DATABASE_URL to another database, such as sqlite:.teamroom/sandbox/teamroom.db for the sandbox", args.message, store.place()))?;
     for line in lines(&trace) {
         println!("{line}");
     }

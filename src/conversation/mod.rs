@@ -125,6 +125,11 @@ impl Conversation {
         }
     }
 
+    /// Whether every channel has its mark, so that a message said from now on is found by the next start at the latest.
+    pub fn is_listening(&self) -> bool {
+        self.inner.gaps.have_been_looked_for()
+    }
+
     /// Whether agents are to be silent in a channel.
     pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
         self.inner.halts.is_halted_in(channel)

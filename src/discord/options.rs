@@ -42,6 +42,9 @@ pub struct Timing {
     /// The pauses between sessions: doubling from the first to the longest.
     pub first_pause: Duration,
     pub longest_pause: Duration,
+    /// The most logins of an identity within an hour. Discord resets a token after 1000 a day, and more than twenty an hour mean that
+    /// something is broken.
+    pub logins_per_hour: u32,
     /// How often it is tried again when too many logins were made within an hour.
     pub budget_recheck: Duration,
     /// How long a session may take to say goodbye.
@@ -54,6 +57,13 @@ pub struct Timing {
     pub interaction: Duration,
 }
 
+impl Timing {
+    /// For a server that is not Discord and resets no tokens.
+    pub fn elsewhere() -> Self {
+        Self { logins_per_hour: u32::MAX, ..Self::default() }
+    }
+}
+
 impl Default for Timing {
     fn default() -> Self {
         Self {
@@ -64,6 +74,7 @@ impl Default for Timing {
             look: Duration::from_millis(250),
             first_pause: Duration::from_secs(2),
             longest_pause: Duration::from_mins(10),
+            logins_per_hour: 20,
             budget_recheck: Duration::from_mins(1),
             farewell: Duration::from_secs(3),
             login_spacing: Duration::from_secs(5),

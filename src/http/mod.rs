@@ -28,14 +28,21 @@ pub struct Shown {
     pub clock: SharedClock,
 }
 
-/// Serves until `stop`. Returns the address that was bound.
+/// Takes the address to serve on.
 ///
 /// # Errors
-/// The address is taken or not ours.
-pub async fn serve(listen: SocketAddr, shown: Shown, stop: CancellationToken) -> anyhow::Result<SocketAddr> {
-    let listener = tokio::net::TcpListener::bind(listen).await.with_context(|| {
-        format!("cannot listen on {listen} for health and metrics; set `server.listen` to a free address or to \"off\"")
-    })?;
+/// It is taken or not ours.
+pub async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen} for health and metrics; set `server.listen` to a free address or to \"none\""))
+}
+
+/// Serves until `stop`. Returns the address.
+///
+/// # Errors
+/// The socket has no address any more.
+pub fn serve(listener: TcpListener, shown: Shown, stop: CancellationToken) -> anyhow::Result<SocketAddr> {
     let bound = listener.local_addr()?;
     let router = Router::new()
         .route("/healthz", get(|| async { "ok\n" }))

@@ -53,7 +53,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(3);
 pub enum SandboxError {
     #[error("the sandbox listens on this machine only; {0} is not a loopback address")]
     NotLoopback(SocketAddr),
-    #[error("could not listen on {addr}: {source}")]
+    #[error("could not listen on {addr}; choose another port, or 0 for any")]
     Listen { addr: SocketAddr, source: std::io::Error },
     #[error(transparent)]
     State(#[from] StateError),

@@ -20,6 +20,8 @@ pub(in crate::conversation) enum Waiting {
     Message {
         message: Box<InboundMessage>,
         arrived_at: DateTime<Utc>,
+        /// It calls somebody by name, so it does not go on with what was written before it.
+        calls: bool,
     },
     /// A turn that an earlier process left open.
     Turn(Box<Turn>),
@@ -131,7 +133,8 @@ impl ChannelQueue {
     }
 }
 
-/// How many messages at the front one person wrote in one go: nobody else between, and no pause longer than `pause`. The platform's times count,
+/// How many messages at the front one person wrote in one go: nobody else between, nobody called anew, and no pause longer than
+/// `pause`. The platform's times count,
 /// since messages that were fetched later arrive all at once.
 fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
     let mut before: Option<&InboundMessage> = None;
@@ -139,12 +142,12 @@ fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
         .iter()
         .take(if pause.is_zero() { 1 } else { LONGEST_BURST })
         .take_while(|waiting| {
-            let Waiting::Message { message, .. } = waiting else { return false };
+            let Waiting::Message { message, calls, .. } = waiting else { return false };
             let goes_on = |before: &InboundMessage| {
                 let gap = (message.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX);
                 message.author.id == before.author.id && gap <= pause
             };
-            let belongs = before.is_none_or(goes_on);
+            let belongs = before.is_none_or(|before| !calls && goes_on(before));
             before = Some(message);
             belongs
         })

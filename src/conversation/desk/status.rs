@@ -57,7 +57,7 @@ impl Conversation {
 pub(in crate::conversation) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> bool) -> String {
     let mut text = String::new();
     for persona in roster.personas() {
-        let coordinator = if persona.coordinator { ", coordinator" } else { "" };
+        let coordinator = if persona.coordinator && persona.role != "coordinator" { ", coordinator" } else { "" };
         let paused = if is_paused(&persona.slug) { " (paused)" } else { "" };
         let _ = writeln!(text, "- **{}**, {}{coordinator}: {}{paused}", persona.name, persona.role, persona.expertise.join(", "));
     }

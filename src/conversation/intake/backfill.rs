@@ -5,7 +5,7 @@
 //! crash in between would lose what lies before them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::store::{ChannelSeen, StoreError};
 const PAGE: usize = 100;
 
 /// Identities come back in crowds; one look at the channels serves them all.
-const DELAY: Duration = Duration::from_millis(250);
+const DELAY: Duration = Duration::from_millis(100);
 
 /// How long to wait before channels that could not be read are tried again.
 const RETRY: Duration = Duration::from_secs(10);
@@ -34,6 +34,8 @@ pub(in crate::conversation) struct Gaps {
     looks: AtomicU64,
     /// Somebody is going to look.
     due: Mutex<bool>,
+    /// Somebody has looked since the start.
+    looked: AtomicBool,
 }
 
 impl Gaps {
@@ -53,6 +55,11 @@ impl Gaps {
         if behind.get(channel) == Some(&look) {
             behind.remove(channel);
         }
+    }
+
+    /// From here on nothing that is said can be missed, whatever becomes of this process.
+    pub(in crate::conversation) fn have_been_looked_for(&self) -> bool {
+        self.looked.load(Ordering::Acquire)
     }
 
     fn behind(&self) -> MutexGuard<'_, HashMap<ChannelId, u64>> {
@@ -106,6 +113,7 @@ impl Conversation {
 
     async fn backfill(&self) -> anyhow::Result<()> {
         self.mark_new_channels().await?;
+        self.inner.gaps.looked.store(true, Ordering::Release);
         let mut unread = None;
         for seen in self.parts().store.list_channels().await? {
             let channel = seen.channel.id.clone();

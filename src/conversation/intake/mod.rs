@@ -17,6 +17,7 @@ pub(super) use early::EarlyChanges;
 
 use super::Conversation;
 use super::channel::{ChannelQueue, Waiting};
+use super::rules::addressing::calls_somebody;
 use super::rules::authorize::{Action, authorize};
 use super::rules::router;
 use crate::domain::decision::{Decision, Reason};
@@ -59,8 +60,13 @@ impl Conversation {
         if self.is_stop(&message) {
             return self.take_stop(&message, now).await;
         }
-        self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
+        self.enqueue_message(message, now);
         Ok(())
+    }
+
+    pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
+        let calls = calls_somebody(&message.text, &self.parts().roster, &self.accounts());
+        self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at, calls });
     }
 
     /// STOP is looked at before everything, and works while the channel's queue is busy.

@@ -36,7 +36,7 @@ impl Conversation {
             self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
         }
         for message in messages {
-            self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at: now });
+            self.enqueue_message(message, now);
         }
         self.recover_asks(asks, &awaited).await
     }

@@ -27,6 +27,11 @@ pub fn addressed_by_agent(text: &str, roster: &Roster, accounts: &Accounts) -> V
     list_mentions(&spoken(text), &People::new(roster, accounts))
 }
 
+/// Whether a text calls somebody by name or mention at its beginning, so that it begins something of its own.
+pub(crate) fn calls_somebody(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+    find_opening(&spoken(text), &People::new(roster, accounts)).is_some()
+}
+
 /// The part of a text that can address somebody.
 pub(crate) fn spoken(text: &str) -> String {
     let visible = without_invisible(text);

@@ -17,7 +17,7 @@ enum Since {
 pub(super) async fn costs(
     context: Context<'_>,
     #[description = "How far back; today by default"] since: Option<Since>,
-    #[description = "Raise today's budget by so many dollars; operators only"]
+    #[description = "Raise today's budget by dollars"]
     #[min = 0.01]
     #[max = 1000]
     raise: Option<f64>,

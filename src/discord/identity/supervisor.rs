@@ -14,9 +14,6 @@ use crate::discord::Timing;
 use crate::discord::ports::IdentifyLog;
 use crate::discord::rest::token_trouble;
 
-/// At most so many IDENTIFYs an hour. Discord resets a token after 1000 a day, and more than these mean that something is broken.
-const IDENTIFIES_PER_HOUR: u32 = 20;
-
 /// Keeps one identity connected.
 pub(crate) struct Supervisor {
     pub(crate) identity: Arc<Identity>,
@@ -130,11 +127,12 @@ impl Supervisor {
     pub(super) async fn may_identify(&self) -> bool {
         let hour_ago = self.clock.now() - Duration::from_hours(1);
         match self.identify_log.count_since(&self.identity.persona, hour_ago).await {
-            Ok(count) if count < IDENTIFIES_PER_HOUR => true,
+            Ok(count) if count < self.timing.logins_per_hour => true,
             Ok(_) => {
                 let name = &self.identity.credential.name;
                 let trouble = format!(
-                    "{name} had to log in {IDENTIFIES_PER_HOUR} times within an hour and waits, so that Discord does not reset its token."
+                    "{name} had to log in {} times within an hour and waits, so that Discord does not reset its token.",
+                    self.timing.logins_per_hour
                 );
                 if self.identity.status().trouble.as_ref() != Some(&trouble) {
                     self.announce(trouble.clone());

@@ -24,7 +24,7 @@ use intent::{Intent, Understood, understand};
 
 /// What people are told in full once per channel a day (LLM-2).
 pub const EXPLANATION: &str = "No language model is configured, so our answers are composed by rule: what our feeds and the files posted \
-     here say, with its place. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to let us think.";
+     here say, with its place. Set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to let us think.";
 
 /// The last line of each composed answer, in Discord's small print.
 pub const FOOTER: &str = "-# composed from feeds and files, no model";

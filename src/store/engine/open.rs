@@ -64,11 +64,11 @@ async fn open_sqlite(address: &sqlite::Address, purpose: Use, who: &str) -> Resu
 
 async fn open_postgres(address: postgres::Address, purpose: Use, who: String) -> Result<Opened> {
     let place = address.place();
-    let lock = match address.lock(&who).await? {
+    let lock = match address.lock(&who).await.map_err(|error| unreachable(error, &place))? {
         Err(who) if purpose == Use::Serve => return Err(StoreError::Locked { place, who }),
         lock => lock.ok(),
     };
-    let pool = address.connect().await?;
+    let pool = address.connect().await.map_err(|error| unreachable(error, &place))?;
     if lock.is_some() {
         POSTGRES.run(&pool).await.map_err(|error| explain_migration(error, &POSTGRES, &place))?;
     } else {
@@ -83,6 +83,16 @@ async fn open_postgres(address: postgres::Address, purpose: Use, who: String) ->
         (None, _) => None,
     };
     Ok(Opened { db: Db::Postgres(pool), leadership, place })
+}
+
+/// At the start a server that does not answer is more likely a wrong address than a pause.
+fn unreachable(error: StoreError, place: &str) -> StoreError {
+    match error {
+        StoreError::Unavailable(reason) => {
+            StoreError::Unavailable(format!("{place} does not answer ({reason}); check that PostgreSQL runs there, or mend DATABASE_URL"))
+        }
+        other => other,
+    }
 }
 
 /// The newest schema that this program knows.
