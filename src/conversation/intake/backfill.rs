@@ -100,7 +100,8 @@ impl Conversation {
         self.parts().tasks.spawn(async move {
             let parts = conversation.parts();
             tokio::select! {
-                () = parts.clock.sleep(delay) => {}
+                // Real time, since it is a real platform that is waited for.
+                () = tokio::time::sleep(delay) => {}
                 () = parts.stop.cancelled() => return,
             }
             conversation.inner.gaps.begin();

@@ -158,7 +158,7 @@ async fn typing_and_presence_come_from_the_personas_own_account() {
     let solus = stage.bot_id("solus");
     let shown = |exchange: &Exchange| {
         matches!(exchange, Exchange::Frame(frame) if frame.payload["op"] == 3 && frame.user.as_deref() == Some(&solus)
-            && frame.payload["d"]["activities"][0]["state"] == "thinking")
+            && frame.payload["d"]["activities"][0]["state"] == "out of budget")
     };
     until(
         || {

@@ -153,8 +153,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
     assert_eq!((row.message.text.as_str(), row.message.attachments.len(), row.deleted_at), ("", 0, Some(at(3))));
     assert!(store.list_channel_files(&general().id, 10).await.unwrap().is_empty());
     assert!(store.list_spoken(&general().id, 10, None).await.unwrap().is_empty());
-    // It still has to be decided on, and it is known to be deleted.
-    assert_eq!(store.list_undecided(None).await.unwrap(), [row]);
+    assert!(store.list_undecided(None).await.unwrap().is_empty(), "there is nothing left to decide on");
 }
 
 async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {

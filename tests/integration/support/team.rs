@@ -59,6 +59,7 @@ pub(crate) struct Wanted {
     model: Option<ProviderKind>,
     tokens: Box<dyn Fn(&str) -> bool + Send>,
     extra: Vec<(&'static str, &'static str)>,
+    strangers: Vec<(&'static str, &'static str)>,
     app: bool,
 }
 
@@ -72,6 +73,7 @@ impl Wanted {
             model: None,
             tokens: Box::new(|_| true),
             extra: Vec::new(),
+            strangers: Vec::new(),
             app: true,
         }
     }
@@ -79,6 +81,12 @@ impl Wanted {
     /// With one more persona.
     pub(crate) fn persona(mut self, slug: &'static str, name: &'static str) -> Self {
         self.extra.push((slug, name));
+        self
+    }
+
+    /// With a bot on the server that is none of ours.
+    pub(crate) fn bot(mut self, slug: &'static str, name: &'static str) -> Self {
+        self.strangers.push((slug, name));
         self
     }
 
@@ -130,6 +138,12 @@ impl Wanted {
                 intents_content: true,
             })
             .collect();
+        options.bots.extend(self.strangers.iter().map(|(slug, name)| BotAccount {
+            slug: (*slug).into(),
+            name: (*name).into(),
+            color: None,
+            intents_content: true,
+        }));
         (self.sandbox)(&mut options);
         let sandbox = Sandbox::start(options).await.expect("the sandbox starts");
         let model = ScriptedModel::start().await;
@@ -264,6 +278,13 @@ impl TestTeam {
         let path = format!("/channels/{}/messages", self.channel(channel));
         let sent = self.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
         sent["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// A bot that is none of ours writes.
+    pub(crate) async fn say_as_bot(&self, channel: &str, token: &str, text: &str) {
+        let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
+        let request = self.http.post(url).header("authorization", format!("Bot {token}")).json(&json!({"content": text}));
+        assert!(request.send().await.expect("the sandbox answers").status().is_success());
     }
 
     /// A person drops a file with some words.

@@ -15,6 +15,8 @@ on_both_stores!(
     stop_ends_everything_within_a_second,
     a_stop_survives_a_restart,
     the_end_of_a_loop_survives_a_restart,
+    a_stop_silences_what_was_written_before_it,
+    a_listed_foreign_bot_is_held_by_the_guard,
 );
 
 /// Each persona hands on to the next of `ring`, always with new words.
@@ -122,4 +124,34 @@ async fn the_end_of_a_loop_survives_a_restart(backing: Backing) {
     team.start_app().await;
     team.settle().await;
     assert_eq!(team.answers("general").await.len(), before, "the restart began it anew");
+}
+
+async fn a_stop_silences_what_was_written_before_it(backing: Backing) {
+    let team =
+        Wanted::on(backing).model(ProviderKind::OpenAi).configure(|config| config.chat.coalesce = Duration::from_millis(800)).start().await;
+    team.say("general", "vince, begin").await;
+    team.say("general", "stop").await;
+    team.wait_for_answers("general", 1).await;
+    tokio::time::sleep(Duration::from_millis(1200)).await;
+    team.settle().await;
+    assert_eq!(team.answers("general").await.len(), 1, "only that it is quiet now");
+    assert_eq!(team.model.count(), 0);
+    assert!(team.app().is_halted_in(&team.channel("general").as_str().into()));
+}
+
+async fn a_listed_foreign_bot_is_held_by_the_guard(backing: Backing) {
+    let mut team = Wanted::on(backing).model(ProviderKind::OpenAi).bot("stranger", "Stranger").start().await;
+    let stranger = team.sandbox().bots().into_iter().find(|bot| bot.slug == "stranger").expect("a bot");
+    team.stop_app().await;
+    team.config.chat.allowed_bots = vec![stranger.id.as_str().into()];
+    team.start_app().await;
+    team.model.on(|asked| Script::say(format!("and you? {}", words(asked.number))));
+    for number in 0..10 {
+        let text = format!("<@{}> {} tell me more", team.account("vince"), words(number + 40));
+        team.say_as_bot("general", &stranger.token, &text).await;
+        tokio::time::sleep(Duration::from_millis(150)).await;
+    }
+    team.settle().await;
+    let answers = team.answers("general").await.into_iter().filter(|answer| answer.author == "Vince").count();
+    assert!((1..=2).contains(&answers), "{answers} answers to a bot");
 }

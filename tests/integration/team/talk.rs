@@ -16,6 +16,7 @@ on_both_stores!(
     an_ask_of_an_unknown_name_lists_the_known_ones,
     talk_among_people_is_left_alone,
     a_burst_of_one_person_becomes_one_turn,
+    who_calls_another_name_begins_anew,
     personas_without_a_token_speak_under_their_own_name,
     an_edit_counts_while_the_message_waits,
     a_deleted_message_is_not_answered,
@@ -133,4 +134,12 @@ async fn a_deleted_message_is_not_answered(backing: Backing) {
     team.wait_for_answers("ops", 1).await;
     team.settle().await;
     assert!(team.answers("general").await.is_empty());
+}
+
+async fn who_calls_another_name_begins_anew(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600)).start().await;
+    team.say("general", "ask vince what he thinks about our costs").await;
+    team.say("general", "sentinel, what happened this week?").await;
+    let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
+    assert_eq!(authors, ["Kelly", "Sentinel"]);
 }
