@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
-    /// Where the chat server and the team keep their state; with DATABASE_URL set, the team keeps its own there.
+    /// Where the chat server and the team keep their state; with `DATABASE_URL` set, the team keeps its own there.
     #[arg(long, default_value = ".teamroom/sandbox")]
     dir: PathBuf,
     /// The port on 127.0.0.1; 0 takes any. By default 4800, or any if that is taken.

@@ -105,7 +105,7 @@ impl Conversation {
 
     /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
     pub async fn on_event(&self, event: PlatformEvent) {
-        if let Err(error) = endurance::contain(self.take(event)).await {
+        if let Err(error) = endurance::contain(Box::pin(self.take(event))).await {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
             metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }

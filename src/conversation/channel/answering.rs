@@ -63,7 +63,8 @@ impl Conversation {
             )
         } else {
             let _showing = self.show_progress(&turn, &cancel);
-            let performing = async { Ok(self.perform(&turn, &cancel).await) };
+            // On the heap: with a model call inside it is large, and every channel's task would hold it.
+            let performing = async { Ok(Box::pin(self.perform(&turn, &cancel)).await) };
             contain(performing).await.unwrap_or_else(|panic| {
                 tracing::error!(turn = %turn.id, error = format!("{panic:#}"), "a turn broke off");
                 Ending::failed("it panicked", "Something went wrong inside me. It is in the log; please ask again.")

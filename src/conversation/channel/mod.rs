@@ -30,7 +30,7 @@ impl Conversation {
             if self.parts().stop.is_cancelled() {
                 return;
             }
-            if let Err(error) = contain(self.work_off_next(queue)).await {
+            if let Err(error) = contain(Box::pin(self.work_off_next(queue))).await {
                 tracing::error!(%channel, error = format!("{error:#}"), "a message could not be worked off");
                 metrics::counter!("teamroom_errors_total", "where" => "channel").increment(1);
             }

@@ -27,7 +27,9 @@ impl EarlyChanges {
     }
 
     pub(super) fn note_deletion(&self, ids: &[MessageId]) {
-        ids.iter().for_each(|id| self.note(id.clone(), Change::Deleted));
+        for id in ids {
+            self.note(id.clone(), Change::Deleted);
+        }
     }
 
     /// The message as it reads by now; none once it was deleted.

@@ -116,7 +116,7 @@ impl ChannelDirectory {
             .read()
             .iter()
             .filter_map(|(id, entry)| match entry {
-                Entry::Channel { newest, .. } | Entry::Thread { newest, .. } => Some((*id, newest.map_or(id.get(), |newest| newest.get()))),
+                Entry::Channel { newest, .. } | Entry::Thread { newest, .. } => Some((*id, newest.map_or(id.get(), SnowflakeMessage::get))),
                 _ => None,
             })
             .collect();
