@@ -8,9 +8,9 @@
 //!
 //! | the process dies after | the row that says so | the next start |
 //! | --- | --- | --- |
-//! | the message was received | none, or the channel's last message | fetches what came after it |
-//! | it was claimed | inbox, `claimed` | decides |
-//! | it was decided | inbox `decided`, turns `queued` | runs the turns |
+//! | the message was received | the channel's mark of what was heard without a gap | fetches what came after it |
+//! | it was claimed | inbox, not decided on | decides |
+//! | it was decided | inbox with its decision, turns `queued` | runs the turns |
 //! | a turn has begun | turn `running` | runs it again, three times at most |
 //! | the answer was stored | turn `answered`, outbox `pending` | sends it; no model is called again |
 //! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |

@@ -47,11 +47,6 @@ impl AskState {
             Self::Failed => "failed",
         }
     }
-
-    /// True while an answer may still come.
-    pub fn is_open(self) -> bool {
-        matches!(self, Self::Asked | Self::Expired)
-    }
 }
 
 /// Whether the persona at the end of `path` may ask `askee`.

@@ -120,9 +120,4 @@ impl Accounts {
     pub fn find(&self, id: &UserId) -> Option<&PersonaSlug> {
         self.by_id.get(id)
     }
-
-    /// The account of a persona, where it has one.
-    pub fn find_id(&self, slug: &PersonaSlug) -> Option<&UserId> {
-        self.by_id.iter().find_map(|(id, owner)| (owner == slug).then_some(id))
-    }
 }

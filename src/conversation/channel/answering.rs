@@ -70,7 +70,7 @@ impl Conversation {
                 Ending::failed("it panicked", "Something went wrong inside me. It is in the log; please ask again.")
             })
         };
-        if parts.kill.is_cancelled() {
+        if parts.kill.is_cancelled() && ending.reply.is_none() {
             // The process is ending by order, which is no fault of the turn; the next start begins it again.
             parts.store.release_turn(&turn).await?;
             return Ok(Vec::new());

@@ -38,7 +38,8 @@ impl Conversation {
         let now = parts.clock.now();
         if !decision.responders.is_empty() && self.inner.halts.is_halted_in(&message.channel.id) {
             // A person addresses an agent: agents may talk here again.
-            self.inner.halts.lift(&HaltScope::Channel(message.channel.id.clone())).await?;
+            let scope = HaltScope::Channel(message.channel.id.clone());
+            self.persist("lifting a halt", || self.inner.halts.lift(&scope)).await?;
         }
         let mut rows = Rows::default();
         self.plan(&message, &decision, &mut rows);
@@ -205,7 +206,8 @@ impl Conversation {
         };
         let parts = self.parts();
         let key = format!("silence:{:?}:{}", decision.reason, message.channel.id);
-        if !parts.store.claim_notice(&key, parts.clock.now(), SILENCE_NOTICE_EVERY).await? {
+        let claim = || parts.store.claim_notice(&key, parts.clock.now(), SILENCE_NOTICE_EVERY);
+        if !self.persist("claiming a notice", claim).await? {
             return Ok(None);
         }
         let speaker = match message.channel.place {

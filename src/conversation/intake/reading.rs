@@ -41,7 +41,7 @@ impl Conversation {
                     at: message.sent_at,
                 });
             }
-            self.parts().store.record_files(&files).await?;
+            self.persist("storing files", || self.parts().store.record_files(&files)).await?;
         }
         Ok(sentences)
     }
