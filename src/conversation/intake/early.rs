@@ -32,15 +32,18 @@ impl EarlyChanges {
         }
     }
 
-    /// The message as it reads by now; none once it was deleted.
-    pub(super) fn apply(&self, mut message: InboundMessage) -> Option<InboundMessage> {
+    pub(super) fn is_deleted(&self, id: &MessageId) -> bool {
+        self.last().iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
+    }
+
+    /// The message as it reads by now.
+    pub(super) fn apply_edits(&self, mut message: InboundMessage) -> InboundMessage {
         for (_, change) in self.last().iter().filter(|(id, _)| *id == message.id) {
-            match change {
-                Change::Edited(text) => message.text.clone_from(text),
-                Change::Deleted => return None,
+            if let Change::Edited(text) = change {
+                message.text.clone_from(text);
             }
         }
-        Some(message)
+        message
     }
 
     fn note(&self, id: MessageId, change: Change) {
@@ -53,5 +56,49 @@ impl EarlyChanges {
 
     fn last(&self) -> MutexGuard<'_, VecDeque<(MessageId, Change)>> {
         self.last.lock().expect("no code panics while it holds the changes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::domain::message::{Author, AuthorKind, Channel, Place};
+
+    fn message(id: &str) -> InboundMessage {
+        InboundMessage {
+            id: id.into(),
+            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server },
+            author: Author { id: "2".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
+            text: "as first written".into(),
+            mentions: Vec::new(),
+            reply_to: None,
+            attachments: Vec::new(),
+            sent_at: DateTime::UNIX_EPOCH,
+            seen_by: "kelly".into(),
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn an_edit_and_a_deletion_that_overtake_their_message_are_not_lost() {
+        let early = EarlyChanges::default();
+        early.note_edit(&"7".into(), "once better");
+        early.note_edit(&"7".into(), "twice better");
+        early.note_deletion(&["8".into()]);
+        assert_eq!(early.apply_edits(message("7")).text, "twice better");
+        assert_eq!(early.apply_edits(message("9")).text, "as first written");
+        assert!(early.is_deleted(&"8".into()) && !early.is_deleted(&"7".into()));
+    }
+
+    #[test]
+    fn old_changes_make_room() {
+        let early = EarlyChanges::default();
+        early.note_deletion(&["0".into()]);
+        for id in 1..=KEPT {
+            early.note_deletion(&[id.to_string().into()]);
+        }
+        assert!(!early.is_deleted(&"0".into()) && early.is_deleted(&KEPT.to_string().into()));
     }
 }

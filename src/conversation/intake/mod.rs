@@ -39,6 +39,8 @@ impl Conversation {
             _ => {}
         }
         let now = parts.clock.now();
+        let deleted = self.inner.early.is_deleted(&message.id);
+        let message = self.inner.early.apply_edits(message);
         let claim = self.persist("claiming a message", || parts.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if let Err(error) = self.note_heard(&message).await {
@@ -48,10 +50,9 @@ impl Conversation {
         if claim == Claim::Known {
             return Ok(());
         }
-        let id = message.id.clone();
-        let Some(message) = self.inner.early.apply(message) else {
-            return Ok(parts.store.record_deletion(&[id], now).await?);
-        };
+        if deleted {
+            return Ok(parts.store.record_deletion(&[message.id], now).await?);
+        }
         if !message.complete {
             // Another identity may see it whole; if none does, there is nothing to decide on.
             tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
