@@ -12,6 +12,8 @@ use crate::domain::decision::{Decision, Reason};
 use crate::domain::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
 use crate::domain::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
 use crate::domain::outbound::OutboundMessage;
+use crate::domain::persona::ChannelHabit;
+use crate::domain::roster::Roster;
 use crate::domain::turn::{Trigger, Turn, TurnState};
 use crate::store::{Blocked, Decided, HaltScope, StoreError};
 
@@ -90,7 +92,7 @@ impl Conversation {
         let decision = router::route(&Arrival {
             message,
             kind: self.kind_of(&message.channel),
-            binding: parts.chat.channels.find_binding(id, name),
+            binding: parts.chat.channels.find_binding(id, name).or_else(|| habit(&parts.roster, name)),
             fallback: parts.chat.channels.fallback_of(id, name),
             halted: self.inner.halts.is_halted_in(&message.channel.id),
             replied_to: replied_to.as_ref(),
@@ -235,6 +237,12 @@ struct Rows {
     turns: Vec<Turn>,
     asks: Vec<Ask>,
     outbox: Vec<OutboundMessage>,
+}
+
+/// What the personas' own files say of a channel; the configuration's rules come before it.
+fn habit<'a>(roster: &'a Roster, channel: &str) -> Option<&'a str> {
+    let with = |habit| roster.personas().iter().find(|persona| persona.channels.get(channel) == Some(&habit));
+    with(ChannelHabit::Answer).map(|persona| persona.slug.as_str()).or_else(|| with(ChannelHabit::Listen).map(|_| router::LISTEN_ONLY))
 }
 
 /// By which id and name configuration speaks of a channel: a thread is meant with its parent.

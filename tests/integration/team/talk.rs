@@ -17,6 +17,7 @@ on_both_stores!(
     talk_among_people_is_left_alone,
     a_burst_of_one_person_becomes_one_turn,
     who_calls_another_name_begins_anew,
+    a_personas_channel_habit_is_heeded,
     personas_without_a_token_speak_under_their_own_name,
     an_edit_counts_while_the_message_waits,
     a_deleted_message_is_not_answered,
@@ -142,4 +143,10 @@ async fn who_calls_another_name_begins_anew(backing: Backing) {
     team.say("general", "sentinel, what happened this week?").await;
     let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
     assert_eq!(authors, ["Kelly", "Sentinel"]);
+}
+
+async fn a_personas_channel_habit_is_heeded(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    team.say("knowledge", "what do we know about harbours?").await;
+    assert_eq!(team.wait_for_answers("knowledge", 1).await[0].author, "Eliza");
 }
