@@ -29,16 +29,16 @@
 //! | [`outbox`] | the relay: the only code that sends |
 //! | [`feeds`] | live data of personas: git, files, activity, ledger |
 //! | [`persona`] | persona files, prompts, context, the offline composer, the turn |
-//! | [`conversation`] | router and guard, one task per channel, halts, asks, commands |
+//! | [`conversation`] | the rules of talk (router, guard), intake, one task per channel, halts, commands |
 //! | [`discord`] | identities, REST, slash commands |
 //! | [`http`] | health and metrics |
 //!
 //! # Flows
 //!
 //! **A message.** `discord::gateway` makes an `InboundMessage` of an event → `conversation::intake` claims it in `store::inbox` → the channel's task
-//! collects a burst, reads its files, and asks `conversation::router` → decision and turns are stored in one transaction → each turn runs
+//! collects a burst, reads its files, and asks `conversation::rules::router` → decision and turns are stored in one transaction → each turn runs
 //! through `persona::turn` with `llm` or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
-//! far as `conversation::guard` allows → `outbox::relay` → `discord::send`.
+//! far as `conversation::rules::guard` allows → `outbox::relay` → `discord::send`.
 //!
 //! **A stop of the process.** `shutdown`: no new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands
 //! in the store.
