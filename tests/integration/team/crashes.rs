@@ -14,6 +14,8 @@ on_both_stores!(
     killed_before_it_heard_a_message,
     killed_after_the_claim,
     killed_while_the_model_thinks,
+    killed_while_an_ask_is_out,
+    killed_after_a_stop,
     killed_with_a_stored_answer,
     killed_after_the_platform_took_the_answer,
     killed_after_everything_was_marked,
@@ -84,6 +86,33 @@ async fn killed_while_the_model_thinks(backing: Backing) {
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to three").await;
     assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_while_an_ask_is_out(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "ask vince what he thinks about the harbour").await;
+    eventually("vince was asked", || async { team.model.count() == 1 }).await;
+    process.kill();
+    team.model.on(|_| Script::say("it silts up"));
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "**Vince** answers:\nit silts up").await;
+    assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_after_a_stop(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "vince, report stopped").await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
+    team.say("general", "stop").await;
+    eventually("it was heard", || async { !team.answers("general").await.is_empty() }).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "Stopped. We are quiet here until you speak to one of us again.").await;
+    assert_eq!(team.model.count(), 1, "the stopped turn began again");
 }
 
 async fn killed_with_a_stored_answer(backing: Backing) {
