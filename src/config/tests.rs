@@ -314,7 +314,7 @@ fn persona(slug: &str, coordinator: bool) -> Persona {
         tools: Vec::new(),
         feeds: Vec::new(),
         channels: BTreeMap::new(),
-        standup: StandupRole { role: String::new(), cap: 1 },
+        standup: StandupRole { role: String::new(), cap: 1, duty: None },
         voice: BTreeMap::new(),
         prompt: String::new(),
     }

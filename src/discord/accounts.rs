@@ -119,7 +119,7 @@ mod tests {
             tools: vec![],
             feeds: vec![],
             channels: std::collections::BTreeMap::new(),
-            standup: StandupRole { role: String::new(), cap: 800 },
+            standup: StandupRole { role: String::new(), cap: 800, duty: None },
             voice: std::collections::BTreeMap::new(),
             prompt: String::new(),
         };

@@ -62,6 +62,14 @@ identifiers! {
     ChainId,
     /// A model call in the ledger.
     LedgerId,
+    /// A meeting: a standup, later a board meeting or an overwatch.
+    MeetingId,
+    /// A call on the essential question.
+    PredictionId,
+    /// A row of the backlog.
+    WorkItemId,
+    /// Something remembered.
+    MemoryId,
 }
 
 macro_rules! generated {
@@ -75,4 +83,4 @@ macro_rules! generated {
     )+};
 }
 
-generated!(TurnId, OutboxId, AskId, LedgerId);
+generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId);

@@ -5,13 +5,21 @@
 pub mod ask;
 pub mod decision;
 pub mod ids;
+pub mod meeting;
+pub mod memory;
 pub mod message;
 pub mod outbound;
+pub mod page;
 pub mod persona;
+pub mod prediction;
+pub mod report;
 pub mod roster;
+pub mod signal;
+pub mod tension;
 pub mod text;
 pub mod turn;
 pub mod usage;
+pub mod work;
 
 #[cfg(test)]
 pub(crate) mod sample;

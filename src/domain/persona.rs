@@ -73,6 +73,17 @@ pub struct StandupRole {
     pub role: String,
     /// The most characters of its report.
     pub cap: usize,
+    pub duty: Option<StandupDuty>,
+}
+
+/// What one persona does for the standup as a whole. The roster has at most one for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StandupDuty {
+    /// Takes a position on the essential question.
+    Call,
+    /// Reports the delta: yesterday's Day Report against today.
+    Delta,
 }
 
 /// A live data source, as declared in a persona's front matter. What each kind takes is checked by `feeds`.

@@ -34,7 +34,7 @@ fn persona(slug: &str, name: &str, alias: &str) -> Persona {
         tools: Vec::new(),
         feeds: Vec::new(),
         channels: BTreeMap::new(),
-        standup: StandupRole { role: "reports".to_owned(), cap: 800 },
+        standup: StandupRole { role: "reports".to_owned(), cap: 800, duty: None },
         voice: BTreeMap::new(),
         prompt: "You are a test.".to_owned(),
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::domain::ids::PersonaSlug;
-use crate::domain::persona::{ChannelHabit, FeedSpec, Persona, StandupRole, Tier};
+use crate::domain::persona::{ChannelHabit, FeedSpec, Persona, StandupDuty, StandupRole, Tier};
 use crate::domain::roster::RosterError;
 use crate::domain::text::{fold_name, is_invisible};
 
@@ -66,6 +66,8 @@ struct FrontMatter {
 struct Standup {
     role: String,
     cap: usize,
+    #[serde(default)]
+    duty: Option<StandupDuty>,
 }
 
 /// Reads a persona file whose stem is `slug`.
@@ -100,7 +102,7 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
         coordinator: matter.coordinator,
         tools: matter.tools,
         channels: matter.channels.into_iter().map(|(name, habit)| (name.trim_start_matches('#').to_lowercase(), habit)).collect(),
-        standup: StandupRole { role: matter.standup.role, cap: matter.standup.cap },
+        standup: StandupRole { role: matter.standup.role, cap: matter.standup.cap, duty: matter.standup.duty },
         voice: matter.voice,
         prompt: prompt.to_owned(),
     })

@@ -29,7 +29,7 @@ fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
         tools: Vec::new(),
         feeds: feeds.iter().map(feed).collect(),
         channels: BTreeMap::new(),
-        standup: StandupRole { role: String::new(), cap: 600 },
+        standup: StandupRole { role: String::new(), cap: 600, duty: None },
         voice: BTreeMap::new(),
         prompt: format!("You speak plainly and care about {role}."),
     }

@@ -59,7 +59,7 @@ async fn ask(text: &str, feeds: &[Box<dyn Feed>], files: &[ChannelFile]) -> Offl
         tools: Vec::new(),
         feeds: vec![git_spec()],
         channels: std::collections::BTreeMap::new(),
-        standup: StandupRole { role: String::new(), cap: 600 },
+        standup: StandupRole { role: String::new(), cap: 600, duty: None },
         voice: std::collections::BTreeMap::new(),
         prompt: String::new(),
     };

@@ -123,7 +123,7 @@ fn roster() -> Arc<Roster> {
         tools: vec![],
         feeds: vec![],
         channels: BTreeMap::new(),
-        standup: StandupRole { role: String::new(), cap: 800 },
+        standup: StandupRole { role: String::new(), cap: 800, duty: None },
         voice: BTreeMap::new(),
         prompt: String::new(),
     };
