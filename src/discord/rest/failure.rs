@@ -67,7 +67,9 @@ impl Failure {
     /// an account, or lost it, since it spoke.
     pub(crate) fn of_edit(self) -> SendError {
         match self {
-            Self::Refused { code: code::UNKNOWN_CHANNEL | code::UNKNOWN_MESSAGE | code::OTHERS_MESSAGE, reason, .. } => SendError::Gone(reason),
+            Self::Refused { code: code::UNKNOWN_CHANNEL | code::UNKNOWN_MESSAGE | code::OTHERS_MESSAGE, reason, .. } => {
+                SendError::Gone(reason)
+            }
             failure => failure.into(),
         }
     }

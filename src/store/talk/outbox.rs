@@ -157,8 +157,12 @@ impl Store {
 
     /// The team's own message that the platform has under `message`, as it was revised last.
     pub async fn find_by_platform_id(&self, message: &MessageId) -> Result<Option<OutboundMessage>> {
-        let row: Option<OutboxColumns> =
-            sql!(self.db().read(), fetch_optional, "SELECT * FROM outbox WHERE platform_id = $1 ORDER BY position DESC LIMIT 1", message.as_str())?;
+        let row: Option<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM outbox WHERE platform_id = $1 ORDER BY position DESC LIMIT 1",
+            message.as_str()
+        )?;
         Ok(row.map(|row| row.message.0))
     }
 }
