@@ -101,6 +101,8 @@ pub enum Placement {
 /// A message that the platform has accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
+    /// Where it stands: for a message in a thread that thread, whatever channel its row waited for.
+    pub channel: ChannelId,
     pub message: MessageId,
     pub at: DateTime<Utc>,
 }

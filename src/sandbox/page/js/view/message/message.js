@@ -111,6 +111,7 @@ function renderContent(message, author, page) {
   const parts = [];
   if (message.content) parts.push(withEdited(renderMarkdown(message.content, page.names), message));
   parts.push(renderAttachments(message.attachments), renderEmbeds(message.embeds, page.names));
+  if (!message.content && message.edited_timestamp) parts.push(withEdited(h("div", { class: "prose" }), message));
   parts.push(
     renderControls(message.components, page.store, (component, values) =>
       page.interactions.press(message, component, values),
