@@ -26,10 +26,6 @@ impl<'a> Settings<'a> {
         Self { spec, asked: Vec::new() }
     }
 
-    pub(crate) fn name(&self) -> String {
-        self.spec.name.clone()
-    }
-
     /// A whole number between `from` and `to`.
     pub(crate) fn number(&mut self, key: &'static str, from: u64, to: u64) -> Result<Option<u64>, FeedSpecError> {
         let Some(value) = self.find(key) else { return Ok(None) };
