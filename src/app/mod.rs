@@ -20,7 +20,7 @@ use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
 use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::roster::{Accounts, Roster};
-use crate::feeds::{Feed, FeedBuilder, FeedSources};
+use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
@@ -243,7 +243,8 @@ pub fn performer(
 ) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
-    let mut builder = FeedBuilder::new(FeedSources { work: config.work.clone(), clock: clock.clone(), activity, backlog, ledger });
+    let web = Web::new().context("cannot make an HTTP client for feeds")?;
+    let mut builder = FeedBuilder::new(FeedSources { work: config.work.clone(), clock: clock.clone(), web, activity, backlog, ledger });
     let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
     for persona in roster.personas() {
         for spec in &persona.feeds {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeZone as _, Utc};
 
-use super::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use super::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web};
 use crate::clock::ManualClock;
 use crate::domain::persona::FeedSpec;
 
@@ -69,7 +69,8 @@ impl LedgerSource for Told {
 pub(crate) fn sources(work: &Path, told: Told) -> FeedSources {
     let told = Arc::new(told);
     let clock = Arc::new(ManualClock::new(now()));
-    FeedSources { work: work.to_owned(), clock, activity: told.clone(), backlog: told.clone(), ledger: told }
+    let web = Web::new().expect("a client of the web");
+    FeedSources { work: work.to_owned(), clock, web, activity: told.clone(), backlog: told.clone(), ledger: told }
 }
 
 pub(crate) fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {

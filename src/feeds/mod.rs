@@ -9,6 +9,7 @@ mod feed;
 mod kinds;
 mod reading;
 mod settings;
+mod web;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub use feed::Feed;
 pub use kinds::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, LedgerSource, WorkLine, kinds};
 pub use reading::{Document, FeedError, FeedItem, FeedQuery, FeedReport, Reading, Value};
 pub use settings::FeedSpecError;
+pub use web::Web;
 
 use crate::clock::SharedClock;
 use crate::domain::persona::FeedSpec;
@@ -34,6 +36,7 @@ pub struct FeedSources {
     /// The directory that relative paths start at.
     pub work: PathBuf,
     pub clock: SharedClock,
+    pub web: Web,
     pub activity: Arc<dyn ActivitySource>,
     pub backlog: Arc<dyn BacklogSource>,
     pub ledger: Arc<dyn LedgerSource>,

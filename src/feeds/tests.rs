@@ -41,7 +41,10 @@ fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
 
 #[test]
 fn a_wrong_declaration_says_what_is_allowed() {
-    assert_eq!(refusal("gti", json!({})), "there is no kind of feed called \"gti\"; there are activity, backlog, files, git, ledger");
+    assert_eq!(
+        refusal("gti", json!({})),
+        "there is no kind of feed called \"gti\"; there are activity, backlog, files, git, http_json, ledger, rss"
+    );
     assert_eq!(refusal("files", json!({"folder": "x"})), "feed \"files\" has no setting \"folder\"; it takes timeout_s, max_age_min, path");
     assert_eq!(refusal("git", json!({"timeout_s": 0})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
     assert_eq!(refusal("git", json!({"timeout_s": "ten"})), "feed \"git\": timeout_s must be a whole number from 1 to 60");

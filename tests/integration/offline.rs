@@ -9,7 +9,9 @@ use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use teamroom::clock::ManualClock;
 use teamroom::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
 use teamroom::domain::roster::Roster;
-use teamroom::feeds::{self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use teamroom::feeds::{
+    self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web,
+};
 use teamroom::persona::offline::{OfflineAnswer, OfflineQuestion, compose};
 use teamroom::persona::retrieval::ChannelFile;
 
@@ -46,7 +48,8 @@ impl LedgerSource for Nothing {
 fn git_feed(work: &Path) -> Feed {
     let clock = Arc::new(ManualClock::new(now()));
     let nothing = Arc::new(Nothing);
-    let sources = FeedSources { work: work.to_owned(), clock, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing };
+    let web = Web::new().expect("a client of the web");
+    let sources = FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing };
     feeds::build(&git_spec(), &sources).expect("a valid feed")
 }
 

@@ -6,7 +6,9 @@ mod activity;
 mod backlog;
 mod files;
 mod git;
+mod http_json;
 mod ledger;
+mod rss;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -33,8 +35,15 @@ pub(crate) trait Source: Send + Sync {
 
 pub(crate) type Build = fn(&mut Settings<'_>, &FeedSources) -> Result<Box<dyn Source>, FeedSpecError>;
 
-const KINDS: &[(&str, Build)] =
-    &[("activity", activity::build), ("backlog", backlog::build), ("files", files::build), ("git", git::build), ("ledger", ledger::build)];
+const KINDS: &[(&str, Build)] = &[
+    ("activity", activity::build),
+    ("backlog", backlog::build),
+    ("files", files::build),
+    ("git", git::build),
+    ("http_json", http_json::build),
+    ("ledger", ledger::build),
+    ("rss", rss::build),
+];
 
 /// The kinds of feed there are.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
