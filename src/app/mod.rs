@@ -20,7 +20,7 @@ use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
 use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::roster::{Accounts, Roster};
-use crate::feeds::{self, Feed, FeedSources};
+use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
@@ -242,11 +242,13 @@ pub fn performer(
     clock: &SharedClock,
 ) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
-    let sources = FeedSources { work: config.work.clone(), clock: clock.clone(), activity: doings.clone(), ledger: doings };
-    let mut feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();
+    let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
+    let web = Web::new().context("cannot make an HTTP client for feeds")?;
+    let mut builder = FeedBuilder::new(FeedSources { work: config.work.clone(), clock: clock.clone(), web, activity, backlog, ledger });
+    let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
     for persona in roster.personas() {
         for spec in &persona.feeds {
-            let feed = feeds::build(spec, &sources).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
+            let feed = builder.build(spec).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
             feeds.entry(persona.slug.clone()).or_default().push(feed);
         }
     }

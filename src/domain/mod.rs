@@ -4,6 +4,7 @@
 
 pub mod ask;
 pub mod decision;
+pub mod feed;
 pub mod ids;
 pub mod meeting;
 pub mod memory;

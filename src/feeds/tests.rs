@@ -41,7 +41,10 @@ fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
 
 #[test]
 fn a_wrong_declaration_says_what_is_allowed() {
-    assert_eq!(refusal("gti", json!({})), "there is no kind of feed called \"gti\"; there are activity, files, git, ledger");
+    assert_eq!(
+        refusal("gti", json!({})),
+        "there is no kind of feed called \"gti\"; there are activity, backlog, files, git, http_json, ledger, rss"
+    );
     assert_eq!(refusal("files", json!({"folder": "x"})), "feed \"files\" has no setting \"folder\"; it takes timeout_s, max_age_min, path");
     assert_eq!(refusal("git", json!({"timeout_s": 0})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
     assert_eq!(refusal("git", json!({"timeout_s": "ten"})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
@@ -60,7 +63,7 @@ async fn git_tells_the_commits_tags_and_branches_of_the_range() {
     let work = tempfile::tempdir().unwrap();
     repository(work.path(), &[("Begin", "Ann", 30), ("Mend the queue\u{1f}really", "Bob", 3), ("Speed it up", "Ann", 1)]);
     let reading = read("git", work.path(), &last_days(7)).await.unwrap();
-    let told: Vec<_> = reading.items.iter().map(|item| (item.what, item.by.as_deref(), item.text.as_str())).collect();
+    let told: Vec<_> = reading.items.iter().map(|item| (item.what.as_ref(), item.by.as_deref(), item.text.as_str())).collect();
     assert_eq!(
         told,
         [

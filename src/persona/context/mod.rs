@@ -281,7 +281,7 @@ fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {
     let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
     let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
     let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
-    let values = item.values.iter().map(|value| format!("{} {} {}", value.name, value.number, value.unit));
+    let values = item.values.iter().map(ToString::to_string);
     std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }
 

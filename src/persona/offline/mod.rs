@@ -41,7 +41,7 @@ pub struct OfflineQuestion<'a> {
     /// What was said in the channel before, oldest first.
     pub transcript: &'a [Spoken],
     /// The persona's own feeds.
-    pub feeds: &'a [Box<dyn Feed>],
+    pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
 }
 

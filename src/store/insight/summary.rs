@@ -33,7 +33,8 @@ impl Store {
              UNION ALL SELECT 'asks', COUNT(*) FROM asks UNION ALL SELECT 'halts', COUNT(*) FROM halts
              UNION ALL SELECT 'blocks', COUNT(*) FROM blocks UNION ALL SELECT 'cooldowns', COUNT(*) FROM cooldowns
              UNION ALL SELECT 'notices', COUNT(*) FROM notices UNION ALL SELECT 'ledger', COUNT(*) FROM ledger
-             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises"
+             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises
+             UNION ALL SELECT 'samples', COUNT(*) FROM samples"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

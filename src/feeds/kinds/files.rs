@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::settings::Settings;
-use super::{Document, Feed, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
-
-pub(crate) const KIND: &str = "files";
+use super::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::{Document, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
 /// A file beyond this is left out. The same as for attachments (CHAT-26).
 const MAX_FILE: u64 = 1024 * 1024;
@@ -22,28 +21,19 @@ const MAX_DEPTH: usize = 6;
 /// Links are not followed, so nothing outside the folder can be read through it; names that begin with a dot are passed over, so
 /// that a `.env` is no knowledge.
 struct Files {
-    name: String,
     /// As declared, for people.
     shown: String,
     root: PathBuf,
 }
 
-pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Feed>, FeedSpecError> {
+pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
     let root = settings.folder("path", &sources.work)?.unwrap_or_else(|| sources.work.join("knowledge"));
     let shown = root.strip_prefix(&sources.work).unwrap_or(&root).display().to_string();
-    Ok(Box::new(Files { name: settings.name(), shown, root }))
+    Ok(Box::new(Files { shown, root }))
 }
 
 #[async_trait]
-impl Feed for Files {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn kind(&self) -> &'static str {
-        KIND
-    }
-
+impl Source for Files {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let folder = self.load().await?;
         let range = asked.since..=asked.until;
@@ -52,7 +42,9 @@ impl Feed for Files {
         items.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.reference.cmp(&b.reference)));
         let total = items.len();
         items.truncate(asked.limit);
-        Ok(Reading { source: format!("folder {}", self.shown), as_of: asked.now, items, total, note: folder.note(&self.shown) })
+        let values = vec![Value::count("files", folder.documents.len() as u64)];
+        let note = folder.note(&self.shown);
+        Ok(Reading { source: format!("folder {}", self.shown), as_of: asked.now, values, items, total, note })
     }
 
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
@@ -76,11 +68,11 @@ fn item_of(file: &Document) -> FeedItem {
     let number = lines as f64;
     FeedItem {
         at: file.changed_at,
-        what: "changed file",
+        what: "changed file".into(),
         by: None,
         text: format!("{} ({lines} lines)", file.name),
         reference: file.name.clone(),
-        values: vec![Value { name: "lines", number, unit: "lines" }],
+        values: vec![Value::new("lines", number, "lines")],
     }
 }
 

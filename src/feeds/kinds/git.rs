@@ -6,63 +6,68 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio::process::Command;
 
-use super::settings::Settings;
-use super::{Feed, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
-
-pub(crate) const KIND: &str = "git";
+use super::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
 /// Between commits and between fields of one: characters that neither subjects nor names hold in practice. The subject comes last,
 /// so that one which does hold them stays in one piece.
 const RECORD: char = '\x1e';
 const FIELD: char = '\x1f';
 
+/// Commits are counted up to here, which takes git about a second; beyond it their number is no gauge.
+const MOST_COUNTED: u64 = 100_000;
+
 /// A repository: its commits, tags and branches. Only metadata is read, never contents, and nothing is fetched.
 struct Git {
-    name: String,
     directory: PathBuf,
 }
 
-pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Feed>, FeedSpecError> {
+pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
     let directory = settings.folder("path", &sources.work)?.unwrap_or_else(|| sources.work.clone());
-    Ok(Box::new(Git { name: settings.name(), directory }))
+    Ok(Box::new(Git { directory }))
 }
 
 #[async_trait]
-impl Feed for Git {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn kind(&self) -> &'static str {
-        KIND
-    }
-
+impl Source for Git {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let top = match self.git(&["rev-parse", "--show-toplevel"]).await {
             Ok(top) => PathBuf::from(top.trim()),
             Err(GitError::Refused(reason)) if reason.contains("not a git repository") => {
-                return Ok(empty(asked, format!("{} is no git repository", self.directory.display())));
+                return Ok(empty(asked, Vec::new(), format!("{} is no git repository", self.directory.display())));
             }
             Err(error) => return Err(error.into()),
         };
         let repository = top.file_name().unwrap_or(top.as_os_str()).to_string_lossy();
-        if self.git(&["rev-parse", "--quiet", "--verify", "HEAD"]).await.is_err() {
-            return Ok(empty(asked, format!("the git repository {repository} has no commits yet")));
-        }
-        let (commits, total) = self.list_commits(asked).await?;
-        let refs = parse_refs(&self.git(&["for-each-ref", REF_FORMAT, "refs/heads", "refs/tags"]).await?);
-        let (mut items, note) = (commits, describe_refs(&refs));
+        let most = format!("--max-count={}", MOST_COUNTED + 1);
+        let Ok(count) = self.git(&["rev-list", "--count", &most, "HEAD"]).await else {
+            return Ok(empty(asked, gauges(Some(0), &[]), format!("the git repository {repository} has no commits yet")));
+        };
+        let (commits, refs) = tokio::try_join!(self.list_commits(asked), self.list_refs())?;
+        let (mut items, total) = commits;
         let moved: Vec<_> = refs.iter().filter(|r| !r.current && (asked.since..=asked.until).contains(&r.at)).map(Ref::item).collect();
         let total = total + moved.len();
         items.extend(moved);
         items.sort_by_key(|item| std::cmp::Reverse(item.at));
         items.truncate(asked.limit);
-        Ok(Reading { source: format!("git repository {repository}"), as_of: asked.now, items, total, note: Some(note) })
+        let counted = Some(parse_count(&count)?).filter(|count| *count <= MOST_COUNTED);
+        let (values, note) = (gauges(counted, &refs), Some(describe_refs(&refs)));
+        Ok(Reading { source: format!("git repository {repository}"), as_of: asked.now, values, items, total, note })
     }
 }
 
-fn empty(asked: &FeedQuery, note: String) -> Reading {
-    Reading { source: "git".into(), as_of: asked.now, items: Vec::new(), total: 0, note: Some(note) }
+fn empty(asked: &FeedQuery, values: Vec<Value>, note: String) -> Reading {
+    Reading { source: "git".into(), as_of: asked.now, values, items: Vec::new(), total: 0, note: Some(note) }
+}
+
+fn gauges(commits: Option<u64>, refs: &[Ref]) -> Vec<Value> {
+    let commits = commits.map(|count| Value::count("commits", count));
+    let refs = [("branches", "branch"), ("tags", "tag")].map(|(name, what)| Value::count(name, count_refs(refs, what)));
+    commits.into_iter().chain(refs).collect()
+}
+
+fn parse_count(count: &str) -> Result<u64, FeedError> {
+    count.trim().parse().map_err(|_| FeedError::Failed("git counted no number".into()))
 }
 
 impl Git {
@@ -79,8 +84,11 @@ impl Git {
             return Ok((commits, total));
         }
         let count = self.git(&["rev-list", "--count", &since, &until, "HEAD"]).await?;
-        let total = count.trim().parse().map_err(|_| FeedError::Failed("git counted no number".into()))?;
-        Ok((commits, total))
+        Ok((commits, usize::try_from(parse_count(&count)?).unwrap_or(usize::MAX)))
+    }
+
+    async fn list_refs(&self) -> Result<Vec<Ref>, FeedError> {
+        Ok(parse_refs(&self.git(&["for-each-ref", REF_FORMAT, "refs/heads", "refs/tags"]).await?))
     }
 
     /// Runs git with fixed arguments, without a shell, and without the environment of this process, which holds tokens and may hold
@@ -134,15 +142,11 @@ fn parse_commit(record: &str) -> Option<FeedItem> {
     }
     Some(FeedItem {
         at: DateTime::from_timestamp(at.parse().ok()?, 0),
-        what: "commit",
+        what: "commit".into(),
         by: Some(author.to_owned()),
         text: subject.to_owned(),
         reference: hash.to_owned(),
-        values: vec![
-            Value { name: "files", number: touched, unit: "files" },
-            Value { name: "added", number: added, unit: "lines" },
-            Value { name: "removed", number: removed, unit: "lines" },
-        ],
+        values: vec![Value::new("files", touched, "files"), Value::new("added", added, "lines"), Value::new("removed", removed, "lines")],
     })
 }
 
@@ -167,7 +171,7 @@ struct Ref {
 impl Ref {
     fn item(&self) -> FeedItem {
         let text = if self.subject.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.subject) };
-        FeedItem { at: Some(self.at), what: self.what, by: None, text, reference: self.hash.clone(), values: Vec::new() }
+        FeedItem { at: Some(self.at), what: self.what.into(), by: None, text, reference: self.hash.clone(), values: Vec::new() }
     }
 }
 
@@ -193,9 +197,12 @@ fn parse_ref(line: &str) -> Option<Ref> {
 }
 
 fn describe_refs(refs: &[Ref]) -> String {
-    let count = |what| refs.iter().filter(|r| r.what == what).count();
-    let (branches, tags) = (count("branch"), count("tag"));
+    let (branches, tags) = (count_refs(refs, "branch"), count_refs(refs, "tag"));
     let current = refs.iter().find(|r| r.current).map_or("no branch checked out".into(), |r| format!("on branch {}", r.name));
-    let plural = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let plural = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     format!("{current}; {}, {}", plural(branches, "branch", "branches"), plural(tags, "tag", "tags"))
+}
+
+fn count_refs(refs: &[Ref], what: &str) -> u64 {
+    refs.iter().filter(|r| r.what == what).count() as u64
 }

@@ -3,11 +3,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::settings::Settings;
-use super::{Feed, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+use super::Source;
 use crate::domain::usage::{Money, TokenUsage};
-
-pub(crate) const KIND: &str = "ledger";
+use crate::feeds::settings::Settings;
+use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
 /// Where model calls are accounted for.
 #[async_trait]
@@ -46,30 +45,20 @@ pub struct CostLine {
 
 /// What model calls cost: one item per day, per persona and per model; [`FeedItem::what`] says which.
 struct Ledger {
-    name: String,
     source: Arc<dyn LedgerSource>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "all kinds are built alike, and most can be declared wrongly")]
-pub(crate) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Feed>, FeedSpecError> {
-    Ok(Box::new(Ledger { name: settings.name(), source: sources.ledger.clone() }))
+pub(crate) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
+    Ok(Box::new(Ledger { source: sources.ledger.clone() }))
 }
 
 #[async_trait]
-impl Feed for Ledger {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn kind(&self) -> &'static str {
-        KIND
-    }
-
+impl Source for Ledger {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let mut items = Vec::new();
         for group in [CostGroup::Day, CostGroup::Persona, CostGroup::Model] {
-            let lines = self.source.list_costs(asked.since, asked.until, group).await;
-            let mut lines = lines.map_err(|error| FeedError::Failed(format!("the ledger could not be read: {error:#}")))?;
+            let mut lines = self.list(asked.since, asked.until, group).await?;
             match group {
                 CostGroup::Day => lines.sort_by(|a, b| b.key.cmp(&a.key)),
                 CostGroup::Persona | CostGroup::Model => lines.sort_by_key(|line| std::cmp::Reverse(line.cost)),
@@ -78,23 +67,33 @@ impl Feed for Ledger {
         }
         let total = items.len();
         items.truncate(asked.limit);
-        Ok(Reading { source: "the ledger of model calls".into(), as_of: asked.now, items, total, note: None })
+        let today = self.list(asked.today(), asked.now, CostGroup::Day).await?;
+        let cost = today.iter().fold(Money::default(), |sum, line| sum + line.cost);
+        let tokens = today.iter().map(|line| line.usage.total()).sum();
+        let values = vec![Value::new("cost today", cost.dollars(), "$"), Value::count("tokens today", tokens)];
+        Ok(Reading { source: "the ledger of model calls".into(), as_of: asked.now, values, items, total, note: None })
+    }
+}
+
+impl Ledger {
+    async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>, FeedError> {
+        let lines = self.source.list_costs(since, until, group).await;
+        lines.map_err(|error| FeedError::Failed(format!("the ledger could not be read: {error:#}")))
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for showing")]
 fn item_of(group: CostGroup, line: &CostLine) -> FeedItem {
-    let tokens = line.usage.total();
     FeedItem {
         at: None,
-        what: group.as_str(),
+        what: group.as_str().into(),
         by: None,
         text: line.key.clone(),
         reference: format!("ledger {} {}", group.as_str(), line.key),
         values: vec![
-            Value { name: "cost", number: line.cost.dollars(), unit: "USD" },
-            Value { name: "calls", number: line.calls as f64, unit: "calls" },
-            Value { name: "tokens", number: tokens as f64, unit: "tokens" },
+            Value::new("cost", line.cost.dollars(), "USD"),
+            Value::new("calls", line.calls as f64, "calls"),
+            Value::new("tokens", line.usage.total() as f64, "tokens"),
         ],
     }
 }
