@@ -9,6 +9,7 @@ pub mod message;
 pub mod outbound;
 pub mod persona;
 pub mod roster;
+pub mod schedule;
 pub mod text;
 pub mod turn;
 pub mod usage;
