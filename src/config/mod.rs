@@ -9,6 +9,7 @@ mod discord;
 mod guard;
 mod models;
 mod reader;
+mod schedules;
 mod server;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub use discord::DiscordSettings;
 pub use guard::GuardLimits;
 pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 pub use reader::{ConfigError, ConfigErrors, Sources};
+pub use schedules::ScheduleSettings;
 pub use server::{LogFormat, ServerSettings};
 
 use reader::{Reader, Section};
@@ -43,6 +45,7 @@ pub struct Config {
     pub database_url: SecretString,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
+    pub schedules: ScheduleSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
@@ -91,6 +94,7 @@ impl Config {
             team,
             personas: dir.join(personas),
             work: dir.join(work),
+            schedules: ScheduleSettings::read(root),
             chat: ChatSettings::read(&mut root.section("chat")),
             guard: GuardLimits::read(&mut root.section("guard")),
             models: ModelSettings::read(&mut root.section("models")),

@@ -15,6 +15,7 @@ pub mod persona;
 pub mod prediction;
 pub mod report;
 pub mod roster;
+pub mod schedule;
 pub mod signal;
 pub mod tension;
 pub mod text;

@@ -7,6 +7,7 @@
 //! - `engine`: the two databases, opening them, the lock against a second process;
 //! - `talk`: what was heard, decided and said;
 //! - `limits`: what holds the team back: halts, the guard's records, money;
+//! - `schedule`: jobs that people added, and what fired;
 //! - `insight`: what people look at afterwards.
 //!
 //! Nothing here decides anything about the talk, and nothing waits for a model or a platform.
@@ -16,6 +17,7 @@ mod error;
 mod identities;
 mod insight;
 mod limits;
+mod schedule;
 mod talk;
 
 use std::future::Future;
@@ -30,6 +32,7 @@ pub use error::StoreError;
 pub use identities::Identity;
 pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
 pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
+pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, OutboxRow, TurnRow};
 
 use error::Result;

@@ -32,10 +32,10 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with every message; only the summary may read one from end to end.
-const GROWING: [&str; 7] = ["inbox", "outbox", "turns", "asks", "ledger", "files", "samples"];
+const GROWING: [&str; 8] = ["inbox", "outbox", "turns", "asks", "ledger", "files", "firings", "samples"];
 
 /// What may be read from end to end: tables that stay small, and `due`, the heads of the channels that wait.
-const SMALL: [&str; 6] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities"];
+const SMALL: [&str; 8] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities", "job_pauses", "jobs"];
 
 fn may_scan(statement: &str) -> bool {
     // The open work is found by partial indexes; what is read whole is the list of it.
