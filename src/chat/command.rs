@@ -34,10 +34,44 @@ pub enum Command {
         dollars: f64,
     },
     Help,
+    Standup(StandupCommand),
+    Report(ReportView),
+    Predictions(PredictionsView),
     /// A button of ours was pressed, of whatever age: its id says everything.
     Press {
         button: String,
     },
+}
+
+/// `/standup`: the one of the channel in which it is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StandupCommand {
+    Start,
+    Status,
+    /// Passes over a persona or a person.
+    Skip {
+        who: String,
+    },
+    /// Comes to the end: whoever has not spoken is passed over.
+    Wrap,
+    /// Ends it without a report.
+    Cancel,
+}
+
+/// Which Day Report is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportView {
+    Today,
+    /// `YYYY-MM-DD`, as typed.
+    Of {
+        day: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionsView {
+    List,
+    Score,
 }
 
 /// The days whose costs are asked for; each span ends today.
@@ -102,6 +136,16 @@ impl CommandReply {
     pub fn retiring_buttons(self) -> Self {
         Self { retire_buttons: true, ..self }
     }
+}
+
+/// A part of the team that carries out commands of its own, once it is decided that the caller may.
+#[async_trait]
+pub trait Department: Send + Sync + 'static {
+    /// None: this command is for another department.
+    ///
+    /// # Errors
+    /// The store does not answer. Everything else is a reply.
+    async fn carry(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>>;
 }
 
 /// Who carries commands out.

@@ -32,6 +32,7 @@ use tokio_util::task::TaskTracker;
 use crate::chat::{ChatPlatform, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::{ChatSettings, GuardLimits};
+use crate::containment::contain;
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::roster::{Accounts, Roster};
@@ -105,7 +106,7 @@ impl Conversation {
 
     /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
     pub async fn on_event(&self, event: PlatformEvent) {
-        if let Err(error) = endurance::contain(Box::pin(self.take(event))).await {
+        if let Err(error) = contain(Box::pin(self.take(event))).await {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
             metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }

@@ -1,6 +1,7 @@
 //! A meeting: a coordinated run of turns with a facilitator and a written result.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{MeetingId, MessageId, PersonaSlug, UserId};
@@ -29,6 +30,38 @@ pub struct Meeting {
     /// Why it failed or was cancelled.
     pub reason: Option<String>,
     pub ended_at: Option<DateTime<Utc>>,
+}
+
+impl Meeting {
+    /// A standup that somebody calls at `now`, for the day that it is then in `zone`.
+    pub fn standup(channel: Channel, facilitator: PersonaSlug, called_by: CalledBy, now: DateTime<Utc>, zone: Tz, session: TimeDelta) -> Self {
+        Self {
+            id: MeetingId::generate(),
+            kind: MeetingKind::Standup,
+            channel,
+            day: now.with_timezone(&zone).date_naive(),
+            facilitator,
+            called_by,
+            called_at: now,
+            deadline: now + session,
+            state: MeetingState::Called,
+            wrap: false,
+            closings: 0,
+            reason: None,
+            ended_at: None,
+        }
+    }
+}
+
+impl CalledBy {
+    /// For people: `Ann`, `the schedule standup`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Person { name, .. } => name.clone(),
+            Self::Schedule { job } => format!("the schedule {job}"),
+            Self::CommandLine => "the command line".into(),
+        }
+    }
 }
 
 /// What sort of meeting it is. Board meetings and overwatches come later.

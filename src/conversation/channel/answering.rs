@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::queue::ChannelQueue;
 use crate::chat::Presence;
 use crate::chat::format::{self, Rendered};
-use crate::conversation::endurance::contain;
+use crate::containment::contain;
 use crate::conversation::{Conversation, Running};
 use crate::domain::ask::AskState;
 use crate::domain::decision::{Decision, Reason};

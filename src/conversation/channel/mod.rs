@@ -17,7 +17,7 @@ pub(super) use asking::{Outcome, attribute};
 pub(super) use queue::{ChannelQueue, Waiting};
 
 use super::Conversation;
-use super::endurance::contain;
+use crate::containment::contain;
 use crate::domain::decision::Block;
 use crate::domain::ids::ChannelId;
 use crate::domain::turn::{Trigger, Turn};

@@ -73,6 +73,8 @@ impl OutboundMessage {
 pub enum OutboundKind {
     /// A persona speaks.
     Answer,
+    /// A persona speaks in a meeting. Part of a context; the guard does not count it, since a meeting's engine started it.
+    Report,
     /// The team says something about itself: halted, out of budget, interrupted. Never part of a context and never answered.
     Notice,
 }
@@ -81,6 +83,7 @@ impl OutboundKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Answer => "answer",
+            Self::Report => "report",
             Self::Notice => "notice",
         }
     }

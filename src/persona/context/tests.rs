@@ -14,7 +14,7 @@ fn person(name: &str) -> Speaker {
 }
 
 fn spoken(speaker: Speaker, text: &str) -> Spoken {
-    Spoken { message: None, speaker, answers: None, text: text.into(), at: now() - TimeDelta::minutes(5) }
+    Spoken { message: None, speaker, answers: None, text: text.into(), at: now() - TimeDelta::minutes(5), in_meeting: false }
 }
 
 fn file(name: &str, text: &str) -> ChannelFile {
