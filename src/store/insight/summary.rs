@@ -33,7 +33,12 @@ impl Store {
              UNION ALL SELECT 'asks', COUNT(*) FROM asks UNION ALL SELECT 'halts', COUNT(*) FROM halts
              UNION ALL SELECT 'blocks', COUNT(*) FROM blocks UNION ALL SELECT 'cooldowns', COUNT(*) FROM cooldowns
              UNION ALL SELECT 'notices', COUNT(*) FROM notices UNION ALL SELECT 'ledger', COUNT(*) FROM ledger
-             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises"
+             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises
+             UNION ALL SELECT 'meetings', COUNT(*) FROM meetings UNION ALL SELECT 'seats', COUNT(*) FROM seats
+             UNION ALL SELECT 'reports', COUNT(*) FROM reports UNION ALL SELECT 'predictions', COUNT(*) FROM predictions
+             UNION ALL SELECT 'ratings', COUNT(*) FROM ratings UNION ALL SELECT 'work_items', COUNT(*) FROM work_items
+             UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies UNION ALL SELECT 'work_events', COUNT(*) FROM work_events
+             UNION ALL SELECT 'memories', COUNT(*) FROM memories"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -19,4 +19,5 @@ pub use turns::{CancelScope, Finished, FollowUp, TurnRow};
 
 pub(super) use asks::AskColumns;
 pub(super) use inbox::InboxColumns;
+pub(super) use outbox::insert_outbound;
 pub(super) use turns::TurnColumns;

@@ -136,7 +136,7 @@ impl Store {
 }
 
 /// Puts messages into the outbox; `cause` is the message that they are about.
-pub(super) async fn insert_outbound(
+pub(in crate::store) async fn insert_outbound(
     transaction: &mut Transaction,
     messages: &[OutboundMessage],
     cause: Option<&MessageId>,
