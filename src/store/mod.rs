@@ -6,6 +6,8 @@
 //!
 //! - `engine`: the two databases, opening them, the lock against a second process;
 //! - `talk`: what was heard, decided and said;
+//! - `meeting`: meetings, who spoke in them, and what they leave behind;
+//! - `work`: the backlog; `memory`: what the team has learnt;
 //! - `limits`: what holds the team back: halts, the guard's records, money;
 //! - `schedule`: jobs that people added, and what fired;
 //! - `insight`: what people look at afterwards.
@@ -17,8 +19,11 @@ mod error;
 mod identities;
 mod insight;
 mod limits;
+mod meeting;
+mod memory;
 mod schedule;
 mod talk;
+mod work;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -32,8 +37,10 @@ pub use error::StoreError;
 pub use identities::Identity;
 pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
 pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
+pub use meeting::{Called, HeldStandup, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, OutboxRow, TurnRow};
+pub use work::{AdvanceError, ItemChange, ItemCounts, ItemFilter};
 
 use error::Result;
 

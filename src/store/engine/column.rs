@@ -45,6 +45,13 @@ impl<T: DeserializeOwned> TryFrom<String> for Word<T> {
     }
 }
 
+impl<T: DeserializeOwned> Word<T> {
+    /// Reads a name that may be missing, which a row type cannot do by itself.
+    pub(crate) fn read(name: String) -> Result<T, StoreError> {
+        Self::try_from(name).map(|word| word.0).map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+}
+
 /// Text from outside as it goes into a text column: PostgreSQL refuses U+0000, and what one store cannot keep neither keeps.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }

@@ -8,6 +8,7 @@ mod leadership;
 mod open;
 mod postgres;
 mod sqlite;
+mod who;
 
 use std::future::Future;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub(crate) use column::{Document, Word, count, document, plain};
 pub(crate) use leadership::Leadership;
 pub(crate) use open::{Opened, Use, open};
 pub(crate) use sqlite::DatabaseFile;
+pub(crate) use who::Who;
 
 /// The longest that PostgreSQL may take over one statement before the connection counts as dead. A half-open connection
 /// would otherwise hold its caller until the kernel gives up, which takes a quarter of an hour.

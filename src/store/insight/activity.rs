@@ -45,7 +45,7 @@ struct ActivityColumns {
 }
 
 impl Store {
-    /// How much is in the works: messages undecided, turns open, asks awaited, posts not sent.
+    /// How much is in the works: messages undecided, turns open, asks awaited, meetings not over, posts not sent.
     pub async fn count_open_work(&self) -> Result<u64> {
         let (open,): (i64,) = sql!(
             self.db().read(),
@@ -54,6 +54,7 @@ impl Store {
                  SELECT id FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete
                  UNION ALL SELECT id FROM turns WHERE finished_at IS NULL
                  UNION ALL SELECT id FROM asks WHERE state IN ('asked', 'expired')
+                 UNION ALL SELECT id FROM meetings WHERE ended_at IS NULL
                  UNION ALL SELECT id FROM outbox WHERE state = 'pending') works"
         )?;
         Ok(open.cast_unsigned())

@@ -229,6 +229,18 @@ impl Store {
         rows.into_iter().map(|row| row.read().map(|row| row.turn)).collect()
     }
 
+    /// Whether somebody in a channel waits for the team: a message is not decided on, or a turn is queued or running.
+    pub async fn has_open_talk(&self, channel: &ChannelId) -> Result<bool> {
+        let (open,): (bool,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT EXISTS (SELECT 1 FROM inbox WHERE channel = $1 AND decided_at IS NULL AND deleted_at IS NULL AND complete)
+                 OR EXISTS (SELECT 1 FROM turns WHERE channel = $1 AND finished_at IS NULL)",
+            channel.as_str()
+        )?;
+        Ok(open)
+    }
+
     /// How many turns a person's message has set off so far, those of asked personas among them. What was cancelled said nothing and is not
     /// counted.
     pub async fn count_chain_turns(&self, chain: &ChainId) -> Result<u32> {

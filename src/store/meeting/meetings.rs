@@ -1,0 +1,278 @@
+//! Meetings, from called to over.
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use super::seats::insert_seats;
+use crate::domain::ids::{ChannelId, MeetingId, MessageId};
+use crate::domain::meeting::{CalledBy, Meeting, MeetingKind, MeetingState, Seat};
+use crate::domain::message::Channel;
+use crate::domain::outbound::OutboundMessage;
+use crate::store::Store;
+use crate::store::engine::{Document, Transaction, Word, document, plain, sql};
+use crate::store::error::Result;
+use crate::store::talk::insert_outbound;
+
+/// What came of calling a meeting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// It stands and is to be opened.
+    Opened,
+    /// Nothing was stored: this one is open in the channel, or it is the same meeting and was called before.
+    AlreadyOpen(Meeting),
+}
+
+/// A meeting that is not over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenMeeting {
+    pub meeting: Meeting,
+    /// What all participants have in front of them, once it was gathered.
+    pub material: Option<serde_json::Value>,
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct MeetingColumns {
+    id: String,
+    #[sqlx(try_from = "String")]
+    kind: Word<MeetingKind>,
+    #[sqlx(try_from = "String")]
+    place: Document<Channel>,
+    #[sqlx(try_from = "String")]
+    day: Word<NaiveDate>,
+    facilitator: String,
+    #[sqlx(try_from = "String")]
+    called_by: Document<CalledBy>,
+    called_at: DateTime<Utc>,
+    deadline: DateTime<Utc>,
+    #[sqlx(try_from = "String")]
+    state: Word<MeetingState>,
+    wrap: bool,
+    #[sqlx(try_from = "i64")]
+    closings: u32,
+    reason: Option<String>,
+    ended_at: Option<DateTime<Utc>>,
+    material: Option<String>,
+}
+
+impl From<MeetingColumns> for Meeting {
+    fn from(row: MeetingColumns) -> Self {
+        Self {
+            id: row.id.into(),
+            kind: row.kind.0,
+            channel: row.place.0,
+            day: row.day.0,
+            facilitator: row.facilitator.into(),
+            called_by: row.called_by.0,
+            called_at: row.called_at,
+            deadline: row.deadline,
+            state: row.state.0,
+            wrap: row.wrap,
+            closings: row.closings,
+            reason: row.reason,
+            ended_at: row.ended_at,
+        }
+    }
+}
+
+impl Store {
+    /// Calls a meeting, unless one is open in its channel.
+    pub async fn call_meeting(&self, meeting: &Meeting) -> Result<Called> {
+        let mut transaction = self.db().begin().await?;
+        let called = insert_meeting(&mut transaction, meeting).await?;
+        transaction.commit().await?;
+        Ok(called)
+    }
+
+    /// All meetings that are not over, the longest open first.
+    pub async fn list_open_meetings(&self) -> Result<Vec<OpenMeeting>> {
+        let rows: Vec<MeetingColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM meetings WHERE ended_at IS NULL ORDER BY called_at, id")?;
+        rows.into_iter()
+            .map(|mut row| {
+                let material = row.material.take().map(Document::read).transpose()?;
+                Ok(OpenMeeting { meeting: row.into(), material })
+            })
+            .collect()
+    }
+
+    /// The meeting that is open in a channel.
+    pub async fn find_open_meeting(&self, channel: &ChannelId) -> Result<Option<Meeting>> {
+        let row: Option<MeetingColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM meetings WHERE channel = $1 AND ended_at IS NULL",
+            channel.as_str()
+        )?;
+        Ok(row.map(Meeting::from))
+    }
+
+    /// A meeting, over or not.
+    pub async fn find_meeting(&self, meeting: &MeetingId) -> Result<Option<Meeting>> {
+        let row: Option<MeetingColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM meetings WHERE id = $1", meeting.as_str())?;
+        Ok(row.map(Meeting::from))
+    }
+
+    /// The last `limit` meetings, newest first.
+    pub async fn list_meetings(&self, limit: u32) -> Result<Vec<Meeting>> {
+        let rows: Vec<MeetingColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM meetings ORDER BY called_at DESC, id DESC LIMIT $1", i64::from(limit))?;
+        Ok(rows.into_iter().map(Meeting::from).collect())
+    }
+
+    /// Opens a meeting that was called: its seats are there from now on. False, and nothing is stored, when it was opened already.
+    pub async fn open_meeting(&self, meeting: &MeetingId, seats: &[Seat], outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let opened: Option<MeetingColumns> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE meetings SET state = 'running', updated_at = $2 WHERE id = $1 AND state = 'called' RETURNING *",
+            meeting.as_str(),
+            at
+        )?;
+        let Some(opened) = opened.map(Meeting::from) else { return Ok(false) };
+        insert_seats(&mut transaction, meeting, seats).await?;
+        insert_outbound(&mut transaction, outbox, cause(&opened), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Stores what all participants have in front of them. False, and nothing is stored, when it was there already, before the
+    /// meeting is open, and after its end.
+    pub async fn record_material(
+        &self,
+        meeting: &MeetingId,
+        material: &serde_json::Value,
+        outbox: &[OutboundMessage],
+        at: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let held: Option<MeetingColumns> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE meetings SET material = $2, updated_at = $3
+             WHERE id = $1 AND material IS NULL AND state IN ('running', 'closing') RETURNING *",
+            meeting.as_str(),
+            document(material),
+            at
+        )?;
+        let Some(held) = held.map(Meeting::from) else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, cause(&held), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Notes that somebody wants a meeting to come to its end. False when it is known already, or nobody speaks any more.
+    pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
+        let changed = sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE meetings SET wrap = TRUE, updated_at = $2 WHERE id = $1 AND NOT wrap AND state IN ('called', 'running')",
+            meeting.as_str(),
+            at
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Begins the closing of a running meeting, or begins it again after a crash: nobody speaks in it any more. None when it is not
+    /// open yet, or over.
+    pub async fn begin_closing(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
+        let row: Option<MeetingColumns> = sql!(
+            self.db().write()?,
+            fetch_optional,
+            "UPDATE meetings SET state = 'closing', closings = closings + 1, updated_at = $2
+             WHERE id = $1 AND state IN ('running', 'closing') RETURNING *",
+            meeting.as_str(),
+            at
+        )?;
+        Ok(row.map(Meeting::from))
+    }
+
+    /// Ends a meeting without a result, as `Cancelled` or `Failed`. False, and nothing is stored, when it is over, or when `state` is
+    /// neither.
+    pub async fn end_meeting(
+        &self,
+        meeting: &MeetingId,
+        state: MeetingState,
+        reason: &str,
+        outbox: &[OutboundMessage],
+        at: DateTime<Utc>,
+    ) -> Result<bool> {
+        if !matches!(state, MeetingState::Cancelled | MeetingState::Failed) {
+            return Ok(false);
+        }
+        let mut transaction = self.db().begin().await?;
+        let ended: Option<MeetingColumns> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE meetings SET state = $2, reason = $3, updated_at = $4, ended_at = $4 WHERE id = $1 AND ended_at IS NULL RETURNING *",
+            meeting.as_str(),
+            state.as_str(),
+            plain(reason),
+            at
+        )?;
+        let Some(ended) = ended.map(Meeting::from) else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, cause(&ended), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
+/// Calls a meeting as part of something larger: a decision on a message, a schedule's firing.
+pub(in crate::store) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meeting) -> Result<Called> {
+    loop {
+        let inserted = sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO meetings (id, kind, channel, place, day, facilitator, called_by, called_at, deadline, state, wrap, closings, reason,
+                 updated_at, ended_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $8, $14) ON CONFLICT DO NOTHING",
+            meeting.id.as_str(),
+            meeting.kind.as_str(),
+            meeting.channel.id.as_str(),
+            document(&meeting.channel),
+            meeting.day.to_string(),
+            meeting.facilitator.as_str(),
+            document(&meeting.called_by),
+            meeting.called_at,
+            meeting.deadline,
+            meeting.state.as_str(),
+            meeting.wrap,
+            i64::from(meeting.closings),
+            meeting.reason.as_deref().map(plain),
+            meeting.ended_at
+        )?;
+        if inserted > 0 {
+            return Ok(Called::Opened);
+        }
+        let other: Option<MeetingColumns> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "SELECT * FROM meetings WHERE id = $1 OR (channel = $2 AND ended_at IS NULL) ORDER BY called_at LIMIT 1",
+            meeting.id.as_str(),
+            meeting.channel.id.as_str()
+        )?;
+        // Without the other, it ended between the two statements, and the channel is free.
+        if let Some(other) = other {
+            return Ok(Called::AlreadyOpen(other.into()));
+        }
+    }
+}
+
+/// Takes hold of a running meeting: until the transaction ends nobody else closes or ends it. None when it does not run.
+pub(super) async fn hold_running(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
+    let row: Option<MeetingColumns> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "UPDATE meetings SET updated_at = $2 WHERE id = $1 AND state = 'running' RETURNING *",
+        meeting.as_str(),
+        at
+    )?;
+    Ok(row.map(Meeting::from))
+}
+
+/// The message by which a person called it; what is posted in the meeting is traced to it.
+pub(super) fn cause(meeting: &Meeting) -> Option<&MessageId> {
+    match &meeting.called_by {
+        CalledBy::Person { message, .. } => message.as_ref(),
+        CalledBy::Schedule { .. } | CalledBy::CommandLine => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! Work items, and what each waits for.
+
+use chrono::{DateTime, Utc};
+
+use super::transitions::insert_event;
+use crate::domain::ids::WorkItemId;
+use crate::domain::usage::Money;
+use crate::domain::work::{Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use crate::store::Store;
+use crate::store::engine::{Document, Transaction, Who, Word, document, plain, sql};
+use crate::store::error::Result;
+
+/// Which items to list.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemFilter<'a> {
+    /// Empty for all.
+    pub statuses: &'a [WorkStatus],
+    pub owner: Option<&'a Owner>,
+    pub limit: u32,
+}
+
+const STATUSES: [WorkStatus; 9] = [
+    WorkStatus::New,
+    WorkStatus::Ready,
+    WorkStatus::Blocked,
+    WorkStatus::InProgress,
+    WorkStatus::InReview,
+    WorkStatus::Waiting,
+    WorkStatus::Done,
+    WorkStatus::Failed,
+    WorkStatus::Cancelled,
+];
+
+impl ItemFilter<'_> {
+    /// The names of the statuses it lets through, and nothing in the places of the others. PostgreSQL would take a list of any length
+    /// as one value, SQLite would not.
+    fn names(&self) -> [&'static str; 9] {
+        STATUSES.map(|status| if self.statuses.is_empty() || self.statuses.contains(&status) { status.as_str() } else { "" })
+    }
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct ItemColumns {
+    id: String,
+    #[sqlx(try_from = "String")]
+    kind: Word<WorkKind>,
+    what: String,
+    how: String,
+    why: String,
+    owner: String,
+    owner_name: Option<String>,
+    #[sqlx(try_from = "String")]
+    urgency: Word<Urgency>,
+    #[sqlx(try_from = "i64")]
+    priority: u8,
+    #[sqlx(try_from = "String")]
+    criteria: Document<Vec<String>>,
+    #[sqlx(try_from = "String")]
+    status: Word<WorkStatus>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    parent: Option<String>,
+    /// Ids with spaces between; null where there are none.
+    depends_on: Option<String>,
+    #[sqlx(try_from = "String")]
+    origin: Document<Origin>,
+    outcome: Option<String>,
+    cost: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<ItemColumns> for WorkItem {
+    fn from(row: ItemColumns) -> Self {
+        Self {
+            id: row.id.into(),
+            kind: row.kind.0,
+            what: row.what,
+            how: row.how,
+            why: row.why,
+            owner: Who { key: row.owner, name: row.owner_name }.into(),
+            urgency: row.urgency.0,
+            priority: row.priority,
+            criteria: row.criteria.0,
+            status: row.status.0,
+            attempts: row.attempts,
+            parent: row.parent.map(WorkItemId::new),
+            depends_on: row.depends_on.iter().flat_map(|ids| ids.split(' ')).map(WorkItemId::from).collect(),
+            origin: row.origin.0,
+            outcome: row.outcome,
+            cost: Money(row.cost),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl Store {
+    /// Puts items into the backlog, all or none. Those that are there already stay as they are.
+    pub async fn insert_items(&self, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        insert_items(&mut transaction, items, at).await?;
+        transaction.commit().await
+    }
+
+    /// The items that pass a filter, the most urgent first, of equals the most important, of these the oldest.
+    pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
+        let statuses = filter.names();
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE status IN ($1, $2, $3, $4, $5, $6, $7, $8, $9) AND ($10 = '' OR owner = $10)
+             ORDER BY CASE urgency WHEN 'now' THEN 0 WHEN 'today' THEN 1 WHEN 'this_week' THEN 2 ELSE 3 END, priority, created_at, id
+             LIMIT $11",
+            statuses[0],
+            statuses[1],
+            statuses[2],
+            statuses[3],
+            statuses[4],
+            statuses[5],
+            statuses[6],
+            statuses[7],
+            statuses[8],
+            filter.owner.map(|owner| Who::from(owner).key).unwrap_or_default(),
+            i64::from(filter.limit)
+        )?;
+        Ok(rows.into_iter().map(WorkItem::from).collect())
+    }
+
+    /// An item of the backlog.
+    pub async fn find_item(&self, item: &WorkItemId) -> Result<Option<WorkItem>> {
+        let row: Option<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE id = $1",
+            item.as_str()
+        )?;
+        Ok(row.map(WorkItem::from))
+    }
+
+    /// What is to be done in each item that is not over, the oldest first.
+    pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
+        let rows: Vec<(String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, what FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled') ORDER BY created_at, id"
+        )?;
+        Ok(rows.into_iter().map(|(id, what)| (id.into(), what)).collect())
+    }
+}
+
+/// Puts items into the backlog with the event of their beginning.
+pub(in crate::store) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
+    for item in items {
+        if insert_item(transaction, item).await? {
+            insert_dependencies(transaction, item).await?;
+            insert_event(transaction, &item.id, None, item.status, at).await?;
+        }
+    }
+    Ok(())
+}
+
+/// False when it is there already.
+async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<bool> {
+    let owner = Who::from(&item.owner);
+    let inserted = sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
+             outcome, cost, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING",
+        item.id.as_str(),
+        item.kind.as_str(),
+        plain(&item.what),
+        plain(&item.how),
+        plain(&item.why),
+        owner.key,
+        owner.name,
+        item.urgency.as_str(),
+        i64::from(item.priority),
+        document(&item.criteria),
+        item.status.as_str(),
+        i64::from(item.attempts),
+        item.parent.as_ref().map(WorkItemId::as_str),
+        document(&item.origin),
+        item.outcome.as_deref().map(plain),
+        item.cost.0,
+        item.created_at,
+        item.updated_at
+    )?;
+    Ok(inserted > 0)
+}
+
+async fn insert_dependencies(transaction: &mut Transaction, item: &WorkItem) -> Result<()> {
+    for (position, needed) in (0_i64..).zip(&item.depends_on) {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO work_dependencies (item, needs, position) VALUES ($1, $2, $3) ON CONFLICT (item, needs) DO NOTHING",
+            item.id.as_str(),
+            needed.as_str(),
+            position
+        )?;
+    }
+    Ok(())
+}

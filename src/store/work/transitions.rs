@@ -1,0 +1,120 @@
+//! How items go from one status to the next; each step leaves an event (WORK-2).
+
+use chrono::{DateTime, Utc};
+
+use super::items::ItemColumns;
+use crate::domain::ids::WorkItemId;
+use crate::domain::work::{InvalidWorkTransition, WorkItem, WorkStatus};
+use crate::store::Store;
+use crate::store::engine::{Transaction, Word, plain, sql};
+use crate::store::error::{Result, StoreError};
+
+/// Why an item did not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum AdvanceError {
+    /// A fault of the caller: no item may ever go that way.
+    #[error(transparent)]
+    Impossible(#[from] InvalidWorkTransition),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of an item within a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ItemChange {
+    /// As it is now.
+    pub item: WorkItem,
+    /// Where it stood before that time; none when it began within it.
+    pub from: Option<WorkStatus>,
+    /// Where it stood after it.
+    pub to: WorkStatus,
+}
+
+#[derive(sqlx::FromRow)]
+struct EventColumns {
+    #[sqlx(flatten)]
+    item: ItemColumns,
+    from_status: Option<String>,
+    #[sqlx(try_from = "String")]
+    to_status: Word<WorkStatus>,
+}
+
+impl Store {
+    /// Takes an item from one status to the next, with the event of it; `outcome` replaces what was known of it. False, and nothing
+    /// is stored, when the item does not stand at `expected`, or there is none.
+    ///
+    /// # Errors
+    /// [`AdvanceError::Impossible`] when `next` never follows `expected`.
+    pub async fn advance_item(
+        &self,
+        item: &WorkItemId,
+        expected: WorkStatus,
+        next: WorkStatus,
+        outcome: Option<&str>,
+        at: DateTime<Utc>,
+    ) -> Result<bool, AdvanceError> {
+        let next = expected.advance(next)?;
+        let mut transaction = self.db().begin().await?;
+        let changed = sql!(
+            transaction.on(),
+            execute,
+            "UPDATE work_items SET status = $3, outcome = COALESCE($4, outcome), updated_at = $5 WHERE id = $1 AND status = $2",
+            item.as_str(),
+            expected.as_str(),
+            next.as_str(),
+            outcome.map(plain),
+            at
+        )?;
+        if changed == 0 {
+            return Ok(false);
+        }
+        insert_event(&mut transaction, item, Some(expected), next, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// What became of items after `since` and until `until`, one line for each, those that moved first coming first. An item that
+    /// ended where it had begun is left out.
+    pub async fn list_items_changed(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ItemChange>> {
+        let events: Vec<EventColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+                 work_events.from_status, work_events.to_status
+             FROM work_events JOIN work_items ON work_items.id = work_events.item
+             WHERE work_events.at > $1 AND work_events.at <= $2 ORDER BY work_events.position",
+            since,
+            until
+        )?;
+        let mut changes: Vec<ItemChange> = Vec::new();
+        for event in events {
+            let (item, to) = (WorkItem::from(event.item), event.to_status.0);
+            if let Some(known) = changes.iter_mut().find(|change| change.item.id == item.id) {
+                known.to = to;
+            } else {
+                changes.push(ItemChange { item, from: event.from_status.map(Word::read).transpose()?, to });
+            }
+        }
+        changes.retain(|change| change.from != Some(change.to));
+        Ok(changes)
+    }
+}
+
+pub(super) async fn insert_event(
+    transaction: &mut Transaction,
+    item: &WorkItemId,
+    from: Option<WorkStatus>,
+    to: WorkStatus,
+    at: DateTime<Utc>,
+) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO work_events (item, from_status, to_status, at) VALUES ($1, $2, $3, $4)",
+        item.as_str(),
+        from.map(WorkStatus::as_str),
+        to.as_str(),
+        at
+    )?;
+    Ok(())
+}
