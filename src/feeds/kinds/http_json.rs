@@ -100,23 +100,20 @@ impl HttpJson {
 impl Declared {
     fn look_up(&self, document: &Json, notes: &mut Vec<String>) -> Result<Value, String> {
         let pointer = if self.pointer.is_empty() { "the top" } else { &self.pointer };
-        let number = match document.pointer(&self.pointer) {
+        let found = document.pointer(&self.pointer);
+        let number = match found {
             None => return Err(format!("there is nothing at {pointer}")),
             Some(Json::Number(number)) => number.as_f64(),
-            // Many services write numbers as texts, so that no reader rounds them.
-            Some(Json::String(text)) => match text.trim().parse() {
-                Ok(number) => {
-                    notes.push(format!("{} is a number written as text", self.name));
-                    Some(number)
-                }
-                Err(_) => return Err(format!("at {pointer} there is a text and no number")),
-            },
+            Some(Json::String(text)) => text.trim().parse().map(Some).map_err(|_| format!("at {pointer} there is a text and no number"))?,
             Some(other) => return Err(format!("at {pointer} there is {} and no number", kind_of(other))),
         };
-        match number.filter(|number| number.abs() <= LARGEST) {
-            Some(number) => Ok(Value::new(self.name.clone(), number, self.unit.clone())),
-            None => Err(format!("the number at {pointer} is too large or none")),
+        let number =
+            number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| format!("the number at {pointer} is too large or none"))?;
+        if found.is_some_and(Json::is_string) {
+            // Many services do that so that no reader rounds them, others by mistake.
+            notes.push(format!("{} is a number written as text", self.name));
         }
+        Ok(Value::new(self.name.clone(), number, self.unit.clone()))
     }
 
     fn item(&self, value: &Value, at: DateTime<Utc>) -> FeedItem {

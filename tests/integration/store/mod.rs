@@ -11,6 +11,7 @@ mod limits;
 mod opening;
 mod outbox;
 mod sample;
+mod samples;
 mod statements;
 mod transcript;
 mod turns;
