@@ -2,6 +2,7 @@
 
 mod ports;
 mod sources;
+mod standby;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::task::TaskTracker;
 
 use crate::chat::redact::Redactor;
@@ -25,16 +26,19 @@ use crate::llm::Models;
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
 use crate::persona::turn::{Performer, Readings};
+use crate::schedule::{self, Schedule, ScheduleDesk};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
 use crate::{http, telemetry};
 use ports::{Memory, Reception};
 use sources::OwnDoings;
+pub use standby::start_or_stand_by;
 
 /// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
 const EVENTS: usize = 1024;
 
 /// What a team is started with.
+#[derive(Clone)]
 pub struct Setting {
     pub config: Config,
     pub roster: Roster,
@@ -61,12 +65,12 @@ impl App {
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
         let Setting { config, roster, clock } = setting;
         let roster = Arc::new(roster);
-        // First what may be taken by another process, before anybody logs in.
+        // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
+        let store = Store::open(&config.database_url, clock.now()).await?;
         let listener = match config.server.listen {
             Some(listen) => Some(http::bind(listen).await?),
             None => None,
         };
-        let store = Store::open(&config.database_url, clock.now()).await?;
         let shutdown = Shutdown::default();
         let tasks = TaskTracker::new();
         let metrics = telemetry::start_metrics();
@@ -97,6 +101,14 @@ impl App {
         .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let schedule = Schedule::new(schedule::Parts {
+            settings: config.schedules.clone(),
+            coordinator: roster.coordinator().slug.clone(),
+            store: store.clone(),
+            platform: Some(port.clone()),
+            clock: clock.clone(),
+            wake: Arc::new(Notify::new()),
+        });
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -106,6 +118,7 @@ impl App {
                 store: store.clone(),
                 platform: port.clone(),
                 relay: relay.clone(),
+                schedule: ScheduleDesk::new(schedule.clone()),
                 performer: Arc::new(performer),
                 clock: clock.clone(),
                 tasks: tasks.clone(),
@@ -117,6 +130,7 @@ impl App {
         .await?;
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
+        schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let http = match listener {

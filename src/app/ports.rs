@@ -64,4 +64,11 @@ impl CommandDesk for Reception {
     fn complete_persona(&self, prefix: &str) -> Vec<String> {
         self.desk.get().map(|desk| desk.complete_persona(prefix)).unwrap_or_default()
     }
+
+    async fn complete_job(&self, prefix: &str) -> Vec<String> {
+        match self.desk.get() {
+            Some(desk) => desk.complete_job(prefix).await,
+            None => Vec::new(),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 
 use crate::domain::ids::UserId;
 use crate::domain::message::Channel;
+use crate::domain::schedule::JobDraft;
 
 /// What a person wants. Names of personas are as typed; the desk resolves them and says which there are.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +34,7 @@ pub enum Command {
     Raise {
         dollars: f64,
     },
+    Schedule(ScheduleCommand),
     Help,
     Standup(StandupCommand),
     Report(ReportView),
@@ -72,6 +74,27 @@ pub enum ReportView {
 pub enum PredictionsView {
     List,
     Score,
+}
+
+/// What a person wants of the schedule. Names of jobs are as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleCommand {
+    List,
+    /// Without a channel the job is for the one in which the command is given.
+    Add(JobDraft),
+    Pause {
+        name: String,
+    },
+    Resume {
+        name: String,
+    },
+    Remove {
+        name: String,
+    },
+    /// Does it now, whatever its timetable says.
+    Run {
+        name: String,
+    },
 }
 
 /// The days whose costs are asked for; each span ends today.
@@ -156,4 +179,7 @@ pub trait CommandDesk: Send + Sync + 'static {
 
     /// Names of personas that begin with what was typed so far, best first. Called at each key stroke.
     fn complete_persona(&self, prefix: &str) -> Vec<String>;
+
+    /// Names of jobs that begin with what was typed so far. Called at each key stroke.
+    async fn complete_job(&self, prefix: &str) -> Vec<String>;
 }

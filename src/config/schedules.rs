@@ -3,7 +3,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 
 use super::reader::{Given, Section, Setting, choice};
-use crate::domain::schedule::{Job, JobAction, JobName, JobOrigin, MissedRuns, Timetable};
+use crate::domain::schedule::{InvalidJob, Job, JobAction, JobName, JobOrigin, MissedRuns, Timetable};
 
 /// `zone` and `[schedules.<name>]`: the jobs that come with the program, as the file changed them, and those of the file.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,7 @@ fn read_job(root: &mut Section<'_>, name: &str, known: Option<&Job>, zone: Tz) -
     let origin = known.map_or(JobOrigin::File, |job| job.origin);
     let job = Job { name, timetable, action: action?, channel, missed, deadline, enabled, origin };
     if let Err(error) = job.check() {
-        section.refuse(if matches!(job.action, JobAction::Post { .. }) { "channel" } else { "cron" }, error.to_string());
+        section.refuse(if error == InvalidJob::NoChannel { "channel" } else { "cron" }, error.to_string());
         return None;
     }
     Some(job)
@@ -168,7 +168,10 @@ mod tests {
         assert_eq!(jobs.len(), 4);
         let (standup, health, retro) = (&jobs[0], &jobs[2], &jobs[3]);
         assert_eq!(standup.timetable.key(), "30 8 * * * Asia/Kathmandu");
-        assert_eq!((standup.missed, standup.origin, standup.channel.as_deref()), (MissedRuns::Skip, JobOrigin::BuiltIn, Some("daily-standup")));
+        assert_eq!(
+            (standup.missed, standup.origin, standup.channel.as_deref()),
+            (MissedRuns::Skip, JobOrigin::BuiltIn, Some("daily-standup"))
+        );
         assert!(!health.enabled);
         assert_eq!(retro.action, JobAction::Post { text: "Time for the retro.".into() });
         assert_eq!((retro.origin, retro.channel.as_deref()), (JobOrigin::File, Some("general")));
@@ -181,12 +184,21 @@ mod tests {
             ("zone = \"Berlin\"", "teamroom.toml:1: zone: \"Berlin\" is not allowed; give an IANA time zone"),
             ("[schedules.standup]\nzone = 1", "teamroom.toml:2: schedules.standup.zone: 1 is not allowed; give an IANA time zone"),
             ("[schedules.standup]\ncron = \"61 * * * *\"", "teamroom.toml:2: schedules.standup.cron: \"61 * * * *\" is no cron expression"),
-            ("[schedules.standup]\ncron = \"0 9 30 2 *\"", "teamroom.toml:2: schedules.standup.cron: \"0 9 30 2 *\" names a date that never comes"),
+            (
+                "[schedules.standup]\ncron = \"0 9 30 2 *\"",
+                "teamroom.toml:2: schedules.standup.cron: \"0 9 30 2 *\" names a date that never comes",
+            ),
             ("[schedules.standup]\ncron = \"* * * * * *\"", "teamroom.toml:2: schedules.standup.cron: a standup cannot be held more often"),
             ("[schedules.retro]\naction = \"health\"", "teamroom.toml:1: schedules.retro.cron: is missing; give a cron expression"),
             ("[schedules.retro]\ncron = \"0 9 * * *\"", "teamroom.toml:1: schedules.retro.action: is missing; give \"standup\""),
-            ("[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"dance\"", "teamroom.toml:3: schedules.retro.action: \"dance\" is not allowed"),
-            ("[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"post: hi\"", "teamroom.toml:1: schedules.retro.channel: a post needs a channel"),
+            (
+                "[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"dance\"",
+                "teamroom.toml:3: schedules.retro.action: \"dance\" is not allowed",
+            ),
+            (
+                "[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"post: hi\"",
+                "teamroom.toml:1: schedules.retro.channel: a standup or a post needs a channel",
+            ),
             ("[schedules.standup]\nmissed = \"twice\"", "give \"skip\", \"once\", \"all\""),
             ("[schedules.standup]\ndeadline = \"1h30m\"", "schedules.standup.deadline: \"1h30m\" is not allowed; give a time"),
             ("[schedules.Weekly]\ncron = \"0 9 * * *\"", "\"Weekly\" is no name for a job; give up to 40 lower-case letters"),

@@ -38,6 +38,7 @@ use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::roster::{Accounts, Roster};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
+use crate::schedule::ScheduleDesk;
 use crate::store::{Store, StoreError};
 
 use channel::ChannelQueue;
@@ -55,6 +56,7 @@ pub struct Parts {
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
     pub relay: Relay,
+    pub schedule: ScheduleDesk,
     pub performer: Arc<Performer>,
     pub clock: SharedClock,
     pub tasks: TaskTracker,

@@ -12,6 +12,7 @@ mod help;
 mod press;
 mod registration;
 mod resume;
+mod schedule;
 mod status;
 mod team;
 
@@ -55,7 +56,16 @@ type Outcome = Result<(), CommandError>;
 
 impl Commands {
     pub(crate) fn new(counter: Arc<Counter>) -> Self {
-        let mut commands = vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
+        let mut commands = vec![
+            ask::ask(),
+            team::team(),
+            status::status(),
+            schedule::schedule(),
+            halt::halt(),
+            resume::resume(),
+            costs::costs(),
+            help::help(),
+        ];
         poise::set_qualified_names(&mut commands);
         let options = poise::FrameworkOptions {
             commands,
@@ -146,9 +156,12 @@ fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
 
 /// Names of personas, for completion.
 async fn persona_names(context: Context<'_>, typed: &str) -> CreateAutocompleteResponse {
+    choices(context.data().desk.complete_persona(typed))
+}
+
+fn choices(names: Vec<String>) -> CreateAutocompleteResponse {
     /// Discord shows no more.
     const SHOWN: usize = 25;
-    let names = context.data().desk.complete_persona(typed);
     names.into_iter().take(SHOWN).fold(CreateAutocompleteResponse::new(), |response, name| response.add_string_choice(name.clone(), name))
 }
 

@@ -128,7 +128,7 @@ pub enum InvalidJob {
     Action(String),
     #[error("a standup cannot be held more often than once a minute; leave the seconds out, or give one second")]
     TooOften,
-    #[error("a post needs a channel; name one")]
+    #[error("a standup or a post needs a channel; name one")]
     NoChannel,
 }
 
@@ -169,7 +169,7 @@ impl Job {
     pub fn check(&self) -> Result<(), InvalidJob> {
         match self.action {
             JobAction::Standup if self.timetable.is_below_a_minute() => Err(InvalidJob::TooOften),
-            JobAction::Post { .. } if self.channel.is_none() => Err(InvalidJob::NoChannel),
+            JobAction::Standup | JobAction::Post { .. } if self.channel.is_none() => Err(InvalidJob::NoChannel),
             _ => Ok(()),
         }
     }

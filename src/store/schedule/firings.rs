@@ -24,7 +24,9 @@ pub struct NewFiring {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FiringEffect {
     /// A standup is called in a channel.
-    CallStandup { channel: ChannelId },
+    CallStandup {
+        channel: ChannelId,
+    },
     Post(OutboundMessage),
     /// Nothing: the row stays open, and whoever carries the action out finds it there, after a crash too.
     Wake,

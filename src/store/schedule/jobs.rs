@@ -33,8 +33,10 @@ impl Store {
     pub async fn remove_job(&self, job: &JobName) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let removed = sql!(transaction.on(), execute, "DELETE FROM jobs WHERE name = $1", job.as_str())?;
-        sql!(transaction.on(), execute, "DELETE FROM job_pauses WHERE job = $1", job.as_str())?;
-        transaction.commit().await?;
+        if removed > 0 {
+            sql!(transaction.on(), execute, "DELETE FROM job_pauses WHERE job = $1", job.as_str())?;
+            transaction.commit().await?;
+        }
         Ok(removed > 0)
     }
 

@@ -322,4 +322,8 @@ impl CommandDesk for Memory {
     fn complete_persona(&self, prefix: &str) -> Vec<String> {
         TEAM.iter().filter(|slug| slug.starts_with(&prefix.to_lowercase())).map(|slug| title(slug)).collect()
     }
+
+    async fn complete_job(&self, prefix: &str) -> Vec<String> {
+        ["standup", "health"].into_iter().filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
+    }
 }
