@@ -26,15 +26,18 @@ pub mod rules;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::chat::command::Department;
 use crate::chat::{ChatPlatform, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::{ChatSettings, GuardLimits};
 use crate::containment::contain;
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
+use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
@@ -53,6 +56,12 @@ pub struct Parts {
     pub guard: GuardLimits,
     /// The channel, by name or id, that is told what operators should know.
     pub ops_channel: String,
+    /// Carries out commands about standups.
+    pub standups: Arc<dyn Department>,
+    /// Rung when a person called or steered a meeting.
+    pub meetings: Arc<Notify>,
+    /// What calling a standup takes.
+    pub standup: StandupTerms,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
     pub relay: Relay,

@@ -1,6 +1,8 @@
 //! A meeting: a coordinated run of turns with a facilitator and a written result.
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
@@ -32,18 +34,27 @@ pub struct Meeting {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-impl Meeting {
-    /// A standup that somebody calls at `now`, for the day that it is then in `zone`.
-    pub fn standup(channel: Channel, facilitator: PersonaSlug, called_by: CalledBy, now: DateTime<Utc>, zone: Tz, session: TimeDelta) -> Self {
-        Self {
+/// On what terms the team holds its standups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandupTerms {
+    pub facilitator: PersonaSlug,
+    pub zone: Tz,
+    /// The longest it may last.
+    pub session: Duration,
+}
+
+impl StandupTerms {
+    /// A standup that somebody calls at `now`, for the day that it is then in the team's zone.
+    pub fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
+        Meeting {
             id: MeetingId::generate(),
             kind: MeetingKind::Standup,
             channel,
-            day: now.with_timezone(&zone).date_naive(),
-            facilitator,
+            day: now.with_timezone(&self.zone).date_naive(),
+            facilitator: self.facilitator.clone(),
             called_by,
             called_at: now,
-            deadline: now + session,
+            deadline: now + self.session,
             state: MeetingState::Called,
             wrap: false,
             closings: 0,

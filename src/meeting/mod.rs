@@ -25,16 +25,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use chrono_tz::Tz;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::chat::ChatPlatform;
+use crate::chat::command::Department;
 use crate::clock::SharedClock;
 use crate::config::StandupSettings;
 use crate::domain::ids::MeetingId;
-use crate::domain::meeting::{Meeting, MeetingKind};
+use crate::domain::meeting::{Meeting, MeetingKind, StandupTerms};
 use crate::domain::roster::Roster;
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
@@ -51,8 +51,8 @@ const LOOK: Duration = Duration::from_millis(500);
 pub struct Parts {
     pub roster: Arc<Roster>,
     pub standup: StandupSettings,
-    /// The team's time zone.
-    pub zone: Tz,
+    /// On what terms a standup is called.
+    pub terms: StandupTerms,
     /// Where Day Reports are written as files.
     pub reports: PathBuf,
     pub store: Store,
@@ -77,7 +77,7 @@ pub struct Meetings {
 
 struct Inner {
     parts: Parts,
-    standup: Standup,
+    standup: Arc<Standup>,
     running: Mutex<HashSet<MeetingId>>,
     /// Told at each look, so that running meetings see what was done to them.
     looked: watch::Sender<()>,
@@ -86,16 +86,16 @@ struct Inner {
 impl Meetings {
     /// Takes up what an earlier process left open, and from then on whatever is called.
     pub fn start(parts: Parts) -> Self {
-        let standup = Standup::new(parts.clone());
+        let standup = Arc::new(Standup::new(parts.clone()));
         let inner = Inner { parts, standup, running: Mutex::default(), looked: watch::Sender::new(()) };
         let meetings = Self { inner: Arc::new(inner) };
         meetings.parts().tasks.spawn(meetings.clone().watch());
         meetings
     }
 
-    /// The part that answers commands.
-    pub fn standup(&self) -> &Standup {
-        &self.inner.standup
+    /// What answers commands about standups.
+    pub fn desk(&self) -> Arc<dyn Department> {
+        self.inner.standup.clone()
     }
 
     async fn watch(self) {
@@ -125,7 +125,7 @@ impl Meetings {
 
     fn agenda(&self, meeting: &Meeting) -> &dyn Agenda {
         match meeting.kind {
-            MeetingKind::Standup => &self.inner.standup,
+            MeetingKind::Standup => &*self.inner.standup,
         }
     }
 

@@ -1,7 +1,9 @@
 use chrono::{DateTime, Utc};
 
 use super::Schedule;
-use crate::domain::ids::{ChannelId, OutboxId};
+use crate::domain::ids::ChannelId;
+use crate::domain::meeting::{CalledBy, Meeting};
+use crate::domain::message::{Channel, Place};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::schedule::{Job, JobAction};
 use crate::store::{Fired, FiringEffect, NewFiring, StoreError};
@@ -37,25 +39,24 @@ impl Schedule {
         };
         let name = job.channel.as_deref().unwrap_or_default();
         Ok(match (self.find_channel(name).await?, text) {
-            (Some(channel), Some(text)) => Some(FiringEffect::Post(self.post(channel, text))),
-            (Some(channel), None) => Some(FiringEffect::CallStandup { channel }),
+            (Some(channel), Some(text)) => Some(FiringEffect::Post(self.post(&channel, text))),
+            (Some(channel), None) => Some(FiringEffect::CallStandup(Box::new(self.standup(job, channel, name).await?))),
             (None, _) if self.parts().platform.is_some() => Some(FiringEffect::Refuse(format!("there is no channel {name}"))),
             (None, _) => None,
         })
     }
 
-    fn post(&self, channel: ChannelId, text: &str) -> OutboundMessage {
-        OutboundMessage {
-            id: OutboxId::generate(),
-            persona: self.parts().coordinator.clone(),
-            channel,
-            turn: None,
-            kind: OutboundKind::Answer,
-            text: text.to_owned(),
-            reply_to: None,
-            files: Vec::new(),
-            pings: Vec::new(),
-        }
+    async fn standup(&self, job: &Job, channel: ChannelId, name: &str) -> Result<Meeting, StoreError> {
+        let seen = self.parts().store.list_channels().await?;
+        let known = seen.into_iter().map(|seen| seen.channel).find(|known| known.id == channel);
+        // The name is for showing; of a channel in which nothing was heard it is what the job calls it.
+        let channel = known.unwrap_or_else(|| Channel { id: channel, name: name.to_owned(), place: Place::Server });
+        let by = CalledBy::Schedule { job: job.name.to_string() };
+        Ok(self.parts().standup.call(channel, by, self.parts().clock.now()))
+    }
+
+    fn post(&self, channel: &ChannelId, text: &str) -> OutboundMessage {
+        OutboundMessage::new(&self.parts().coordinator, channel, OutboundKind::Answer, text)
     }
 
     /// By id or name. Without a platform an id is taken as it is, and names are those of channels in which something was heard.

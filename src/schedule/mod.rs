@@ -30,6 +30,7 @@ use crate::chat::ChatPlatform;
 use crate::clock::SharedClock;
 use crate::config::ScheduleSettings;
 use crate::domain::ids::PersonaSlug;
+use crate::domain::meeting::StandupTerms;
 use crate::store::Store;
 
 pub use desk::ScheduleDesk;
@@ -41,6 +42,8 @@ pub struct Parts {
     pub settings: ScheduleSettings,
     /// Who says what is posted.
     pub coordinator: PersonaSlug,
+    /// On what terms a standup is called.
+    pub standup: StandupTerms,
     pub store: Store,
     /// None in a process that is not connected: it knows channels only from the store.
     pub platform: Option<Arc<dyn ChatPlatform>>,

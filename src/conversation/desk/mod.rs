@@ -9,7 +9,7 @@ use super::Conversation;
 use super::channel::{Outcome, attribute};
 use super::rules::authorize::{Action, Denied, authorize};
 use crate::chat::Presence;
-use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan, ScheduleCommand};
+use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan, ScheduleCommand, StandupCommand};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
@@ -64,6 +64,7 @@ impl Conversation {
             Command::Halt | Command::Resume | Command::Raise { .. } | Command::TeamPause { .. } | Command::TeamResume { .. } => {
                 Action::Operate
             }
+            Command::Standup(StandupCommand::Cancel) => Action::Operate,
             Command::Schedule(ref command) if *command != ScheduleCommand::List => Action::Operate,
             _ => Action::Speak,
         };
@@ -99,7 +100,10 @@ impl Conversation {
             Command::Raise { dollars } => self.raise_budget(call, *dollars).await?,
             Command::Schedule(command) => self.parts().schedule.carry(call, command).await?,
             Command::Help => private(status::render_help(&self.parts().roster)),
-            Command::Press { .. } => refused("This button is not known (any more).".into()),
+            Command::Standup(_) | Command::Report(_) | Command::Predictions(_) | Command::Press { .. } => {
+                let carried = self.parts().standups.carry(call).await?;
+                carried.unwrap_or_else(|| refused("This button is not known (any more).".into()))
+            }
         })
     }
 

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::Standup;
-use super::render;
+use super::{render, wording};
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, WorkItemId};
@@ -266,7 +266,7 @@ impl Standup {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
         if let Ok(call) = &report.call {
-            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, render::render_call(call, report.question.as_deref())));
+            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, wording::render_call(call, report.question.as_deref())));
         }
         let name = format!("Day Report {}", report.day);
         let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
@@ -301,7 +301,7 @@ impl Standup {
             let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
             personas.sort();
             personas.dedup();
-            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.parts.roster), personas)
+            memory(MemoryKind::Disagreement, None, wording::render_tension(tension, &self.parts.roster), personas)
         });
         lessons.chain(disagreements).collect()
     }
@@ -314,7 +314,7 @@ impl Standup {
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
-        Ok(moved.iter().map(|change| render::render_moved(change)).collect())
+        Ok(moved.iter().map(|change| wording::render_moved(change, &self.parts.roster)).collect())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Commands about standups: `/standup`, `/report`, `/predictions`, and the buttons below reports. Who may is decided before.
 
+use async_trait::async_trait;
 use chrono::NaiveDate;
 
-use super::{Standup, render};
-use crate::chat::command::{CommandCall, CommandReply, PredictionsView, ReportView, StandupCommand};
+use super::{Standup, render, wording};
+use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, StandupCommand};
 use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::message::Place;
 use crate::domain::outbound::OutboundKind;
@@ -12,12 +13,21 @@ use crate::store::{Called, StoreError};
 /// How many predictions `/predictions list` shows.
 const PREDICTIONS: u32 = 20;
 
+#[async_trait]
+impl Department for Standup {
+    async fn carry(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>> {
+        Ok(match &call.command {
+            Command::Standup(command) => Some(self.steer(call, command).await?),
+            Command::Report(view) => Some(self.show_report(call, view).await?),
+            Command::Predictions(view) => Some(self.show_predictions(*view).await?),
+            Command::Press { button } => self.press(call, button).await?,
+            _ => None,
+        })
+    }
+}
+
 impl Standup {
-    /// Carries `/standup` out.
-    ///
-    /// # Errors
-    /// The store does not answer. Everything else is a reply.
-    pub async fn carry(&self, call: &CommandCall, command: &StandupCommand) -> anyhow::Result<CommandReply> {
+    async fn steer(&self, call: &CommandCall, command: &StandupCommand) -> anyhow::Result<CommandReply> {
         if *command == StandupCommand::Start {
             return Ok(self.call_standup(call).await?);
         }
@@ -54,13 +64,12 @@ impl Standup {
         let caller = &call.caller;
         let by = CalledBy::Person { id: caller.id.clone(), name: caller.name.clone(), message: None };
         let now = self.parts.clock.now();
-        let facilitator = self.parts.roster.coordinator().slug.clone();
-        let meeting = Meeting::standup(call.channel.clone(), facilitator, by, now, self.parts.zone, self.parts.standup.session);
-        let called = self.parts.store.call_meeting(&meeting, now).await?;
+        let meeting = self.parts.terms.call(call.channel.clone(), by, now);
+        let called = self.parts.store.call_meeting(&meeting).await?;
         self.parts.called.notify_one();
         Ok(match called {
             Called::Opened => CommandReply::private("The standup begins."),
-            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
+            Called::AlreadyOpen(running) => CommandReply::refused(wording::render_already_running(&running)),
         })
     }
 
@@ -87,12 +96,9 @@ impl Standup {
         })
     }
 
-    /// Carries `/report` out: the report of a day in this channel, or the newest of another channel where this one has none.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn show_report(&self, call: &CommandCall, view: &ReportView) -> anyhow::Result<CommandReply> {
-        let today = self.parts.clock.now().with_timezone(&self.parts.zone).date_naive();
+    /// The report of a day in this channel, or the newest of another channel where this one has none.
+    async fn show_report(&self, call: &CommandCall, view: &ReportView) -> anyhow::Result<CommandReply> {
+        let today = self.parts.clock.now().with_timezone(&self.parts.terms.zone).date_naive();
         let day = match view {
             ReportView::Today => today,
             ReportView::Of { day } => match day.trim().parse::<NaiveDate>() {
@@ -112,11 +118,7 @@ impl Standup {
         })
     }
 
-    /// Carries `/predictions` out.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn show_predictions(&self, view: PredictionsView) -> anyhow::Result<CommandReply> {
+    async fn show_predictions(&self, view: PredictionsView) -> anyhow::Result<CommandReply> {
         let scoreboard = self.read_scoreboard().await?;
         Ok(CommandReply::private(match view {
             PredictionsView::List => {
@@ -127,11 +129,8 @@ impl Standup {
         }))
     }
 
-    /// Takes a press of a button of ours; none when it is not ours.
-    ///
-    /// # Errors
-    /// The store does not answer.
-    pub async fn press(&self, call: &CommandCall, button: &str) -> anyhow::Result<Option<CommandReply>> {
+    /// A rating; none when the button is another's.
+    async fn press(&self, call: &CommandCall, button: &str) -> anyhow::Result<Option<CommandReply>> {
         let ["rate", meeting, round, position, useful @ ("useful" | "useless")] = button.split(':').collect::<Vec<_>>()[..] else {
             return Ok(None);
         };
@@ -142,7 +141,7 @@ impl Standup {
             return Ok(Some(CommandReply::refused("I do not know that report any more.")));
         };
         let useful = useful == "useful";
-        let subject = format!("{meeting}:{round}:{position}");
+        let subject = format!("{meeting}/{round}/{position}");
         store.rate(&subject, persona, &call.caller.id, useful, self.parts.clock.now()).await?;
         let name = self.parts.roster.name_of(persona);
         Ok(Some(CommandReply::private(format!("Noted: {} for {name}.", if useful { "useful" } else { "not useful" }))))

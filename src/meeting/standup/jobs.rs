@@ -25,7 +25,7 @@ impl Standup {
 
     async fn settle_for(&self, firing: &Firing) -> anyhow::Result<()> {
         self.settle_predictions().await?;
-        self.parts.store.end_firing(&firing.job, firing.instant, FiringState::Done, None, &[]).await?;
+        self.parts.store.end_firing(&firing.job, firing.instant, FiringState::Done, None, &[], self.parts.clock.now()).await?;
         Ok(())
     }
 
@@ -39,7 +39,7 @@ impl Standup {
         };
         let (state, note) = if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
         let outbox: Vec<_> = drawn.into_iter().collect();
-        if store.end_firing(&firing.job, firing.instant, state, note, &outbox).await? {
+        if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
             outbox.iter().for_each(|message| self.parts.relay.wake(&message.channel));
         }
         store.delete_samples_before(now - self.parts.standup.keep_samples).await?;

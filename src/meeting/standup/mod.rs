@@ -12,8 +12,9 @@ mod jobs;
 mod opening;
 mod page;
 mod predictions;
-pub mod render;
+mod render;
 mod reporting;
+mod wording;
 
 use std::time::Duration;
 

@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::ids::ChannelId;
+use crate::domain::meeting::Meeting;
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::schedule::{Firing, FiringState, JobAction, JobName};
 use crate::store::Store;
 use crate::store::engine::{Document, Transaction, Word, count, document, plain, sql};
 use crate::store::error::Result;
+use crate::store::meeting::{Called, insert_meeting};
 use crate::store::talk::insert_outbound;
 
 /// An instant of a job that is to fire.
@@ -23,10 +24,8 @@ pub struct NewFiring {
 /// What a firing stores beside its own row, in the same transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FiringEffect {
-    /// A standup is called in a channel.
-    CallStandup {
-        channel: ChannelId,
-    },
+    /// A standup is called.
+    CallStandup(Box<Meeting>),
     Post(OutboundMessage),
     /// Nothing: the row stays open, and whoever carries the action out finds it there, after a crash too.
     Wake,
@@ -95,7 +94,7 @@ impl Store {
             return Ok(Fired::Before);
         }
         let refused = match effect {
-            FiringEffect::CallStandup { channel } => call_standup(&mut transaction, channel, firing, now).await?,
+            FiringEffect::CallStandup(meeting) => call_standup(&mut transaction, meeting).await?,
             FiringEffect::Post(message) => {
                 insert_outbound(&mut transaction, std::slice::from_ref(message), None, now).await?;
                 None
@@ -139,10 +138,21 @@ impl Store {
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
-    /// Notes how an open firing ended. False when it is not open.
-    pub async fn end_firing(&self, job: &JobName, instant: DateTime<Utc>, state: FiringState, note: Option<&str>) -> Result<bool> {
+    /// Notes how an open firing ended, together with what is to be said. False, and nothing is stored, when it is not open.
+    pub async fn end_firing(
+        &self,
+        job: &JobName,
+        instant: DateTime<Utc>,
+        state: FiringState,
+        note: Option<&str>,
+        outbox: &[OutboundMessage],
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let ended = end_firing(&mut transaction, job, instant, state, note).await?;
+        if ended {
+            insert_outbound(&mut transaction, outbox, None, now).await?;
+        }
         transaction.commit().await?;
         Ok(ended)
     }
@@ -160,15 +170,14 @@ impl Store {
     }
 }
 
-/// Puts a called standup into the channel; the reason when one is running there. The meeting's own row belongs here.
-#[expect(clippy::unused_async, reason = "the meeting's row is stored here once there are meetings")]
-async fn call_standup(
-    _transaction: &mut Transaction,
-    _channel: &ChannelId,
-    _firing: &NewFiring,
-    _now: DateTime<Utc>,
-) -> Result<Option<String>> {
-    Ok(None)
+/// Calls a standup; the reason why not when one is running in its channel.
+async fn call_standup(transaction: &mut Transaction, meeting: &Meeting) -> Result<Option<String>> {
+    Ok(match insert_meeting(transaction, meeting).await? {
+        Called::Opened => None,
+        Called::AlreadyOpen(running) => {
+            Some(format!("the standup that {} called at {} is still running", running.called_by.describe(), running.called_at.format("%H:%M UTC")))
+        }
+    })
 }
 
 async fn end_firing(
