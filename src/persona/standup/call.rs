@@ -2,9 +2,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use super::CallAsked;
 use super::material::Material;
 use super::report::{model_call, question, spelt};
-use super::{CallAsked, figures, rules};
 use crate::domain::persona::Persona;
 use crate::domain::prediction::{Answer, Call};
 use crate::llm::{ModelMessage, ModelRequest, Structured, ask_structured};
@@ -32,7 +32,7 @@ impl Performer {
     /// Asks for the call on the essential question. Never fails: where no model gives a usable one it is made by rule, and its reason says so.
     pub async fn call(&self, asked: &CallAsked<'_>, cancel: &CancellationToken) -> Call {
         let now = self.clock.now();
-        let by_rule = || rules::call_by_rule(&asked.question, now, asked.persona);
+        let by_rule = || asked.question.call_by_rule(now, asked.persona);
         let Some(persona) = self.roster.find(asked.persona).filter(|_| !self.models.is_offline()) else { return by_rule() };
         let marker = new_marker();
         let request = request(&self.team, asked, persona, Material { roster: &self.roster, marker: &marker, now });
@@ -56,8 +56,8 @@ fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, material: Mater
         now: spelt(material.now),
         channel: material.name(&asked.meeting.channel.name),
         question: question(&asked.question),
-        base: figures::amount(asked.question.base, &rule.value, &rule.unit),
-        scoreboard: rules::scoreboard_in_words(asked.scoreboard),
+        base: rule.with_unit(asked.question.base),
+        scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, material),
     });
     ModelRequest {

@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use crate::domain::page::{PageReading, PageValue};
 use crate::domain::prediction::Answer;
 use crate::domain::report::ValueChange;
-use crate::domain::signal::Direction;
 use crate::persona::offline::wording::moment;
 
 /// A number without the noise of binary fractions: at most four decimals.
@@ -68,17 +67,6 @@ pub(super) fn change(change: &ValueChange, now: DateTime<Utc>) -> String {
         difference(change),
         moment(change.before_at, now)
     )
-}
-
-/// As a signal's direction is written.
-pub(super) fn direction(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => "up",
-        Direction::Down => "down",
-        Direction::Flat => "flat",
-        Direction::Good => "good",
-        Direction::Bad => "bad",
-    }
 }
 
 /// As a call's answer is written.

@@ -12,7 +12,7 @@ use crate::domain::page::{PageFeed, PageItem, PageReading, SharedPage};
 use crate::domain::prediction::Prediction;
 use crate::domain::report::DayReport;
 use crate::domain::roster::Roster;
-use crate::domain::signal::{Claim, Signal};
+use crate::domain::signal::{Claim, Direction, Signal};
 use crate::domain::tension::{CrossCheck, Hint};
 use crate::domain::text::Shingles;
 use crate::domain::work::{Owner, WorkItem};
@@ -142,7 +142,7 @@ impl Material<'_> {
 
     fn signal(&self, signal: &Signal) -> String {
         let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
-        let line = format!("signal: {} {} {:.2}{evidence}", signal.subject, figures::direction(signal.direction), signal.confidence);
+        let line = format!("signal: {} {} {:.2}{evidence}", signal.subject, signal.direction.as_str(), signal.confidence);
         self.clean(&line, LINE)
     }
 
@@ -188,11 +188,8 @@ impl Material<'_> {
     pub(super) fn open_calls(&self, calls: &[Prediction]) -> Option<Block> {
         let line = |open: &Prediction| {
             let (answer, sure) = (figures::answer(open.call.answer), open.call.confidence * 100.0);
-            let (rule, until) = (&open.rule, open.expires_at.format("%a %-d %b %H:%M UTC"));
-            let threshold = figures::amount(rule.threshold, &rule.value, &rule.unit);
-            let line =
-                format!("- {}: {answer}, {sure:.0} %; {} {} against {threshold}, until {until}", open.question, rule.feed, rule.value);
-            self.clean(&line, 400)
+            let (terms, due) = (open.rule.describe(), open.expires_at.format("%a %-d %b %H:%M UTC"));
+            self.clean(&format!("- {}: {answer}, {sure:.0} %; {terms}, settled {due}", open.question), 400)
         };
         self.block("open calls", calls.iter().map(line))
     }
@@ -200,7 +197,7 @@ impl Material<'_> {
     /// What the team as a whole says, and where it contradicts itself.
     pub(super) fn cross_check(&self, checked: &CrossCheck) -> Option<Block> {
         let findings = checked.findings.iter().map(|finding| {
-            let direction = finding.direction.map_or("contradictory", figures::direction);
+            let direction = finding.direction.map_or("contradictory", Direction::as_str);
             let by: Vec<_> = finding.claims.iter().map(|claim| self.roster.name_of(&claim.by)).collect();
             self.clean(&format!("{}: {direction}, {:.2} ({})", finding.subject, finding.confidence, by.join(", ")), LINE)
         });
@@ -213,7 +210,7 @@ impl Material<'_> {
 
     fn side(&self, claim: &Claim) -> String {
         let evidence = claim.signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
-        format!("{} {}{evidence}", self.roster.name_of(&claim.by), figures::direction(claim.signal.direction))
+        format!("{} {}{evidence}", self.roster.name_of(&claim.by), claim.signal.direction.as_str())
     }
 
     /// Earlier values, oldest first.

@@ -11,7 +11,6 @@ mod conclude;
 mod figures;
 mod material;
 mod report;
-mod rules;
 
 use chrono::{DateTime, Utc};
 
@@ -19,7 +18,7 @@ use crate::domain::ids::PersonaSlug;
 use crate::domain::meeting::{Meeting, Seat};
 use crate::domain::memory::Memory;
 use crate::domain::page::SharedPage;
-use crate::domain::prediction::{Call, Prediction, Scoreboard, SettlingRule};
+use crate::domain::prediction::{self, Call, Prediction, Scoreboard, SettlingRule};
 use crate::domain::report::DayReport;
 use crate::domain::tension::{CrossCheck, Hint};
 use crate::domain::work::{ProposedAction, WorkItem};
@@ -61,6 +60,13 @@ pub struct QuestionAsked<'a> {
     /// Earlier values, oldest first.
     pub history: &'a [(DateTime<Utc>, f64)],
     pub expires_at: DateTime<Utc>,
+}
+
+impl QuestionAsked<'_> {
+    /// The position that the arithmetic of the value takes.
+    fn call_by_rule(&self, made_at: DateTime<Utc>, by: &PersonaSlug) -> Call {
+        prediction::call_by_rule(self.rule, self.base, self.history, made_at, self.expires_at, by)
+    }
 }
 
 /// What a persona is given for its call (STAND-11).

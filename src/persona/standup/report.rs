@@ -3,12 +3,12 @@ use serde::de::IgnoredAny;
 use tokio_util::sync::CancellationToken;
 
 use super::material::Material;
-use super::{QuestionAsked, ReportAsked, by_rule, figures, rules};
+use super::{QuestionAsked, ReportAsked, by_rule};
 use crate::domain::ids::PersonaSlug;
 use crate::domain::meeting::{Contribution, Meeting};
 use crate::domain::page::PageFeed;
 use crate::domain::persona::{Persona, StandupDuty};
-use crate::domain::signal::Signal;
+use crate::domain::signal::{self, Signal};
 use crate::domain::text::is_invisible;
 use crate::domain::usage::Purpose;
 use crate::llm::{Call as ModelCall, ModelMessage, ModelRequest, Written};
@@ -62,12 +62,7 @@ impl Performer {
 
 /// Who pays for a question of this meeting.
 pub(super) fn model_call(persona: &Persona, meeting: &Meeting) -> ModelCall {
-    ModelCall {
-        persona: Some(persona.slug.clone()),
-        purpose: Purpose::Standup,
-        subject: meeting.id.to_string(),
-        tier: persona.tier,
-    }
+    ModelCall { persona: Some(persona.slug.clone()), purpose: Purpose::Standup, subject: meeting.id.to_string(), tier: persona.tier }
 }
 
 /// The prompt of a report. Pure: the same input gives the same prompt.
@@ -89,7 +84,7 @@ fn request(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Mat
         useful: (ratings > 0).then_some(useful),
         ratings,
         question: asked.question.as_ref().filter(|_| duty == Some(StandupDuty::Call)).map(question),
-        scoreboard: rules::scoreboard_in_words(asked.scoreboard),
+        scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, persona, material),
     });
     ModelRequest {
@@ -128,7 +123,7 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
 
 /// The essential question as prompts word it.
 pub(super) fn question<'a>(asked: &QuestionAsked<'a>) -> template::Question<'a> {
-    template::Question { text: asked.text, terms: rules::describe(asked), expires: spelt(asked.expires_at) }
+    template::Question { text: asked.text, terms: asked.rule.describe(), expires: spelt(asked.expires_at) }
 }
 
 /// A moment in full.
@@ -139,7 +134,7 @@ pub(super) fn spelt(at: DateTime<Utc>) -> String {
 /// Takes an answer apart: what is posted, the signals, and what was wrong with it.
 fn read_answer(written: &Written, cap: usize) -> Result<Contribution, TurnError> {
     let reply = &written.reply;
-    let parsed = rules::parse_report(&reply.text);
+    let parsed = signal::parse_report(&reply.text);
     let mut problems = parsed.problems;
     let mut text = parsed.text;
     if let Some(error) = &written.broke_off {
@@ -157,7 +152,7 @@ fn read_answer(written: &Written, cap: usize) -> Result<Contribution, TurnError>
         return Err(written.broke_off.clone().map_or(TurnError::Nothing, TurnError::from));
     }
     Ok(Contribution {
-        text: rules::cut_at_sentence(&text, cap),
+        text: signal::cut_at_sentence(&text, cap),
         signals: parsed.signals,
         model: Some(reply.full_name()),
         usage: reply.usage,
@@ -169,7 +164,7 @@ fn read_answer(written: &Written, cap: usize) -> Result<Contribution, TurnError>
 /// A signal as a line that people read.
 fn in_words(signal: &Signal) -> String {
     let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(" ({} {})", found.feed, found.value));
-    format!("- {}: {}{evidence}", signal.subject, figures::direction(signal.direction))
+    format!("- {}: {}{evidence}", signal.subject, signal.direction.as_str())
 }
 
 /// Whether a person would read something in it. Bare JSON, as some models refuse in, is no report.
@@ -186,8 +181,8 @@ fn whole_sentences(text: &str) -> &str {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let follows = chars.peek().map(|(_, next)| *next);
-        let ends_sentence = matches!(c, '.' | '!' | '?' | '…')
-            && follows.map_or(!(c == '.' && before.is_ascii_digit()), char::is_whitespace);
+        let ends_sentence =
+            matches!(c, '.' | '!' | '?' | '…') && follows.map_or(!(c == '.' && before.is_ascii_digit()), char::is_whitespace);
         if ends_sentence || c == '\n' {
             end = at + c.len_utf8();
         }

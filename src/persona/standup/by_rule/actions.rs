@@ -64,7 +64,11 @@ fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
     let feeds: Vec<_> = evidence.map(|evidence| format!("{} ({})", foreign(&evidence.feed, 60), foreign(&evidence.value, 40))).collect();
     ProposedAction {
         what: format!("Settle which way {} goes", foreign(&tension.subject, 60)),
-        how: if feeds.is_empty() { "Ask both sides what they rest on.".into() } else { format!("Hold against each other: {}.", feeds.join(", ")) },
+        how: if feeds.is_empty() {
+            "Ask both sides what they rest on.".into()
+        } else {
+            format!("Hold against each other: {}.", feeds.join(", "))
+        },
         why: format!("{}.", sides.join("; ")),
         owner: roster.coordinator().name.clone(),
         urgency: Urgency::ThisWeek,
@@ -74,7 +78,7 @@ fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
 /// "Vince says up (80 %)".
 fn side(claim: &Claim, roster: &Roster) -> String {
     let Claim { by, signal } = claim;
-    format!("{} says {} ({:.0} %)", roster.name_of(by), figures::direction(signal.direction), signal.confidence * 100.0)
+    format!("{} says {} ({:.0} %)", roster.name_of(by), signal.direction.as_str(), signal.confidence * 100.0)
 }
 
 fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {

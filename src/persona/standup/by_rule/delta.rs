@@ -25,7 +25,10 @@ pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>)
         lines.push(format!("Against the report of {}: {}{others}.", last.day.format("%a %-d %b"), values.join("; ")));
     }
     lines.extend(asked.moved.iter().take(ACTIONS).map(|line| format!("- {}", foreign(line, 160))));
-    lines.extend(asked.open_calls.iter().filter_map(|call| on_track(call, asked, roster, now)));
+    // A call on values that stand still stands where it stood, and a quiet day may be quiet.
+    if !lines.is_empty() {
+        lines.extend(asked.open_calls.iter().filter_map(|call| on_track(call, asked, roster, now)));
+    }
     lines
 }
 
@@ -39,27 +42,18 @@ pub(super) fn most_moved(changes: &[ValueChange]) -> Vec<&ValueChange> {
 
 /// How a call stands today. None where its feed gives no value, which the feed's own line says.
 fn on_track(prediction: &Prediction, asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Option<String> {
-    let rule = &prediction.rule;
-    let value = asked.page.find_value(&rule.feed, &rule.value)?;
-    let far = match number_left(value.number, rule.threshold) {
-        Some(left) => format!("{left} from"),
-        None => "at".into(),
-    };
+    let (rule, call) = (&prediction.rule, &prediction.call);
+    let value = asked.page.find_value(&rule.feed, &rule.value)?.number;
+    let stands = if rule.holds(value) { "which holds".into() } else { format!("{} away", rule.with_unit((rule.threshold - value).abs())) };
     Some(format!(
-        "{} called {} ({:.0} %) on {} {}: {} now, {far} {}, {} left.",
-        roster.name_of(&prediction.call.by),
-        figures::answer(prediction.call.answer),
-        prediction.call.confidence * 100.0,
-        rule.feed,
-        rule.value,
-        figures::amount(value.number, &rule.value, &rule.unit),
-        figures::number(rule.threshold),
+        "{} called {} ({:.0} %) on {}: {} now, {stands}, {} left.",
+        roster.name_of(&call.by),
+        figures::answer(call.answer),
+        call.confidence * 100.0,
+        rule.describe(),
+        rule.with_unit(value),
         time_left(prediction.expires_at, now),
     ))
-}
-
-fn number_left(now: f64, threshold: f64) -> Option<String> {
-    Some(figures::number((threshold - now).abs())).filter(|left| left != "0")
 }
 
 fn time_left(expires_at: DateTime<Utc>, now: DateTime<Utc>) -> String {

@@ -6,9 +6,10 @@ use crate::domain::page::{PageFeed, PageItem, PageReading};
 use crate::domain::persona::{Persona, StandupDuty};
 use crate::domain::report::ValueChange;
 use crate::domain::roster::Roster;
+use crate::domain::signal::cut_at_sentence;
 use crate::domain::usage::TokenUsage;
 use crate::persona::offline::wording::{count, foreign, moment};
-use crate::persona::standup::{QuestionAsked, ReportAsked, figures, rules};
+use crate::persona::standup::{QuestionAsked, ReportAsked, figures};
 
 /// The newest items that are quoted, of all feeds together.
 const QUOTED: usize = 3;
@@ -50,7 +51,7 @@ fn within(lines: &[String], cap: usize) -> String {
     let mut text = String::new();
     for line in lines {
         if text.is_empty() {
-            text = rules::cut_at_sentence(line, cap);
+            text = cut_at_sentence(line, cap);
         } else if text.chars().count() + 1 + line.chars().count() <= cap {
             text.push('\n');
             text.push_str(line);
@@ -120,7 +121,7 @@ fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
 
 /// The call by rule with its arithmetic.
 fn call(question: &QuestionAsked<'_>, persona: &Persona, now: DateTime<Utc>) -> String {
-    let call = rules::call_by_rule(question, now, &persona.slug);
+    let call = question.call_by_rule(now, &persona.slug);
     format!("{} **{}, {:.0} %.** {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
 }
 
