@@ -11,7 +11,7 @@ mod intent;
 mod sources;
 mod team;
 mod time_phrase;
-mod wording;
+pub(in crate::persona) mod wording;
 
 use chrono::{DateTime, Utc};
 
