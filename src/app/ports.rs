@@ -57,7 +57,7 @@ impl CommandDesk for Reception {
     async fn run(&self, call: CommandCall) -> CommandReply {
         match self.desk.get() {
             Some(desk) => desk.run(call).await,
-            None => CommandReply { text: "We are just starting. Please try again in a moment.".into(), ephemeral: true, error: true },
+            None => CommandReply::refused("We are just starting. Please try again in a moment."),
         }
     }
 

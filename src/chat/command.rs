@@ -1,4 +1,4 @@
-//! Commands that a person gives the team outside of talk: slash commands, and later buttons. The platform carries them, a
+//! Commands that a person gives the team outside of talk: slash commands and buttons. The platform carries them, a
 //! [`CommandDesk`] decides who may, and answers.
 
 use async_trait::async_trait;
@@ -34,6 +34,10 @@ pub enum Command {
         dollars: f64,
     },
     Help,
+    /// A button of ours was pressed, of whatever age: its id says everything.
+    Press {
+        button: String,
+    },
 }
 
 /// The days whose costs are asked for; each span ends today.
@@ -73,6 +77,31 @@ pub struct CommandReply {
     pub ephemeral: bool,
     /// It was not done; the text says why and what to do.
     pub error: bool,
+    /// The pressed message loses its buttons: what it asked is decided. Means nothing where no button was pressed.
+    pub retire_buttons: bool,
+}
+
+impl CommandReply {
+    /// For everybody in the channel.
+    pub fn public(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ephemeral: false, error: false, retire_buttons: false }
+    }
+
+    /// For the caller alone.
+    pub fn private(text: impl Into<String>) -> Self {
+        Self { ephemeral: true, ..Self::public(text) }
+    }
+
+    /// Why it was not done, for the caller alone.
+    pub fn refused(text: impl Into<String>) -> Self {
+        Self { error: true, ..Self::private(text) }
+    }
+
+    /// The same, and the question is decided: the pressed message loses its buttons.
+    #[must_use]
+    pub fn retiring_buttons(self) -> Self {
+        Self { retire_buttons: true, ..self }
+    }
 }
 
 /// Who carries commands out.

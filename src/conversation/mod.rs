@@ -32,7 +32,7 @@ use tokio_util::task::TaskTracker;
 use crate::chat::{ChatPlatform, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::{ChatSettings, GuardLimits};
-use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::roster::{Accounts, Roster};
 use crate::outbox::Relay;
@@ -164,17 +164,7 @@ impl Conversation {
 
     /// A line of the team about itself, spoken by `persona`.
     fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
-        OutboundMessage {
-            id: OutboxId::generate(),
-            persona: persona.clone(),
-            channel: channel.clone(),
-            turn: None,
-            kind: OutboundKind::Notice,
-            text: text.into(),
-            reply_to: None,
-            files: Vec::new(),
-            pings: Vec::new(),
-        }
+        OutboundMessage::new(persona, channel, OutboundKind::Notice, text)
     }
 
     async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {

@@ -93,6 +93,7 @@ impl Conversation {
             Command::Costs { span } => private(self.render_costs(*span).await?),
             Command::Raise { dollars } => self.raise_budget(call, *dollars).await?,
             Command::Help => private(status::render_help(&self.parts().roster)),
+            Command::Press { .. } => refused("This button is not known (any more).".into()),
         })
     }
 
@@ -189,13 +190,13 @@ impl Conversation {
 }
 
 fn public(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: false, error: false }
+    CommandReply::public(text)
 }
 
 fn private(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: true, error: false }
+    CommandReply::private(text)
 }
 
 fn refused(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: true, error: true }
+    CommandReply::refused(text)
 }

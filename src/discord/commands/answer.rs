@@ -43,7 +43,7 @@ pub(super) async fn carry_out(counter: &Arc<Counter>, question: Question, call: 
         // A task of its own, so that a panic in a command still ends in an answer.
         tokio::spawn(async move { desk.run(call).await }).await.unwrap_or_else(|_| fault())
     } else {
-        CommandReply { text: "This team does not listen on this server.".to_owned(), ephemeral: true, error: true }
+        CommandReply::refused("This team does not listen on this server.")
     };
     if let Err(failure) = post(counter, &question, &reply).await {
         tracing::warn!(channel = %question.channel, %failure, "the answer to a command could not be posted");
@@ -51,8 +51,8 @@ pub(super) async fn carry_out(counter: &Arc<Counter>, question: Question, call: 
 }
 
 fn fault() -> CommandReply {
-    let text = "Something went wrong inside the team. It is in the log; please try again.".to_owned();
-    CommandReply { text, ephemeral: true, error: true }
+    let text = "Something went wrong inside the team. It is in the log; please try again.";
+    CommandReply::refused(text)
 }
 
 /// Follows up as long as the interaction lives, and says it as a normal message after that.

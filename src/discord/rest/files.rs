@@ -13,9 +13,14 @@ use crate::domain::outbound::OutboundFile;
 
 /// A message with its files as one form.
 pub(super) fn form(payload: &serde_json::Value, files: &[OutboundFile]) -> Form {
-    files.iter().enumerate().fold(Form::new().text("payload_json", payload.to_string()), |form, (index, file)| {
-        form.part(format!("files[{index}]"), Part::text(file.text.clone()).file_name(file.name.clone()))
-    })
+    files
+        .iter()
+        .enumerate()
+        .fold(Form::new().text("payload_json", payload.to_string()), |form, (index, file)| form.part(format!("files[{index}]"), part(file)))
+}
+
+fn part(file: &OutboundFile) -> Part {
+    Part::bytes(file.content.as_bytes().to_vec()).file_name(file.name.clone())
 }
 
 impl Rest {

@@ -202,19 +202,13 @@ fn first_id_at(at: DateTime<Utc>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::outbound::{OutboundFile, OutboundKind};
+    use crate::domain::outbound::{FileContent, OutboundFile, OutboundKind};
 
     fn row(text: &str) -> OutboundMessage {
         OutboundMessage {
-            id: "0192f0c1d2e37a4b8c5d6e7f8091a2b3".into(),
-            persona: "vince".into(),
-            channel: "10".into(),
-            turn: None,
-            kind: OutboundKind::Answer,
-            text: text.to_owned(),
             reply_to: Some("800".into()),
-            files: vec![],
             pings: vec!["5".into()],
+            ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text)
         }
     }
 
@@ -225,7 +219,7 @@ mod tests {
     #[test]
     fn nobody_is_pinged_but_the_named_accounts() {
         let mut message = row("@everyone <@7>");
-        message.files.push(OutboundFile { name: "a.md".to_owned(), text: "x".to_owned() });
+        message.files.push(OutboundFile { name: "a.md".to_owned(), content: FileContent::Text("x".to_owned()) });
         let payload = payload(&message);
         assert_eq!(payload["allowed_mentions"], json!({"parse": [], "users": ["5"], "replied_user": false}));
         assert_eq!(payload["attachments"], json!([{"id": 0, "filename": "a.md"}]));
