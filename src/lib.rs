@@ -69,6 +69,7 @@ pub mod domain;
 pub mod feeds;
 pub mod http;
 pub mod llm;
+pub mod meeting;
 pub mod outbox;
 pub mod persona;
 pub mod sandbox;

@@ -1,0 +1,3 @@
+//! The daily standup.
+
+pub mod render;
