@@ -1,9 +1,19 @@
-//! The essential question, the calls that are made on it, and how they turn out.
+//! The essential question, the calls that are made on it, and how they turn out (STAND-11, STAND-12).
+//!
+//! Everything here is arithmetic on values that somebody else has read: no feed is asked and no call is made by a model in this folder.
+
+mod outlook;
+mod scoreboard;
+mod settling;
+mod terms;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::ids::{ChannelId, MeetingId, PersonaSlug, PredictionId};
+
+pub use outlook::call_by_rule;
+pub use terms::UnknownTerm;
 
 /// The question that each standup takes a position on, with how code will settle it.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,0 +1,1 @@
+//! How reports are taken apart, in all the ways they are written.
