@@ -20,9 +20,11 @@ use crate::config::Config;
 use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
 use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
 use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
+use crate::meeting::{self, Meetings};
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
 use crate::persona::turn::{Performer, Readings};
@@ -101,13 +103,32 @@ impl App {
         .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let standup = terms(&config, &roster);
+        let called = Arc::new(Notify::new());
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
+            standup: standup.clone(),
             store: store.clone(),
             platform: Some(port.clone()),
             clock: clock.clone(),
-            wake: Arc::new(Notify::new()),
+            wake: called.clone(),
+        });
+        let performer = Arc::new(performer);
+        let meetings = Meetings::new(meeting::Parts {
+            roster: roster.clone(),
+            standup: config.standup.clone(),
+            terms: standup.clone(),
+            reports: config.data.join("reports"),
+            store: store.clone(),
+            platform: port.clone(),
+            relay: relay.clone(),
+            performer: performer.clone(),
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            called: called.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
         });
         let conversation = Conversation::new(
             Parts {
@@ -119,7 +140,10 @@ impl App {
                 platform: port.clone(),
                 relay: relay.clone(),
                 schedule: ScheduleDesk::new(schedule.clone()),
-                performer: Arc::new(performer),
+                standups: meetings.desk(),
+                meetings: called,
+                standup,
+                performer,
                 clock: clock.clone(),
                 tasks: tasks.clone(),
                 stop: shutdown.stop.clone(),
@@ -130,6 +154,7 @@ impl App {
         .await?;
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
+        meetings.start();
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
@@ -243,6 +268,11 @@ async fn take_events(
             }
         }
     }
+}
+
+/// On what terms standups are called.
+pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
+    StandupTerms { facilitator: roster.coordinator().slug.clone(), zone: config.schedules.zone, session: config.standup.session }
 }
 
 /// Everything a turn works with. Also returns where it is told that the day's budget runs low.

@@ -77,6 +77,7 @@ impl Watch {
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
+            standup: super::terms(config, roster),
             store: store.clone(),
             platform: None,
             clock: clock.clone(),

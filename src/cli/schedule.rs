@@ -85,6 +85,7 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     let roster = setting::read_roster(&config)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let schedule = Schedule::new(Parts {
+        standup: crate::app::terms(&config, &roster),
         settings: config.schedules,
         coordinator: roster.coordinator().slug.clone(),
         store: store.clone(),

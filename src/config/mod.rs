@@ -11,6 +11,7 @@ mod models;
 mod reader;
 mod schedules;
 mod server;
+mod standup;
 
 use std::path::PathBuf;
 
@@ -26,6 +27,7 @@ pub use guard::GuardLimits;
 pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 pub use reader::{ConfigError, ConfigErrors, Sources};
 pub use schedules::ScheduleSettings;
+pub use standup::StandupSettings;
 pub use server::{LogFormat, ServerSettings};
 
 use reader::{Reader, Section};
@@ -50,6 +52,7 @@ pub struct Config {
     pub budgets: Budgets,
     pub discord: DiscordSettings,
     pub server: ServerSettings,
+    pub standup: StandupSettings,
 }
 
 /// Reads and checks everything.

@@ -84,13 +84,16 @@ struct Inner {
 }
 
 impl Meetings {
-    /// Takes up what an earlier process left open, and from then on whatever is called.
-    pub fn start(parts: Parts) -> Self {
+    /// Nothing runs before [`Meetings::start`].
+    pub fn new(parts: Parts) -> Self {
         let standup = Arc::new(Standup::new(parts.clone()));
         let inner = Inner { parts, standup, running: Mutex::default(), looked: watch::Sender::new(()) };
-        let meetings = Self { inner: Arc::new(inner) };
-        meetings.parts().tasks.spawn(meetings.clone().watch());
-        meetings
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Takes up what an earlier process left open, and from then on whatever is called.
+    pub fn start(&self) {
+        self.parts().tasks.spawn(self.clone().watch());
     }
 
     /// What answers commands about standups.

@@ -18,9 +18,10 @@ impl ScheduleDesk {
     /// The store does not answer. Everything else is a reply.
     pub async fn carry(&self, call: &CommandCall, command: &ScheduleCommand) -> anyhow::Result<CommandReply> {
         match self.answer(call, command).await {
-            Ok(text) => Ok(CommandReply { text, ephemeral: *command == ScheduleCommand::List, error: false }),
+            Ok(text) if *command == ScheduleCommand::List => Ok(CommandReply::private(text)),
+            Ok(text) => Ok(CommandReply::public(text)),
             Err(ScheduleError::Store(error)) => Err(error.into()),
-            Err(error) => Ok(CommandReply { text: format!("That did not work: {error}."), ephemeral: true, error: true }),
+            Err(error) => Ok(CommandReply::refused(format!("That did not work: {error}."))),
         }
     }
 

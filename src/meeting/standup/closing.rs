@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::Standup;
-use super::{render, wording};
+use super::render;
+use super::question::Terms;
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, WorkItemId};
@@ -13,30 +14,28 @@ use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
 use crate::domain::page::{PageFeed, SharedPage};
 use crate::domain::persona::StandupDuty;
-use crate::domain::prediction::{Call, EssentialQuestion, Prediction, SettlingRule};
+use crate::domain::prediction::{Call, Prediction};
 use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
 use crate::domain::tension::{self, CrossCheck};
 use crate::domain::usage::Money;
 use crate::domain::work::{Origin, Owner, ProposedAction, WorkItem, WorkKind, WorkStatus};
 use crate::meeting::agenda::Session;
 use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
-use crate::store::{StandupClosing, StoreError, StoredReport};
+use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
 
 /// The most actions of one report; what a team cannot do in a day helps nobody (STAND-14).
 const MOST_ACTIONS: usize = 7;
 
-/// How far back the samples go that a call by rule looks at.
-const HISTORY: chrono::TimeDelta = chrono::TimeDelta::days(60);
+/// How many open items the conclusion is shown; an action like any other open one is refused all the same.
+const OPEN_ITEMS: u32 = 30;
 
 /// How much a lesson of a standup weighs; what a person teaches weighs 0.9.
 const SIGNIFICANCE: f64 = 0.5;
 
-/// A call with what code needs to settle it.
+/// A call on its terms.
 struct Position {
     call: Call,
-    rule: SettlingRule,
-    base: f64,
-    expires_at: DateTime<Utc>,
+    terms: Terms,
 }
 
 /// What the report is made of.
@@ -67,7 +66,7 @@ impl Standup {
         let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
         let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
-        let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, self.question_text(), now));
+        let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
         self.parts
             .store
             .close_standup(&StandupClosing {
@@ -92,7 +91,7 @@ impl Standup {
         let moved = self.list_moved(meeting, last.as_ref()).await?;
         let cross_check = tension::cross_check(&claims_of(session.seats));
         let position = self.take_position(session, page, &cross_check, cancel).await?;
-        let open = store.list_open_titles().await?;
+        let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
         let conclusion = self
             .parts
             .performer
@@ -112,12 +111,13 @@ impl Standup {
             .await;
         let people: Vec<_> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        let titles = store.list_open_titles().await?;
         let proposed: &[ProposedAction] = &conclusion.actions;
-        let actions = action::check_actions(proposed, &known, &open, MOST_ACTIONS);
+        let actions = action::check_actions(proposed, &known, &titles, MOST_ACTIONS);
         Ok(Findings { page, cross_check, position, conclusion, actions, last, earlier, moved })
     }
 
-    /// The call on the essential question, or why there is none: without a rule that code can settle there is no prediction.
+    /// The call on the essential question, or in words why there is none.
     async fn take_position(
         &self,
         session: &Session<'_>,
@@ -125,46 +125,23 @@ impl Standup {
         cross_check: &CrossCheck,
         cancel: &CancellationToken,
     ) -> anyhow::Result<Result<Position, String>> {
-        let Some(question) = &self.parts.standup.question else { return Ok(Err("no essential question is set".into())) };
+        let terms = match self.set_terms(page).await? {
+            Ok(terms) => terms,
+            Err(missing) => return Ok(Err(missing)),
+        };
         let Some(caller) = self.find_duty(StandupDuty::Call) else { return Ok(Err("no persona has the duty `call`".into())) };
-        let Some(value) = page.find_value(&question.feed, &question.value) else { return Ok(Err(self.explain_missing(page, question))) };
-        let rule = question.rule(value.number, &value.unit);
-        let expires_at = question.expires.instant(page.read_at);
-        let history = self.read_history(question, page.read_at).await?;
+        let scoreboard = self.read_scoreboard().await?;
         let asked = CallAsked {
             persona: &caller.slug,
             meeting: session.meeting,
             page,
             seats: session.seats,
             cross_check,
-            question,
-            rule: &rule,
-            base: value.number,
-            history: &history,
-            expires_at,
-            scoreboard: &self.read_scoreboard().await?,
+            question: terms.asked(),
+            scoreboard: &scoreboard,
         };
         let call = self.parts.performer.call(&asked, cancel).await;
-        Ok(Ok(Position { call, rule, base: value.number, expires_at }))
-    }
-
-    fn explain_missing(&self, page: &SharedPage, question: &EssentialQuestion) -> String {
-        let EssentialQuestion { feed, value, .. } = question;
-        match page.feeds.iter().find(|page| page.feed == *feed).map(|page| &page.outcome) {
-            None => format!("no persona has a feed called \"{feed}\""),
-            Some(Err(reason)) => format!("the feed \"{feed}\" has no data: {reason}"),
-            Some(Ok(reading)) if reading.values.is_empty() => format!("the feed \"{feed}\" gives no values now{}", note_of(reading.note.as_deref())),
-            Some(Ok(reading)) => {
-                let known: Vec<_> = reading.values.iter().map(|value| value.name.as_str()).collect();
-                format!("the feed \"{feed}\" gives no value \"{value}\"; it gives {}", known.join(", "))
-            }
-        }
-    }
-
-    async fn read_history(&self, question: &EssentialQuestion, now: DateTime<Utc>) -> anyhow::Result<Vec<(DateTime<Utc>, f64)>> {
-        let Ok(feed) = self.parts.performer.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
-        let samples = self.parts.store.list_samples(feed.key(), &question.value, now - HISTORY, now).await?;
-        Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
+        Ok(Ok(Position { call, terms }))
     }
 
     fn make_items(&self, meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
@@ -200,8 +177,8 @@ impl Standup {
             Ok(position) => Ok(ReportedCall {
                 call: position.call.clone(),
                 by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
-                terms: format!("{} (now {})", position.rule.describe(), render::number(position.base)),
-                expires_at: position.expires_at,
+                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
+                expires_at: position.terms.expires_at,
             }),
             Err(reason) => Err(reason.clone()),
         };
@@ -255,7 +232,7 @@ impl Standup {
             source: reading.source.clone(),
             as_of: reading.as_of,
             items: reading.total,
-            values: reading.values.iter().map(render::value).collect(),
+            values: reading.values.iter().map(|value| format!("{} {}", value.name, render::amount(value.number, &value.unit))).collect(),
             note: reading.note.clone(),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
@@ -266,7 +243,7 @@ impl Standup {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
         if let Ok(call) = &report.call {
-            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, wording::render_call(call, report.question.as_deref())));
+            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, render::render_call(call, report.question.as_deref())));
         }
         let name = format!("Day Report {}", report.day);
         let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
@@ -301,38 +278,30 @@ impl Standup {
             let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
             personas.sort();
             personas.dedup();
-            memory(MemoryKind::Disagreement, None, wording::render_tension(tension, &self.parts.roster), personas)
+            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.parts.roster), personas)
         });
         lessons.chain(disagreements).collect()
-    }
-
-    fn question_text(&self) -> String {
-        self.parts.standup.question.as_ref().map(|question| question.text.clone()).unwrap_or_default()
     }
 
     /// What became of work items since the report before, one line each.
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
-        Ok(moved.iter().map(|change| wording::render_moved(change, &self.parts.roster)).collect())
+        Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
     }
 }
 
-fn prediction_of(meeting: &Meeting, position: &Position, question: String, now: DateTime<Utc>) -> Prediction {
+fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {
     Prediction {
         id: PredictionId::generate(),
         meeting: meeting.id.clone(),
         channel: meeting.channel.id.clone(),
-        question,
+        question: position.terms.text.clone(),
         call: position.call.clone(),
-        rule: position.rule.clone(),
-        base: position.base,
+        rule: position.terms.rule.clone(),
+        base: position.terms.base,
         made_at: now,
-        expires_at: position.expires_at,
+        expires_at: position.terms.expires_at,
         settled: None,
     }
-}
-
-fn note_of(note: Option<&str>) -> String {
-    note.map_or(String::new(), |note| format!(" ({note})"))
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDate;
 
-use super::{Standup, render, wording};
+use super::{Standup, render};
 use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, StandupCommand};
 use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::message::Place;
@@ -69,7 +69,7 @@ impl Standup {
         self.parts.called.notify_one();
         Ok(match called {
             Called::Opened => CommandReply::private("The standup begins."),
-            Called::AlreadyOpen(running) => CommandReply::refused(wording::render_already_running(&running)),
+            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
         })
     }
 
@@ -123,7 +123,7 @@ impl Standup {
         Ok(CommandReply::private(match view {
             PredictionsView::List => {
                 let predictions = self.parts.store.list_predictions(PREDICTIONS).await?;
-                render::render_predictions(&predictions, &self.parts.roster, self.parts.clock.now())
+                render::render_predictions(&predictions, &scoreboard, self.parts.clock.now())
             }
             PredictionsView::Score => render::render_scoreboard(&scoreboard),
         }))

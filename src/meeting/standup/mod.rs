@@ -12,9 +12,9 @@ mod jobs;
 mod opening;
 mod page;
 mod predictions;
+mod question;
 mod render;
 mod reporting;
-mod wording;
 
 use std::time::Duration;
 

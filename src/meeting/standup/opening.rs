@@ -4,6 +4,7 @@ use crate::domain::meeting::{Meeting, Participant, Seat};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::prediction::Scoreboard;
 use crate::meeting::agenda::Opening;
+use crate::store::StoreError;
 
 use super::Standup;
 use super::render::{self, Kickoff};
@@ -23,13 +24,13 @@ impl Standup {
             question: self.parts.standup.question.as_ref().map(|question| question.text.as_str()),
             scoreboard: &scoreboard,
             offline: self.parts.performer.models.is_offline(),
-            called_by: &meeting.called_by.describe(),
+            called_by: &meeting.called_by,
         });
         Ok(Opening { rounds: vec![speakers], outbox: vec![self.say(meeting, OutboundKind::Report, text)] })
     }
 
-    pub(super) async fn read_scoreboard(&self) -> anyhow::Result<Scoreboard> {
-        Ok(Scoreboard::of(&self.parts.store.list_predictions(CALLS).await?))
+    pub(super) async fn read_scoreboard(&self) -> Result<Scoreboard, StoreError> {
+        Ok(Scoreboard::of(&self.parts.store.list_predictions(CALLS).await?, self.parts.clock.now()))
     }
 
     /// A person is asked by mention and has a deadline (STAND-6).

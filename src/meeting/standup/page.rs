@@ -79,7 +79,7 @@ impl Standup {
 
 fn page_feed(entry: PageEntry) -> PageFeed {
     let outcome = entry.outcome.map(page_reading).map_err(|error| error.to_string());
-    PageFeed { feed: entry.feed, kind: entry.kind.to_owned(), of: entry.personas, outcome }
+    PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome }
 }
 
 fn page_reading(reading: Reading) -> PageReading {

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 
-use super::{Standup, wording};
+use super::{Standup, render};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::prediction::{Prediction, Settled};
 use crate::feeds::FeedQuery;
@@ -17,7 +17,7 @@ impl Standup {
         for prediction in store.list_due_predictions(self.parts.clock.now()).await? {
             let Some(settled) = self.settle(&prediction).await else { continue };
             let now = self.parts.clock.now();
-            let text = wording::render_settled(&prediction, &settled, &self.parts.roster);
+            let text = render::render_settled(&prediction, &settled);
             let said = OutboundMessage::new(&prediction.call.by, &prediction.channel, OutboundKind::Notice, text);
             if store.settle_prediction(&prediction.id, &settled, &[said], now).await? {
                 metrics::counter!("teamroom_predictions_total", "verdict" => format!("{:?}", settled.verdict).to_lowercase()).increment(1);

@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::Standup;
+use super::question::Terms;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::meeting::{Contribution, Meeting, Participant, Seat};
 use crate::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
@@ -31,7 +32,8 @@ impl Standup {
         let page = read_material(session)?;
         let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
-        let scoreboard = Box::pin(self.read_scoreboard()).await.map_err(|_| TurnError::Nothing)?;
+        let scoreboard = self.read_scoreboard().await?;
+        let terms = self.set_terms(&page).await?;
         let asked = ReportAsked {
             persona,
             meeting,
@@ -40,7 +42,8 @@ impl Standup {
             hints: &tension::hints_for(persona, &claims_of(session.seats), HINTS),
             items: &self.list_open_items(persona).await?,
             lessons: &store.list_lessons(persona, LESSONS).await?,
-            question: self.parts.standup.question.as_ref(),
+            question: terms.as_ref().ok().map(Terms::asked),
+            open_calls: &store.list_open_predictions().await?,
             scoreboard: &scoreboard,
             last_report: last.as_ref(),
             moved: &self.list_moved(meeting, last.as_ref()).await?,
@@ -51,7 +54,8 @@ impl Standup {
     }
 
     async fn list_open_items(&self, persona: &PersonaSlug) -> Result<Vec<WorkItem>, StoreError> {
-        let own = ItemFilter { owner: Some(Owner::Persona(persona.clone())), ..ItemFilter::open(ITEMS) };
+        let owner = Owner::Persona(persona.clone());
+        let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
         self.parts.store.list_items(&own).await
     }
 

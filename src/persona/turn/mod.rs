@@ -114,6 +114,8 @@ pub enum TurnError {
     Model(ModelError),
     #[error("the turn called tools {MOST_CALLS} times without an answer")]
     TooManyCalls,
+    #[error("it is paused")]
+    Paused,
     #[error("persona {0} is not on the roster")]
     NoPersona(PersonaSlug),
     #[error("the store does not answer: {0}")]
@@ -132,6 +134,7 @@ impl TurnError {
             Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
             Self::Model(_) => "the language model gave no usable answer".into(),
             Self::TooManyCalls => "it went round in circles".into(),
+            Self::Paused => "it is paused".into(),
             Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
             Self::Store(_) => "our store does not answer".into(),
         }

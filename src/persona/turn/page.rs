@@ -21,6 +21,8 @@ pub struct PageEntry {
     pub personas: Vec<PersonaSlug>,
     /// Its declared name.
     pub feed: String,
+    /// One of the kinds of feed.
+    pub kind: String,
     pub outcome: Result<Reading, FeedError>,
     /// The values of the reading, as they are to be recorded.
     pub samples: Vec<Sample>,

@@ -8,6 +8,7 @@
 
 mod health;
 mod kickoff;
+mod lines;
 mod medium;
 mod messages;
 mod page;
@@ -18,7 +19,9 @@ mod words;
 
 pub use health::draw_health;
 pub use kickoff::{Kickoff, render_kickoff};
-pub use page::{PageText, render_page};
+pub use lines::{render_already_running, render_call, render_moved, render_settled, render_tension};
+pub use page::render_page;
 pub use predictions::{render_predictions, render_scoreboard};
 pub use report::{render_report_embed, render_report_markdown, render_report_thread};
 pub use status::render_standup_status;
+pub(super) use words::{amount, number};

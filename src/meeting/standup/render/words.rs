@@ -22,14 +22,14 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// A number with as many decimals as say something: two at most, and more where it would read 0.
-pub(super) fn number(number: f64) -> String {
+pub(in crate::meeting::standup) fn number(number: f64) -> String {
     let rounded = (number * 100.0).round() / 100.0;
     // What is smaller is shown whole, and so is what is too large to be rounded.
     if rounded.is_finite() && (rounded != 0.0 || number == 0.0) { format!("{}", rounded + 0.0) } else { format!("{number}") }
 }
 
 /// A number with its unit, if it has one.
-pub(super) fn amount(value: f64, unit: &str) -> String {
+pub(in crate::meeting::standup) fn amount(value: f64, unit: &str) -> String {
     if unit.is_empty() { number(value) } else { format!("{} {unit}", number(value)) }
 }
 
