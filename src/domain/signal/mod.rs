@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::PersonaSlug;
 
-pub use flat::flatten;
+pub use flat::{essence, flatten};
 pub use wording::{cut_at_sentence, is_quiet};
 
 /// A machine-readable claim of a report.
@@ -40,7 +40,7 @@ impl Signal {
 }
 
 /// Which way a subject goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     Up,
