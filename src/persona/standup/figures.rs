@@ -56,17 +56,15 @@ pub(super) fn share(change: &ValueChange) -> f64 {
     }
 }
 
-/// `repository commits 490 → 502 (+12 since Fri 09:00)`.
+/// `repository commits 490 → 502 (+12)`.
+pub(super) fn step(change: &ValueChange) -> String {
+    let now = amount(change.now, &change.name, &change.unit);
+    format!("{} {} {} → {now} ({})", change.feed, change.name, number(change.before), difference(change))
+}
+
+/// The same with its beginning: `… since Fri 09:00`.
 pub(super) fn change(change: &ValueChange, now: DateTime<Utc>) -> String {
-    format!(
-        "{} {} {} → {} ({} since {})",
-        change.feed,
-        change.name,
-        number(change.before),
-        amount(change.now, &change.name, &change.unit),
-        difference(change),
-        moment(change.before_at, now)
-    )
+    format!("{} since {}", step(change), moment(change.before_at, now))
 }
 
 /// As a call's answer is written.
@@ -96,8 +94,8 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_a_size_and_a_beginning() {
-        assert_eq!(change(&changed(490.0, 502.0), now()), "shop latency 490 → 502 ms (+12 since 22:50)");
-        assert_eq!(change(&changed(4.0, 1.0), now()), "shop latency 4 → 1 ms (−3 since 22:50)");
+        assert_eq!(change(&changed(490.0, 502.0), now()), "shop latency 490 → 502 ms (+12) since 22:50");
+        assert_eq!(change(&changed(4.0, 1.0), now()), "shop latency 4 → 1 ms (−3) since 22:50");
         assert_eq!(difference(&changed(0.1 + 0.2, 0.3)), "no change");
         assert!(!has_moved(&changed(0.1 + 0.2, 0.3)) && has_moved(&changed(0.0, 1.0)));
     }

@@ -12,6 +12,9 @@ mod figures;
 mod material;
 mod report;
 
+#[cfg(test)]
+mod fixture;
+
 use chrono::{DateTime, Utc};
 
 use crate::domain::ids::PersonaSlug;

@@ -19,9 +19,9 @@ pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>)
     let mut lines = Vec::new();
     let moved = most_moved(&asked.page.changes);
     if !moved.is_empty() {
-        let values: Vec<_> = moved.iter().take(VALUES).map(|change| foreign(&figures::change(change, now), 120)).collect();
+        let values: Vec<_> = moved.iter().take(VALUES).map(|change| foreign(&figures::step(change), 120)).collect();
         let others = moved.len().saturating_sub(VALUES);
-        let others = if others > 0 { format!("; {} more", count(others, "value")) } else { String::new() };
+        let others = if others > 0 { format!("; and {others} more") } else { String::new() };
         lines.push(format!("Against the report of {}: {}{others}.", last.day.format("%a %-d %b"), values.join("; ")));
     }
     lines.extend(asked.moved.iter().take(ACTIONS).map(|line| format!("- {}", foreign(line, 160))));

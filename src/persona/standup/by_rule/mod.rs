@@ -22,3 +22,6 @@ const SUMS: [&str; 4] = ["activity", "day", "persona", "model"];
 fn events(reading: &PageReading) -> impl Iterator<Item = &PageItem> {
     reading.items.iter().filter(|item| !SUMS.contains(&item.what.as_str()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 use chrono::{DateTime, Utc};
 
 use super::delta::most_moved;
-use crate::domain::page::{PageFeed, SharedPage};
-use crate::domain::tension::{CrossCheck, Tension};
+use crate::domain::page::SharedPage;
+use crate::domain::tension::CrossCheck;
 use crate::persona::offline::wording::{count, foreign, moment};
 use crate::persona::standup::figures;
 
@@ -13,19 +13,21 @@ const NAMED: usize = 4;
 pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<Utc>) -> Vec<String> {
     let changed = most_moved(&page.changes);
     let most = changed.first().map(|change| format!("Changed most: {}.", foreign(&figures::change(change, now), 160)));
-    let tensions = listed("tension", cross_check.tensions.iter().map(|tension: &Tension| tension.subject.as_str()));
-    let failing = listed("feed", page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed: &PageFeed| feed.feed.as_str()));
-    let lines: Vec<String> =
-        [most, tensions.map(|line| format!("{line}.")), failing.map(|line| format!("{line}: no data."))].into_iter().flatten().collect();
+    let tensions = list_names(cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
+    let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
+    let tensions = tensions.map(|subjects| format!("Does not fit together: {subjects}."));
+    let failing = failing.map(|feeds| format!("No data from {feeds}."));
+    let lines: Vec<String> = [most, tensions, failing].into_iter().flatten().collect();
     if lines.is_empty() {
         return vec![format!("All quiet: nothing changed in {} since {}.", count(page.feeds.len(), "feed"), moment(page.since, now))];
     }
     lines
 }
 
-/// "2 tensions (latency, costs)". None of none.
-fn listed<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The first names, and how many there are beside them; none of none.
+fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
     let names: Vec<String> = names.map(|name| foreign(name, 60)).collect();
-    let more = if names.len() > NAMED { ", …" } else { "" };
-    (!names.is_empty()).then(|| format!("{} ({}{more})", count(names.len(), what), names[..names.len().min(NAMED)].join(", ")))
+    let others = names.len().saturating_sub(NAMED);
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{others}", names[..names.len().min(NAMED)].join(", ")))
 }
