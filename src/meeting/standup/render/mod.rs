@@ -16,7 +16,7 @@ mod report;
 mod status;
 mod words;
 
-pub use health::draw_health;
+pub use health::{draw_health, render_health};
 pub use kickoff::{Kickoff, render_kickoff};
 pub use page::{PageText, render_page};
 pub use predictions::{render_predictions, render_scoreboard};
