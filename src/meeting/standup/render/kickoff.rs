@@ -95,7 +95,8 @@ mod tests {
         let question = "> # |*_`".repeat(100);
         for order in [vec!["*עברית* 🦊_name".to_owned(); 50], vec!["`".repeat(300); 50]] {
             let scoreboard = Scoreboard { hits: 7, misses: 8, void: 3, open: 2, accuracy: Some(0.47), ..Scoreboard::default() };
-            let text = render_kickoff(&Kickoff { facilitator: &"#*".repeat(99), ..kickoff(&order, Some(&question), &scoreboard, &called_by) });
+            let text =
+                render_kickoff(&Kickoff { facilitator: &"#*".repeat(99), ..kickoff(&order, Some(&question), &scoreboard, &called_by) });
             assert!(text.chars().count() <= LIMIT, "{} characters: {text}", text.chars().count());
             assert!(text.contains("more") || text.contains("50 speakers"), "{text}");
         }

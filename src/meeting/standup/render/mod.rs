@@ -17,7 +17,7 @@ mod report;
 mod status;
 mod words;
 
-pub use health::draw_health;
+pub use health::{draw_health, render_health};
 pub use kickoff::{Kickoff, render_kickoff};
 pub use lines::{render_already_running, render_call, render_moved, render_settled, render_tension};
 pub use page::render_page;

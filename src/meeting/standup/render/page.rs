@@ -47,10 +47,10 @@ fn render_summary(page: &SharedPage) -> String {
     let mut changes: Vec<&ValueChange> = page.changes.iter().filter(|change| relative(change) > 0.0).collect();
     changes.sort_by(|a, b| relative(b).total_cmp(&relative(a)));
     for change in changes.into_iter().take(CHANGES) {
-        let (before, now) = (words::number(change.before), words::amount(change.now, &short(&change.unit, NAME)));
-        let difference = words::difference(change.now - change.before);
-        let since = words::time(change.before_at);
-        let _ = write!(text, "\n- {} {}: {before} → {now} ({difference} since {since})", short(&change.feed, NAME), short(&change.name, NAME));
+        let (feed, name, unit) = (short(&change.feed, NAME), short(&change.name, NAME), short(&change.unit, NAME));
+        let (before, now) = (words::number(change.before), words::amount(change.now, &name, &unit));
+        let (difference, since) = (words::difference(change.now - change.before), words::time(change.before_at));
+        let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
     text
 }
@@ -75,7 +75,8 @@ fn render_reading(reading: &PageReading) -> String {
         let _ = write!(text, ", {}", short(note, ITEM));
     }
     for value in &reading.values {
-        let _ = write!(text, "\n- {}: {}", short(&value.name, NAME), words::amount(value.number, &short(&value.unit, NAME)));
+        let (name, unit) = (short(&value.name, NAME), short(&value.unit, NAME));
+        let _ = write!(text, "\n- {name}: {}", words::amount(value.number, &name, &unit));
     }
     for item in &reading.items {
         let _ = write!(text, "\n- {}", render_item(item));

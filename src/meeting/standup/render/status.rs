@@ -104,8 +104,14 @@ mod tests {
 
     #[test]
     fn a_status_says_who_spoke_who_speaks_and_who_is_to_come() {
-        let cut_off =
-            Contribution { text: "So far".to_owned(), signals: vec![], model: None, usage: TokenUsage::default(), partial: true, problems: vec![] };
+        let cut_off = Contribution {
+            text: "So far".to_owned(),
+            signals: vec![],
+            model: None,
+            usage: TokenUsage::default(),
+            partial: true,
+            problems: vec![],
+        };
         let ann = Participant::Person { id: "7".into(), name: "*Ann* 🦊".to_owned() };
         let seats = [
             Seat { who: ann, ..seat(5, "", SeatState::Waiting) },

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::domain::prediction::Answer;
+use crate::domain::prediction::{Answer, Call};
 use crate::domain::signal::Direction;
 use crate::domain::work::Urgency;
 
@@ -28,9 +28,9 @@ pub(in crate::meeting::standup) fn number(number: f64) -> String {
     if rounded.is_finite() && (rounded != 0.0 || number == 0.0) { format!("{}", rounded + 0.0) } else { format!("{number}") }
 }
 
-/// A number with its unit, if it has one.
-pub(in crate::meeting::standup) fn amount(value: f64, unit: &str) -> String {
-    if unit.is_empty() { number(value) } else { format!("{} {unit}", number(value)) }
+/// A number with its unit, unless it has none or the value's `name` says it already: `commits: 502`.
+pub(in crate::meeting::standup) fn amount(value: f64, name: &str, unit: &str) -> String {
+    if unit.is_empty() || unit == name { number(value) } else { format!("{} {unit}", number(value)) }
 }
 
 /// A difference with its sign: `+12`, `-3`.
@@ -77,11 +77,12 @@ pub(super) fn direction(direction: Direction) -> &'static str {
     }
 }
 
-pub(super) fn answer(answer: Answer) -> &'static str {
-    match answer {
-        Answer::Yes => "Yes",
-        Answer::No => "No",
-        Answer::Uncertain => "Uncertain",
+/// `**Yes**, 72 % sure`. To be sure of being uncertain means nothing.
+pub(super) fn call(call: &Call) -> String {
+    match call.answer {
+        Answer::Yes => format!("**Yes**, {} sure", percent(call.confidence)),
+        Answer::No => format!("**No**, {} sure", percent(call.confidence)),
+        Answer::Uncertain => "**Uncertain**".to_owned(),
     }
 }
 
@@ -101,7 +102,7 @@ mod tests {
         assert_eq!([0, 59, 60, 134, 3600, 3900].map(duration), ["0 s", "59 s", "1 min", "2 min 14 s", "1 h", "1 h 5 min"]);
         assert_eq!([difference(12.0), difference(-3.5), difference(0.0)], ["+12", "-3.5", "0"]);
         assert_eq!([percent(0.0), percent(0.725), percent(1.0)], ["0 %", "72 %", "100 %"]);
-        assert_eq!([amount(5.0, ""), amount(5.0, "ms")], ["5", "5 ms"]);
+        assert_eq!([amount(5.0, "p95", ""), amount(5.0, "p95", "ms"), amount(5.0, "commits", "commits")], ["5", "5 ms", "5"]);
         assert_eq!([count(0, "feed"), count(1, "feed")], ["0 feeds", "1 feed"]);
         assert_eq!(day(NaiveDate::from_ymd_opt(2026, 11, 6).unwrap()), "Fri 6 Nov 2026");
     }

@@ -69,7 +69,7 @@ fn panel(title: &str, days: &[String], color: Color, standups: &[StandupFigures]
     (chart.x_axis.font.size, chart.x_axis.font.color, chart.x_axis.height) = (LABEL, INK, DAYS_HEIGHT);
     chart.x_axis.hidden = true;
     chart.grid.stroke_color = GRID;
-    chart.empty_text = Some("No standup yet".to_owned());
+    chart.empty_text = Some("No data".to_owned());
     for axis in &mut chart.y_axis_configs {
         (axis.font.size, axis.font.color, axis.min, axis.split_number) = (LABEL, INK, Some(0.0), 2);
     }
@@ -110,11 +110,26 @@ mod tests {
 
     #[test]
     fn fourteen_standups_are_drawn() {
-        let standups: Vec<_> = (1..15).map(|day| standup(day, 3 + day % 3, day % 4, 150 + 13 * (day % 5), 90 + u64::from(day * 37 % 200))).collect();
+        let standups: Vec<_> =
+            (1..15).map(|day| standup(day, 3 + day % 3, day % 4, 150 + 13 * (day % 5), 90 + u64::from(day * 37 % 200))).collect();
         let png = draw_health(&standups).unwrap();
-        if let Some(to) = option_env!("HEALTH_PNG") {
-            std::fs::write(to, &png).unwrap();
-        }
         assert_eq!(size(&png), (1000, 546));
+    }
+
+    #[test]
+    fn few_standups_and_extreme_ones_are_drawn_too() {
+        let nothing_said = standup(2, 0, 0, 0, 0);
+        let huge = standup(3, 1, u32::MAX / 2, u32::MAX, u64::MAX);
+        for standups in [vec![], vec![nothing_said.clone()], vec![standup(1, 4, 2, 200, 95), nothing_said, huge]] {
+            assert_eq!(size(&draw_health(&standups).unwrap()), (1000, 546), "{standups:?}");
+        }
+    }
+
+    /// The picture is made of the font that comes with the drawing crate: text of it leaves marks where a missing font would leave none.
+    #[test]
+    fn the_text_is_drawn_without_fonts_of_the_system() {
+        assert_eq!(charts_rs::get_font_families().unwrap(), ["Roboto"]);
+        let (labelled, bare) = (draw_health(&[standup(1, 4, 2, 200, 95)]).unwrap(), draw_health(&[]).unwrap());
+        assert!(labelled.len() > bare.len() && bare.len() > 2000, "{} and {} bytes", labelled.len(), bare.len());
     }
 }

@@ -66,8 +66,8 @@ fn render_question(report: &DayReport) -> String {
     let mut text = chat(question, QUESTION);
     match &report.call {
         Ok(made) => {
-            let (answer, sure) = (words::answer(made.call.answer), words::percent(made.call.confidence));
-            let _ = write!(text, "\n**{answer}**, {sure} sure ({}): {}", chat(&made.by_name, NAME), chat(&made.call.reason, LINE));
+            let call = words::call(&made.call);
+            let _ = write!(text, "\n{call} ({}): {}", chat(&made.by_name, NAME), chat(&made.call.reason, LINE));
             let _ = write!(text, "\n{}; is settled {}", chat(&made.terms, REASON), words::time(made.expires_at));
         }
         Err(reason) => {

@@ -5,8 +5,8 @@ use crate::domain::report::DayReport;
 
 use super::super::medium::{Medium, flatten};
 use super::super::words;
-use super::sections::list_sections;
 use super::render_title;
+use super::sections::list_sections;
 
 /// The whole report as a Markdown file with front matter, for `reports/YYYY-MM-DD.md`. It ends with a line break.
 pub fn render_report_markdown(report: &DayReport) -> String {
@@ -41,9 +41,8 @@ fn render_call(report: &DayReport) -> String {
         Ok(made) => {
             let model = made.call.model.as_deref().map_or("by rule".to_owned(), |model| format!("with {}", file(model)));
             format!(
-                "**{}**, {} sure. {}\n\nCalled by {} {model}. Terms: {}. It is settled {}.",
-                words::answer(made.call.answer),
-                words::percent(made.call.confidence),
+                "{}. {}\n\nCalled by {} {model}. Terms: {}. It is settled {}.",
+                words::call(&made.call),
                 file(&made.call.reason),
                 file(&made.by_name),
                 file(&made.terms),

@@ -3,9 +3,9 @@
 use crate::domain::meeting::{Participant, SeatState};
 use crate::domain::prediction::{Answer, Call, Scoreboard};
 use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall, ValueChange};
+use crate::domain::signal::Claim;
 use crate::domain::signal::{Direction, Evidence, Signal};
 use crate::domain::tension::{CrossCheck, Finding, Tension};
-use crate::domain::signal::Claim;
 use crate::domain::usage::{Money, TokenUsage};
 use crate::domain::work::{RefusedAction, Urgency};
 
@@ -91,12 +91,7 @@ pub(super) fn usual() -> DayReport {
 pub(super) fn full_of(text: &str) -> DayReport {
     let cut = |limit: usize| text.chars().cycle().take(limit).collect::<String>();
     let said = |by: &str, direction| Claim {
-        signal: Signal {
-            subject: cut(60),
-            direction,
-            confidence: 0.5,
-            evidence: Some(Evidence { feed: cut(40), value: cut(60) }),
-        },
+        signal: Signal { subject: cut(60), direction, confidence: 0.5, evidence: Some(Evidence { feed: cut(40), value: cut(60) }) },
         by: by.into(),
     };
     let sides = vec![vec![said("p0", Direction::Up), said("p1", Direction::Up)], vec![said("p2", Direction::Down)]];

@@ -95,8 +95,8 @@ impl Page<'_> {
         let rows = self.report.changes.iter().map(|change| {
             vec![
                 self.cell(&format!("{} {}", change.feed, change.name)),
-                self.cell(&words::amount(change.before, &change.unit)),
-                self.cell(&words::amount(change.now, &change.unit)),
+                self.cell(&words::amount(change.before, &change.name, &change.unit)),
+                self.cell(&words::amount(change.now, &change.name, &change.unit)),
                 words::difference(change.now - change.before),
                 words::time(change.before_at),
             ]

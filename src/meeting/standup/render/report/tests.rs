@@ -38,7 +38,11 @@ fn a_usual_report_as_a_file() {
 fn a_report_of_nothing_is_short_and_whole() {
     let report = empty();
     let thread = render_report_thread(&report).join("\n=====\n");
-    insta::assert_snapshot!(format!("{}\n=====\n{thread}\n=====\n{}", shown(&render_report_embed(&report)), render_report_markdown(&report)));
+    insta::assert_snapshot!(format!(
+        "{}\n=====\n{thread}\n=====\n{}",
+        shown(&render_report_embed(&report)),
+        render_report_markdown(&report)
+    ));
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn figures_that_are_no_numbers_are_shown_and_break_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Headings, front matter and tables are ours: as many as without any foreign text.
     #[test]
