@@ -96,6 +96,16 @@ async fn commits_beyond_the_limit_are_counted() {
 }
 
 #[tokio::test]
+async fn only_the_newest_commits_are_told_with_their_size() {
+    let work = tempfile::tempdir().unwrap();
+    let commits: Vec<_> = (0..52).map(|number| ("Go on", "Ann", 60 - number)).collect();
+    repository(work.path(), &commits);
+    let reading = read("git", work.path(), &last_days(90)).await.unwrap();
+    let sizes: Vec<_> = reading.items.iter().filter(|item| item.what == "commit").map(|item| item.value("files")).collect();
+    assert_eq!(sizes, [vec![1.0; 50], vec![0.0; 2]].concat());
+}
+
+#[tokio::test]
 async fn what_is_no_repository_or_has_no_commits_is_said() {
     let work = tempfile::tempdir().unwrap();
     let note = read("git", work.path(), &last_days(7)).await.unwrap().note.unwrap();
