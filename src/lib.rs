@@ -28,7 +28,7 @@
 //! | [`chat`] | what a platform can do; splitting, formatting, redaction, files to text |
 //! | [`outbox`] | the relay: the only code that sends |
 //! | [`schedule`] | jobs by the clock: which there are, what fires when |
-//! | [`feeds`] | live data of personas: git, files, activity, ledger |
+//! | [`feeds`] | live data of personas: git, files, numbers and news of the web, the team's own doings |
 //! | [`persona`] | persona files, prompts, context, the offline composer, the turn |
 //! | [`conversation`] | the rules of talk (router, guard), intake, one task per channel, halts, commands |
 //! | [`discord`] | identities, REST, slash commands |

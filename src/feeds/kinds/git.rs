@@ -15,6 +15,10 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 const RECORD: char = '\x1e';
 const FIELD: char = '\x1f';
 
+/// The size of a commit is told for the newest ones only: git reads every version of every file for it, which is nearly all the work of
+/// a reading.
+const SIZED: usize = 50;
+
 /// Commits are counted up to here, which takes git about a second; beyond it their number is no gauge.
 const MOST_COUNTED: u64 = 100_000;
 
@@ -75,10 +79,17 @@ impl Git {
     async fn list_commits(&self, asked: &FeedQuery) -> Result<(Vec<FeedItem>, usize), FeedError> {
         let since = format!("--max-age={}", asked.since.timestamp());
         let until = format!("--min-age={}", asked.until.timestamp());
-        let limit = format!("--max-count={}", asked.limit);
-        let fixed = ["log", COMMIT_FORMAT, "--numstat", "--no-show-signature", "--no-ext-diff", "--no-textconv"];
-        let log = self.git(&[&fixed[..], &[&since, &until, &limit, "HEAD"]].concat()).await?;
-        let commits: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).collect();
+        let (limit, sized) = (format!("--max-count={}", asked.limit), format!("--max-count={}", asked.limit.min(SIZED)));
+        let log = ["log", "--no-show-signature", COMMIT_FORMAT, &since, &until, &limit, "HEAD"];
+        let fixed = ["log", "--no-show-signature", SIZE_FORMAT, "--numstat", "--no-ext-diff", "--no-textconv"];
+        let sizes = [&fixed[..], &[&since, &until, &sized, "HEAD"]].concat();
+        let (log, sizes) = tokio::try_join!(self.git(&log), self.git(&sizes))?;
+        let mut commits: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).collect();
+        for (hash, size) in sizes.split(RECORD).skip(1).map(parse_size) {
+            if let Some(commit) = commits.iter_mut().find(|commit| commit.reference == hash) {
+                commit.values = size;
+            }
+        }
         if commits.len() < asked.limit {
             let total = commits.len();
             return Ok((commits, total));
@@ -128,26 +139,31 @@ impl From<GitError> for FeedError {
 }
 
 const COMMIT_FORMAT: &str = "--format=%x1e%h%x1f%ct%x1f%an%x1f%s";
+const SIZE_FORMAT: &str = "--format=%x1e%h";
 
-/// One commit: a line of fields, then a line per file with the lines added and removed (`-` for a binary file).
 fn parse_commit(record: &str) -> Option<FeedItem> {
-    let (head, files) = record.split_once('\n').unwrap_or((record, ""));
-    let mut fields = head.splitn(4, FIELD);
+    let mut fields = record.trim_end_matches('\n').splitn(4, FIELD);
     let (hash, at, author, subject) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-    let (mut touched, mut added, mut removed) = (0.0, 0.0, 0.0);
-    for mut columns in files.lines().filter(|line| !line.is_empty()).map(|line| line.split('\t')) {
-        touched += 1.0;
-        added += lines_of(columns.next());
-        removed += lines_of(columns.next());
-    }
     Some(FeedItem {
         at: DateTime::from_timestamp(at.parse().ok()?, 0),
         what: "commit".into(),
         by: Some(author.to_owned()),
         text: subject.to_owned(),
         reference: hash.to_owned(),
-        values: vec![Value::new("files", touched, "files"), Value::new("added", added, "lines"), Value::new("removed", removed, "lines")],
+        values: Vec::new(),
     })
+}
+
+/// The commit on the first line, then a line per file with the lines added and removed (`-` for a binary file).
+fn parse_size(record: &str) -> (&str, Vec<Value>) {
+    let (hash, files) = record.split_once('\n').unwrap_or((record, ""));
+    let (mut touched, mut added, mut removed) = (0.0, 0.0, 0.0);
+    for mut columns in files.lines().filter(|line| !line.is_empty()).map(|line| line.split('\t')) {
+        touched += 1.0;
+        added += lines_of(columns.next());
+        removed += lines_of(columns.next());
+    }
+    (hash, vec![Value::new("files", touched, "files"), Value::new("added", added, "lines"), Value::new("removed", removed, "lines")])
 }
 
 fn lines_of(column: Option<&str>) -> f64 {

@@ -15,7 +15,7 @@ const ITEMS: usize = 20;
 /// What feeds said serves the turns of this time; a burst of questions does not start `git` for each.
 const FRESH: TimeDelta = TimeDelta::seconds(30);
 
-/// Up to this age it serves a turn at once while it is read anew for the next.
+/// Up to this age it serves a turn at once while it is read anew for the next. A failure does not: it may be over.
 const USABLE: TimeDelta = TimeDelta::minutes(5);
 
 /// The feeds of all personas, and what they said last. Cheap to clone.
@@ -139,13 +139,12 @@ impl Readings {
     async fn read_lately(&self, shared: &Arc<Shared>) -> Arc<FeedRead> {
         let now = self.inner.clock.now();
         match shared.find_younger(now, USABLE) {
-            Some(known) => {
-                if now - known.at >= FRESH {
-                    self.refresh(shared);
-                }
+            Some(known) if now - known.at < FRESH => known,
+            Some(known) if known.report.outcome.is_ok() => {
+                self.refresh(shared);
                 known
             }
-            None => shared.read(&self.inner.clock).await,
+            _ => shared.read(&self.inner.clock).await,
         }
     }
 

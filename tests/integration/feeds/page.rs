@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use teamroom::clock::ManualClock;
@@ -87,6 +88,36 @@ async fn personas_that_ask_at_once_wait_for_one_reading_of_the_feed_they_share()
     assert_eq!(vince.reports, eliza.reports);
     assert_eq!(vince.reports[0].outcome.as_ref().unwrap().values[0].to_string(), "queue 12 jobs");
     assert_eq!(site.asked(), ["/shared"]);
+}
+
+#[tokio::test]
+async fn a_good_reading_serves_while_it_is_read_anew_and_a_failure_does_not() {
+    let site = Site::start().await;
+    let url = site.tell("/x", Answer::Status(503));
+    let clock = ManualClock::new(now());
+    let readings = readings(&[("vince", vec![queue("service", &url)])], &clock);
+    let vince = "vince".into();
+    let value = async || {
+        let read = readings.read(&vince).await;
+        read.reports[0].outcome.as_ref().map(|reading| reading.values[0].number).map_err(ToString::to_string)
+    };
+    let down = Err("it answered 503 Service Unavailable".to_owned());
+    assert_eq!(value().await, down);
+    site.json("/x", QUEUE);
+    assert_eq!(value().await, down, "a burst of questions does not ask a failing feed each time");
+    clock.advance(Duration::from_secs(31));
+    assert_eq!(value().await, Ok(12.0));
+
+    site.json("/x", r#"{"queue": 13}"#);
+    clock.advance(Duration::from_secs(31));
+    assert_eq!(value().await, Ok(12.0), "nobody waits for what is known well enough");
+    while value().await != Ok(13.0) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(site.asked().len(), 3);
+    site.json("/x", r#"{"queue": 14}"#);
+    clock.advance(Duration::from_mins(5));
+    assert_eq!(value().await, Ok(14.0), "what is old is not served");
 }
 
 #[tokio::test]
