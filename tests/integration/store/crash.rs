@@ -1,10 +1,12 @@
 //! What a process said was stored is stored, however the process ends.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use secrecy::ExposeSecret;
 use teamroom::domain::decision::{Decision, Reason};
+use teamroom::domain::ids::MeetingId;
 use teamroom::domain::meeting::{Meeting, MeetingState};
 use teamroom::domain::memory::{Memory, MemorySource};
 use teamroom::domain::message::Channel;
@@ -44,11 +46,14 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
         acknowledged.extend(run_and_kill(home, "a_team_holds_standups_until_it_is_killed", 5 + 3 * round));
         let store = home.open_once_free().await;
         let meetings = store.list_meetings(u32::MAX).await.unwrap();
+        let mut results = list_results(&store).await;
         for meeting in &meetings {
-            let whole = usize::from(meeting.state == MeetingState::Done);
-            assert_eq!(count_results(&store, meeting).await, [whole, 2 * whole, whole, whole], "{}", meeting.id);
+            let expected = if meeting.state == MeetingState::Done { WHOLE } else { [0; 4] };
+            assert_eq!(results.remove(&meeting.id).unwrap_or_default(), expected, "{}", meeting.id);
         }
-        let done: Vec<_> = meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).map(|meeting| meeting.id.as_str()).collect();
+        assert!(results.is_empty(), "each result has its meeting");
+        let done: Vec<_> =
+            meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).map(|meeting| meeting.id.as_str()).collect();
         assert!(acknowledged.iter().all(|id| done.contains(&id.as_str())));
         for OpenMeeting { meeting, .. } in store.list_open_meetings().await.unwrap() {
             assert!(close_standup(&store, &meeting).await.unwrap(), "the next start goes on with {}", meeting.id);
@@ -57,18 +62,28 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
     }
 }
 
-/// Reports, items, predictions and memories that a standup left behind.
-async fn count_results(store: &Store, meeting: &Meeting) -> [usize; 4] {
-    let every_item = ItemFilter { statuses: &[], owner: None, limit: u32::MAX };
-    let items = store.list_items(&every_item).await.unwrap();
-    let predictions = store.list_predictions(u32::MAX).await.unwrap();
-    let lessons = store.list_lessons(&"vince".into(), u32::MAX).await.unwrap();
-    [
-        store.find_report(&meeting.channel.id, meeting.day).await.unwrap().into_iter().count(),
-        items.iter().filter(|item| item.origin == Origin::Meeting(meeting.id.clone())).count(),
-        predictions.iter().filter(|prediction| prediction.meeting == meeting.id).count(),
-        lessons.iter().filter(|lesson| lesson.source == MemorySource::Meeting(meeting.id.clone())).count(),
-    ]
+/// How many reports, items, predictions and memories a standup of [`close_standup`] leaves behind.
+const WHOLE: [usize; 4] = [1, 2, 1, 1];
+
+/// The same as it stands in the store, for each meeting that left something.
+async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
+    let mut results: HashMap<MeetingId, [usize; 4]> = HashMap::new();
+    let mut count = |meeting: MeetingId, what: usize| results.entry(meeting).or_default()[what] += 1;
+    for stored in store.list_reports(u32::MAX).await.unwrap() {
+        count(stored.report.meeting, 0);
+    }
+    for item in store.list_items(&ItemFilter { statuses: &[], owner: None, limit: u32::MAX }).await.unwrap() {
+        let Origin::Meeting(meeting) = item.origin else { panic!("{:?}", item.origin) };
+        count(meeting, 1);
+    }
+    for prediction in store.list_predictions(u32::MAX).await.unwrap() {
+        count(prediction.meeting, 2);
+    }
+    for lesson in store.list_lessons(&"vince".into(), u32::MAX).await.unwrap() {
+        let MemorySource::Meeting(meeting) = lesson.source else { panic!("{:?}", lesson.source) };
+        count(meeting, 3);
+    }
+    results
 }
 
 /// Runs one of the writers below in a process of its own, kills it once it said `enough` times that something was stored, and gives

@@ -220,8 +220,7 @@ async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
     assert!(!store.skip_seat(&meeting.id, &Participant::Persona("7".into()), "nobody", at(4)).await.unwrap());
     let seats = store.list_seats(&meeting.id).await.unwrap();
     let states: Vec<_> = seats.iter().map(|seat| (seat.round, seat.state, seat.reason.as_deref())).collect();
-    let expected =
-        [(0, SeatState::Skipped, Some("Ada said so")), (0, SeatState::Skipped, Some("is ill")), (1, SeatState::Waiting, None)];
+    let expected = [(0, SeatState::Skipped, Some("Ada said so")), (0, SeatState::Skipped, Some("is ill")), (1, SeatState::Waiting, None)];
     assert_eq!(states, expected);
     assert!(store.skip_seat(&meeting.id, &vince(), "and again", at(5)).await.unwrap(), "now in the next round");
 }
