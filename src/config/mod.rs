@@ -94,6 +94,7 @@ impl Config {
         let work = root.read("work", PathBuf::from("."), "The directory whose git history and knowledge/ folder the personas' feeds read.");
         let data = dir.join(data);
         Self {
+            standup: StandupSettings::default(),
             team,
             personas: dir.join(personas),
             work: dir.join(work),

@@ -63,13 +63,8 @@ impl Store {
 
     /// Ends a memory: nobody is told it any more. False when it has ended already, or there is none.
     pub async fn end_memory(&self, memory: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
-        let ended = sql!(
-            self.db().write()?,
-            execute,
-            "UPDATE memories SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL",
-            memory.as_str(),
-            at
-        )?;
+        let ended =
+            sql!(self.db().write()?, execute, "UPDATE memories SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", memory.as_str(), at)?;
         Ok(ended > 0)
     }
 }

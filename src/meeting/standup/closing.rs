@@ -232,7 +232,7 @@ impl Standup {
             source: reading.source.clone(),
             as_of: reading.as_of,
             items: reading.total,
-            values: reading.values.iter().map(|value| format!("{} {}", value.name, render::amount(value.number, &value.unit))).collect(),
+            values: reading.values.iter().map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit))).collect(),
             note: reading.note.clone(),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }

@@ -85,7 +85,7 @@ fn page_feed(entry: PageEntry) -> PageFeed {
 fn page_reading(reading: Reading) -> PageReading {
     let item = |item: crate::feeds::FeedItem| PageItem {
         at: item.at,
-        what: item.what.to_owned(),
+        what: item.what.into_owned(),
         by: item.by,
         text: item.text,
         reference: item.reference,

@@ -96,12 +96,8 @@ impl Store {
 
     /// The meeting that is open in a channel.
     pub async fn find_open_meeting(&self, channel: &ChannelId) -> Result<Option<Meeting>> {
-        let row: Option<MeetingColumns> = sql!(
-            self.db().read(),
-            fetch_optional,
-            "SELECT * FROM meetings WHERE channel = $1 AND ended_at IS NULL",
-            channel.as_str()
-        )?;
+        let row: Option<MeetingColumns> =
+            sql!(self.db().read(), fetch_optional, "SELECT * FROM meetings WHERE channel = $1 AND ended_at IS NULL", channel.as_str())?;
         Ok(row.map(Meeting::from))
     }
 

@@ -116,8 +116,11 @@ impl Store {
             plain(reason),
             at
         )?;
+        if skipped == 0 {
+            return Ok(false);
+        }
         transaction.commit().await?;
-        Ok(skipped > 0)
+        Ok(true)
     }
 
     /// The seat of a person whose report a meeting in this channel is waiting for.

@@ -1,44 +1,34 @@
 //! What a process said was stored is stored, however the process ends.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use secrecy::ExposeSecret;
 use teamroom::domain::decision::{Decision, Reason};
-use teamroom::store::{Claim, Decided, Finished, Store, StoreError};
+use teamroom::domain::ids::MeetingId;
+use teamroom::domain::meeting::{Meeting, MeetingState};
+use teamroom::domain::memory::{Memory, MemorySource};
+use teamroom::domain::message::Channel;
+use teamroom::domain::work::{Origin, WorkItem};
+use teamroom::store::{Called, Claim, Decided, Finished, ItemFilter, OpenMeeting, StandupClosing, Store, StoreError};
 
-use super::sample::{answer, at, finished, message, noon, turn};
+use super::sample::{answer, at, finished, line, message, noon, turn};
+use super::standup::{closing, item, lesson, prediction, report, standup, standup_channel};
 use super::{Home, on_both};
 
-/// The variable that turns [`a_writer_writes_until_it_is_killed`] from a test into the process that another test kills.
+/// The variable that turns the writers below from tests into the process that another test kills.
 const DATABASE: &str = "TEAMROOM_TEST_DATABASE";
 
 /// How often the writer is killed, each time at another moment.
 const ROUNDS: usize = 5;
 
-on_both!(nothing_that_was_acknowledged_is_lost_by_a_kill);
+on_both!(nothing_that_was_acknowledged_is_lost_by_a_kill, a_standup_is_closed_wholly_or_not_at_all_by_a_kill);
 
 async fn nothing_that_was_acknowledged_is_lost_by_a_kill(home: &Home) {
     let mut acknowledged = Vec::new();
     for round in 0..ROUNDS {
-        let before = acknowledged.len();
-        let mut writer = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "store::crash::a_writer_writes_until_it_is_killed", "--nocapture"])
-            .env(DATABASE, home.url.expose_secret())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(writer.stdout.take().unwrap()).lines();
-        while acknowledged.len() < before + 10 + 7 * round {
-            let line = lines.next().expect("the writer writes").unwrap();
-            acknowledged.extend(line.strip_prefix("stored ").map(str::to_owned));
-        }
-        writer.kill().unwrap();
-        writer.wait().unwrap();
-        // What it said before it died, and nobody has read yet.
-        acknowledged.extend(lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("stored ").map(str::to_owned)));
-
+        acknowledged.extend(run_and_kill(home, "a_writer_writes_until_it_is_killed", 10 + 7 * round));
         let store = home.open_once_free().await;
         for id in &acknowledged {
             let trace = store.trace(&id.as_str().into()).await.unwrap().expect("the message is there");
@@ -48,6 +38,75 @@ async fn nothing_that_was_acknowledged_is_lost_by_a_kill(home: &Home) {
         assert!(store.summary().await.unwrap().damage.is_empty());
         store.close().await;
     }
+}
+
+async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
+    let mut acknowledged = Vec::new();
+    for round in 0..ROUNDS {
+        acknowledged.extend(run_and_kill(home, "a_team_holds_standups_until_it_is_killed", 5 + 3 * round));
+        let store = home.open_once_free().await;
+        let meetings = store.list_meetings(u32::MAX).await.unwrap();
+        let mut results = list_results(&store).await;
+        for meeting in &meetings {
+            let expected = if meeting.state == MeetingState::Done { WHOLE } else { [0; 4] };
+            assert_eq!(results.remove(&meeting.id).unwrap_or_default(), expected, "{}", meeting.id);
+        }
+        assert!(results.is_empty(), "each result has its meeting");
+        let done: Vec<_> =
+            meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).map(|meeting| meeting.id.as_str()).collect();
+        assert!(acknowledged.iter().all(|id| done.contains(&id.as_str())));
+        for OpenMeeting { meeting, .. } in store.list_open_meetings().await.unwrap() {
+            assert!(close_standup(&store, &meeting).await.unwrap(), "the next start goes on with {}", meeting.id);
+        }
+        store.close().await;
+    }
+}
+
+/// How many reports, items, predictions and memories a standup of [`close_standup`] leaves behind.
+const WHOLE: [usize; 4] = [1, 2, 1, 1];
+
+/// The same as it stands in the store, for each meeting that left something.
+async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
+    let mut results: HashMap<MeetingId, [usize; 4]> = HashMap::new();
+    let mut count = |meeting: MeetingId, what: usize| results.entry(meeting).or_default()[what] += 1;
+    for stored in store.list_reports(u32::MAX).await.unwrap() {
+        count(stored.report.meeting, 0);
+    }
+    for item in store.list_items(&ItemFilter { statuses: &[], owner: None, limit: u32::MAX }).await.unwrap() {
+        let Origin::Meeting(meeting) = item.origin else { panic!("{:?}", item.origin) };
+        count(meeting, 1);
+    }
+    for prediction in store.list_predictions(u32::MAX).await.unwrap() {
+        count(prediction.meeting, 2);
+    }
+    for lesson in store.list_lessons(&"vince".into(), u32::MAX).await.unwrap() {
+        let MemorySource::Meeting(meeting) = lesson.source else { panic!("{:?}", lesson.source) };
+        count(meeting, 3);
+    }
+    results
+}
+
+/// Runs one of the writers below in a process of its own, kills it once it said `enough` times that something was stored, and gives
+/// what that was.
+fn run_and_kill(home: &Home, writer: &str, enough: usize) -> Vec<String> {
+    let mut process = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("store::crash::{writer}"), "--nocapture"])
+        .env(DATABASE, home.url.expose_secret())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let mut stored = Vec::new();
+    while stored.len() < enough {
+        let line = lines.next().expect("the writer writes").unwrap();
+        stored.extend(line.strip_prefix("stored ").map(str::to_owned));
+    }
+    process.kill().unwrap();
+    process.wait().unwrap();
+    // What it said before it died, and nobody has read yet.
+    stored.extend(lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("stored ").map(str::to_owned)));
+    stored
 }
 
 impl Home {
@@ -114,4 +173,38 @@ async fn answer_one(store: &Store, id: &str, number: i64) -> Result<(), StoreErr
     let post = answer(&begun, "Solus is.");
     assert!(store.finish_turn(&Finished { outbox: std::slice::from_ref(&post), ..finished(&begun) }).await?);
     Ok(())
+}
+
+/// Holds one standup after the other, each in a channel of its own, and says so after each. Does nothing unless another test asks for it.
+#[tokio::test]
+async fn a_team_holds_standups_until_it_is_killed() {
+    #[expect(clippy::disallowed_methods, reason = "how one process of a test tells another")]
+    let Ok(url) = std::env::var(DATABASE) else { return };
+    let store = Store::open(&url.into(), noon()).await.unwrap();
+    for number in 0.. {
+        let channel = Channel { id: format!("{}-{number}", std::process::id()).into(), ..standup_channel() };
+        let meeting = Meeting { channel, ..standup() };
+        assert_eq!(store.call_meeting(&meeting).await.unwrap(), Called::Opened);
+        assert!(close_standup(&store, &meeting).await.unwrap());
+        writeln!(std::io::stdout(), "stored {}", meeting.id).expect("somebody reads, or has killed this");
+    }
+}
+
+/// Takes a standup from wherever it stands to its end.
+async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, StoreError> {
+    store.open_meeting(&meeting.id, &[], &[line("good morning")], at(1)).await?;
+    let meeting = store.begin_closing(&meeting.id, at(2)).await?.expect("it is open");
+    let origin = Origin::Meeting(meeting.id.clone());
+    let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 2) }, WorkItem { origin, ..item("roll it back", 2) }];
+    let (report, call) = (report(&meeting, 1), prediction(&meeting, "512 commits?"));
+    let memory = Memory { source: MemorySource::Meeting(meeting.id.clone()), ..lesson("Latency follows traffic.") };
+    let post = line("the Day Report");
+    let whole = StandupClosing {
+        items: &items,
+        prediction: Some(&call),
+        memories: std::slice::from_ref(&memory),
+        outbox: std::slice::from_ref(&post),
+        ..closing(&meeting, &report, &post.id)
+    };
+    store.close_standup(&whole).await
 }

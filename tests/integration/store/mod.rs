@@ -3,18 +3,23 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
 
 mod asks;
+mod closing;
 mod crash;
 mod identities;
 mod inbox;
 mod insight;
 mod limits;
+mod meetings;
+mod memory;
 mod opening;
 mod outbox;
 mod sample;
 mod samples;
+mod standup;
 mod statements;
 mod transcript;
 mod turns;
+mod work;
 
 use secrecy::SecretString;
 use teamroom::store::Store;

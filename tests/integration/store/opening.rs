@@ -21,7 +21,7 @@ on_both!(
 );
 
 /// Runs SQL that the store itself never would.
-async fn tamper(home: &Home, sql: &str) {
+pub(crate) async fn tamper(home: &Home, sql: &str) {
     let url = home.url.expose_secret();
     let sql = AssertSqlSafe(sql.to_owned());
     if url.starts_with("sqlite:") {

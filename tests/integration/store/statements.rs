@@ -31,8 +31,26 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
     }
 }
 
-/// Tables that grow with every message; only the summary may read one from end to end.
-const GROWING: [&str; 8] = ["inbox", "outbox", "turns", "asks", "ledger", "files", "firings", "samples"];
+/// Tables that grow with every message or meeting; only the summary may read one from end to end.
+const GROWING: [&str; 17] = [
+    "inbox",
+    "outbox",
+    "turns",
+    "asks",
+    "ledger",
+    "files",
+    "meetings",
+    "seats",
+    "reports",
+    "predictions",
+    "ratings",
+    "work_items",
+    "work_dependencies",
+    "work_events",
+    "memories",
+    "firings",
+    "samples",
+];
 
 /// What may be read from end to end: tables that stay small, and `due`, the heads of the channels that wait.
 const SMALL: [&str; 8] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities", "job_pauses", "jobs"];

@@ -10,7 +10,7 @@ use crate::domain::work::Owner;
 use crate::store::ItemChange;
 
 use super::medium::Medium;
-use super::words::{answer, direction, percent, time};
+use super::words::{call as position, direction, time};
 
 /// The most characters of a reason or a question.
 const SENTENCE: usize = 300;
@@ -19,9 +19,8 @@ const SENTENCE: usize = 300;
 pub fn render_call(call: &ReportedCall, question: Option<&str>) -> String {
     let question = question.map_or(String::new(), |question| format!("{}\n", Medium::Chat.line_within(question, SENTENCE)));
     format!(
-        "{question}**My call: {}, {}.** {}\n-# Settled {} by rule: {}",
-        answer(call.call.answer),
-        percent(call.call.confidence),
+        "{question}My call: {}. {}\n-# Settled {} by rule: {}",
+        position(&call.call),
         Medium::Chat.line_within(&call.call.reason, SENTENCE),
         time(call.expires_at),
         Medium::Chat.line(&call.terms)
@@ -37,11 +36,10 @@ pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
         Verdict::Void => "**void**, which counts for neither side",
     };
     format!(
-        "My call of {} on \"{}\" was {}, {}: {verdict}. {}\n-# Settled by rule: {}",
+        "My call of {} on \"{}\" was {}: {verdict}. {}\n-# Settled by rule: {}",
         time(prediction.made_at),
         Medium::Chat.line_within(&prediction.question, SENTENCE),
-        answer(prediction.call.answer),
-        percent(prediction.call.confidence),
+        position(&prediction.call),
         Medium::Chat.line_within(&settled.note, SENTENCE),
         Medium::Chat.line(&prediction.rule.describe())
     )

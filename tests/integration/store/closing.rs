@@ -1,0 +1,277 @@
+//! What a standup leaves behind: report, prediction, items, memories, figures.
+
+use chrono::{Days, TimeDelta};
+use teamroom::config::Budgets;
+use teamroom::domain::ids::LedgerId;
+use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::domain::message::Channel;
+use teamroom::domain::persona::Tier;
+use teamroom::domain::prediction::{Prediction, Settled, Verdict};
+use teamroom::domain::usage::{Money, Purpose, Reservation};
+use teamroom::domain::work::{Origin, WorkItem};
+use teamroom::store::{HeldStandup, ItemFilter, StandupClosing, Store};
+
+use super::opening::tamper;
+use super::sample::{at, general, line};
+use super::standup::{
+    ben, closed, closing, contribution, item, lesson, opened, prediction, report, seat, standup, standup_channel, today, vince,
+};
+use super::{Home, on_both};
+
+on_both!(
+    a_standup_is_closed_once_with_all_that_came_of_it,
+    a_closing_that_fails_in_the_middle_stores_nothing,
+    a_closing_begun_anew_makes_the_earlier_one_void,
+    a_second_standup_of_the_day_revises_the_report,
+    reports_are_found_by_day,
+    a_report_that_cannot_be_read_is_told,
+    a_day_has_one_call_on_a_question,
+    a_prediction_is_settled_once_and_not_before_it_expires,
+    a_person_rates_an_insight_once,
+    a_standup_is_told_in_figures,
+);
+
+const ALL_ITEMS: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, limit: 100 };
+
+async fn begun(store: &Store) -> Meeting {
+    let meeting = opened(store).await;
+    store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap()
+}
+
+async fn a_standup_is_closed_once_with_all_that_came_of_it(home: &Home) {
+    let store = home.open().await;
+    let meeting = begun(&store).await;
+    let (report, post) = (report(&meeting, 1), line("the Day Report"));
+    let origin = Origin::Meeting(meeting.id.clone());
+    let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 60) }, WorkItem { origin, ..item("roll it back", 61) }];
+    let (prediction, memories) = (prediction(&meeting, "512 commits by Friday?"), [lesson("Latency follows traffic.")]);
+    let whole = StandupClosing {
+        items: &items,
+        prediction: Some(&prediction),
+        memories: &memories,
+        outbox: std::slice::from_ref(&post),
+        ..closing(&meeting, &report, &post.id)
+    };
+    assert!(store.close_standup(&whole).await.unwrap());
+    assert!(!store.close_standup(&whole).await.unwrap(), "it is over");
+    assert_eq!(store.begin_closing(&meeting.id, at(70)).await.unwrap(), None);
+    store.close().await;
+
+    let store = home.open().await;
+    let ended = store.find_meeting(&meeting.id).await.unwrap().unwrap();
+    assert_eq!((ended.state, ended.ended_at), (MeetingState::Done, Some(at(60))));
+    assert!(store.list_open_meetings().await.unwrap().is_empty());
+    let stored = store.find_report(&report.channel, today()).await.unwrap().unwrap();
+    assert_eq!((stored.report, stored.post, stored.created_at), (report, post.id, at(60)));
+    assert_eq!(store.list_items(&ALL_ITEMS).await.unwrap(), items);
+    assert_eq!(store.list_items_changed(at(0), at(60)).await.unwrap().len(), 2, "each began with an event");
+    assert_eq!(store.list_predictions(9).await.unwrap(), [prediction]);
+    assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap(), memories);
+    let trace = store.trace(&"m1".into()).await.unwrap().unwrap();
+    assert_eq!(trace.outbox.len(), 1, "its post is traced to the message that called the standup");
+}
+
+async fn a_closing_that_fails_in_the_middle_stores_nothing(home: &Home) {
+    let store = home.open().await;
+    let meeting = begun(&store).await;
+    let (report, post) = (report(&meeting, 1), line("the Day Report"));
+    store.enqueue(std::slice::from_ref(&post), at(0)).await.unwrap();
+    let (items, call, memories) = ([item("profile checkout", 60)], prediction(&meeting, "?"), [lesson("Latency follows traffic.")]);
+    let whole = StandupClosing { items: &items, prediction: Some(&call), memories: &memories, ..closing(&meeting, &report, &post.id) };
+    store.close_standup(&StandupClosing { outbox: &[line("first"), post.clone()], ..whole }).await.unwrap_err();
+    assert_eq!(store.find_meeting(&meeting.id).await.unwrap().unwrap().state, MeetingState::Closing);
+    assert_eq!(store.find_report(&report.channel, today()).await.unwrap(), None);
+    assert!(store.list_items(&ALL_ITEMS).await.unwrap().is_empty());
+    assert!(store.list_items_changed(at(0), at(99)).await.unwrap().is_empty());
+    assert!(store.list_predictions(9).await.unwrap().is_empty());
+    assert!(store.list_lessons(&"vince".into(), 9).await.unwrap().is_empty());
+    assert_eq!(store.outbox_depth(at(60)).await.unwrap().0, 1);
+
+    assert!(store.close_standup(&whole).await.unwrap(), "it may be tried again");
+}
+
+async fn a_closing_begun_anew_makes_the_earlier_one_void(home: &Home) {
+    let store = home.open().await;
+    let running = opened(&store).await;
+    let (report, post) = (report(&running, 1), line("the Day Report"));
+    assert!(!store.close_standup(&closing(&running, &report, &post.id)).await.unwrap(), "people still speak");
+    let first = store.begin_closing(&running.id, at(50)).await.unwrap().unwrap();
+    let second = store.begin_closing(&running.id, at(51)).await.unwrap().unwrap();
+    assert!(!store.close_standup(&closing(&first, &report, &post.id)).await.unwrap());
+    assert!(store.close_standup(&closing(&second, &report, &post.id)).await.unwrap());
+}
+
+async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
+    let store = home.open().await;
+    let (_, first) = closed(&store, 1).await;
+    let (second, _) = closed(&store, 2).await;
+    let stored = store.find_report(&standup_channel().id, today()).await.unwrap().unwrap();
+    assert_eq!((stored.report.revision, &stored.report.meeting), (2, &second.id));
+    assert_eq!(stored.post, first.id, "revisions stand where the first was posted");
+    assert_eq!(store.list_reports(9).await.unwrap(), [stored.clone()]);
+
+    // Made without knowing of the second.
+    let third = begun(&store).await;
+    let (stale, post) = (report(&third, 2), line("revision 2 again"));
+    let items = [item("profile checkout", 60)];
+    assert!(!store.close_standup(&StandupClosing { items: &items, ..closing(&third, &stale, &post.id) }).await.unwrap());
+    assert_eq!(store.find_report(&standup_channel().id, today()).await.unwrap(), Some(stored));
+    assert!(store.list_items(&ALL_ITEMS).await.unwrap().is_empty());
+    assert!(store.close_standup(&closing(&third, &report(&third, 3), &post.id)).await.unwrap(), "the meeting still waits for its end");
+}
+
+async fn reports_are_found_by_day(home: &Home) {
+    let store = home.open().await;
+    let friday = today() - Days::new(3);
+    for (day, channel) in [(friday, standup_channel()), (today(), standup_channel()), (today(), general())] {
+        let called = Meeting { day, channel, ..standup() };
+        store.call_meeting(&called).await.unwrap();
+        store.open_meeting(&called.id, &[], &[], at(1)).await.unwrap();
+        let meeting = store.begin_closing(&called.id, at(2)).await.unwrap().unwrap();
+        assert!(store.close_standup(&closing(&meeting, &report(&meeting, 1), &line("the Day Report").id)).await.unwrap());
+    }
+    let channel = standup_channel().id;
+    let last = store.find_last_report(&channel, today()).await.unwrap().unwrap();
+    assert_eq!(last.report.day, friday, "the one before today, however long ago");
+    assert_eq!(store.find_last_report(&channel, friday).await.unwrap(), None);
+    assert_eq!(store.find_last_report(&channel, today() + Days::new(1)).await.unwrap().unwrap().report.day, today());
+    assert_eq!(store.find_report(&channel, friday).await.unwrap(), Some(last));
+    assert_eq!(store.find_report(&channel, friday + Days::new(1)).await.unwrap(), None);
+    let days: Vec<_> = store.list_reports(3).await.unwrap().into_iter().map(|stored| stored.report.day).collect();
+    assert_eq!(days, [today(), today(), friday]);
+    assert_eq!(store.list_reports(2).await.unwrap().len(), 2);
+}
+
+async fn a_report_that_cannot_be_read_is_told(home: &Home) {
+    let store = home.open().await;
+    closed(&store, 1).await;
+    tamper(home, r#"UPDATE reports SET report = '{"day":"2026-11-21"}'"#).await;
+    let error = store.find_report(&standup_channel().id, today()).await.unwrap_err();
+    assert!(error.to_string().contains("column report") && error.to_string().contains("restore a backup"), "{error}");
+    assert!(!error.is_retryable());
+    assert_eq!(store.list_meetings(9).await.unwrap().len(), 1, "the rest is still there");
+}
+
+/// Closes a standup of today with a call in it.
+async fn call_in(store: &Store, revision: u32, question: &str) -> Prediction {
+    let meeting = begun(store).await;
+    let call = prediction(&meeting, question);
+    let report = report(&meeting, revision);
+    assert!(store.close_standup(&StandupClosing { prediction: Some(&call), ..closing(&meeting, &report, &line("").id) }).await.unwrap());
+    call
+}
+
+fn settled(verdict: Verdict) -> Settled {
+    Settled { verdict, value: Some(513.0), at: at(3600), note: "commits 513".into() }
+}
+
+async fn a_day_has_one_call_on_a_question(home: &Home) {
+    let store = home.open().await;
+    let replaced = call_in(&store, 1, "512 commits?").await;
+    let other = call_in(&store, 2, "a new star?").await;
+    let call = call_in(&store, 3, "512 commits?").await;
+    let ids = |predictions: Vec<Prediction>| predictions.into_iter().map(|prediction| prediction.id).collect::<Vec<_>>();
+    assert_eq!(ids(store.list_predictions(9).await.unwrap()), [call.id.clone(), other.id.clone()]);
+    assert!(!store.settle_prediction(&replaced.id, &settled(Verdict::Hit), &[line("late")], at(3600)).await.unwrap());
+
+    assert!(store.settle_prediction(&call.id, &settled(Verdict::Hit), &[], at(3600)).await.unwrap());
+    let later = call_in(&store, 4, "512 commits?").await;
+    assert_eq!(ids(store.list_predictions(9).await.unwrap()), [later.id, call.id, other.id], "what is settled stays");
+}
+
+async fn a_prediction_is_settled_once_and_not_before_it_expires(home: &Home) {
+    let store = home.open().await;
+    let call = call_in(&store, 1, "512 commits?").await;
+    assert!(store.list_due_predictions(at(3599)).await.unwrap().is_empty());
+    assert!(!store.settle_prediction(&call.id, &settled(Verdict::Miss), &[line("too soon")], at(3599)).await.unwrap());
+    assert_eq!(store.list_due_predictions(at(3600)).await.unwrap(), std::slice::from_ref(&call));
+
+    let twice = line("a hit");
+    store.enqueue(std::slice::from_ref(&twice), at(3600)).await.unwrap();
+    store.settle_prediction(&call.id, &settled(Verdict::Miss), std::slice::from_ref(&twice), at(3601)).await.unwrap_err();
+    assert!(store.settle_prediction(&call.id, &settled(Verdict::Hit), &[line("a hit")], at(3601)).await.unwrap());
+    assert!(!store.settle_prediction(&call.id, &settled(Verdict::Miss), &[line("a miss")], at(3602)).await.unwrap());
+    assert!(store.list_due_predictions(at(9999)).await.unwrap().is_empty());
+    assert_eq!(store.list_predictions(1).await.unwrap(), [Prediction { settled: Some(settled(Verdict::Hit)), ..call }]);
+    assert_eq!(store.outbox_depth(at(3602)).await.unwrap().0, 2);
+}
+
+async fn a_person_rates_an_insight_once(home: &Home) {
+    let store = home.open().await;
+    assert_eq!(store.count_ratings(&"vince".into(), at(0)).await.unwrap(), (0, 0));
+    store.rate("s1/vince", &"vince".into(), &"1".into(), true, at(0)).await.unwrap();
+    store.rate("s1/vince", &"vince".into(), &"2".into(), true, at(1)).await.unwrap();
+    store.rate("s2/vince", &"vince".into(), &"1".into(), true, at(2)).await.unwrap();
+    store.rate("s2/echo", &"echo".into(), &"1".into(), true, at(2)).await.unwrap();
+    assert_eq!(store.count_ratings(&"vince".into(), at(0)).await.unwrap(), (3, 0));
+    store.rate("s1/vince", &"vince".into(), &"2".into(), false, at(5)).await.unwrap();
+    assert_eq!(store.count_ratings(&"vince".into(), at(0)).await.unwrap(), (2, 1), "one may think better of it");
+    assert_eq!(store.count_ratings(&"vince".into(), at(2)).await.unwrap(), (1, 1));
+}
+
+async fn a_standup_is_told_in_figures(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    store.call_meeting(&meeting).await.unwrap();
+    let echo = || teamroom::domain::meeting::Participant::Persona("echo".into());
+    let seats = [vince(), echo(), ben(), echo(), echo()].into_iter().zip(0..).map(|(who, position)| seat(&meeting, position, who));
+    store.open_meeting(&meeting.id, &seats.collect::<Vec<_>>(), &[], at(1)).await.unwrap();
+    let ends = [SeatState::Spoke, SeatState::Spoke, SeatState::Quiet, SeatState::Quiet, SeatState::Skipped];
+    for (position, state) in (0..).zip(ends) {
+        let begun = store.begin_seat(&meeting.id, 0, position, at(2)).await.unwrap().unwrap();
+        let contribution = (state != SeatState::Skipped).then(contribution);
+        assert!(store.finish_seat(&Seat { state, contribution, ..begun }, &[], at(3)).await.unwrap());
+    }
+    store.reserve(&call_for(meeting.id.as_str(), 7), &Budgets::default()).await.unwrap();
+    store.reserve(&call_for(meeting.id.as_str(), 5), &Budgets::default()).await.unwrap();
+    store.reserve(&call_for("something else", 9), &Budgets::default()).await.unwrap();
+    store.rate(&format!("{}/vince", meeting.id), &"vince".into(), &"1".into(), true, at(4)).await.unwrap();
+    store.rate(&format!("{}/echo", meeting.id), &"echo".into(), &"1".into(), false, at(4)).await.unwrap();
+    store.rate(meeting.id.as_str(), &"kelly".into(), &"1".into(), false, at(4)).await.unwrap();
+    assert!(store.list_standup_figures(14).await.unwrap().is_empty(), "it is not over");
+
+    let meeting = store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap();
+    assert!(store.close_standup(&StandupClosing { at: at(75), ..closing(&meeting, &report(&meeting, 1), &line("").id) }).await.unwrap());
+    let elsewhere = Channel { id: "30".into(), ..standup_channel() };
+    let cancelled = Meeting { channel: elsewhere, ..standup() };
+    store.call_meeting(&cancelled).await.unwrap();
+    store.end_meeting(&cancelled.id, MeetingState::Cancelled, "no", &[], at(80)).await.unwrap();
+
+    let expected = HeldStandup {
+        meeting: meeting.id,
+        day: today(),
+        reports: 2,
+        quiet: 2,
+        skipped: 1,
+        words: 12,
+        seconds: 75,
+        cost: Money(12),
+        useful: 1,
+        not_useful: 2,
+    };
+    assert_eq!(store.list_standup_figures(14).await.unwrap(), [expected]);
+
+    let next = Meeting { called_at: at(0) + TimeDelta::days(1), day: today() + Days::new(1), ..standup() };
+    store.call_meeting(&next).await.unwrap();
+    store.open_meeting(&next.id, &[], &[], at(1)).await.unwrap();
+    let next = store.begin_closing(&next.id, at(2)).await.unwrap().unwrap();
+    // The clock was set back meanwhile.
+    assert!(store.close_standup(&StandupClosing { at: at(3), ..closing(&next, &report(&next, 1), &line("").id) }).await.unwrap());
+    let figures = store.list_standup_figures(1).await.unwrap().remove(0);
+    assert_eq!((&figures.meeting, figures.seconds, figures.words), (&next.id, 0, 0), "the newest comes first");
+}
+
+fn call_for(subject: &str, cost: i64) -> Reservation {
+    Reservation {
+        id: LedgerId::generate(),
+        at: at(2),
+        persona: Some("vince".into()),
+        purpose: Purpose::Standup,
+        subject: subject.into(),
+        provider: "openai".into(),
+        model: "small".into(),
+        tier: Tier::T1,
+        tokens: 10,
+        cost: Money(cost),
+    }
+}

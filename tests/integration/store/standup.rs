@@ -1,0 +1,201 @@
+//! Standups for the stories to be about.
+
+use chrono::{NaiveDate, TimeDelta};
+
+use teamroom::domain::ids::{MeetingId, MemoryId, OutboxId, PredictionId, WorkItemId};
+use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState, Participant, Seat, SeatState};
+use teamroom::domain::memory::{Memory, MemoryKind, MemorySource};
+use teamroom::domain::message::{Channel, Place};
+use teamroom::domain::outbound::OutboundMessage;
+use teamroom::domain::prediction::{Answer, Call, Comparison, Prediction, Scoreboard, SettlingRule};
+use teamroom::domain::report::DayReport;
+use teamroom::domain::signal::{Direction, Signal};
+use teamroom::domain::tension::CrossCheck;
+use teamroom::domain::usage::{Money, TokenUsage};
+use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use teamroom::store::{Called, StandupClosing, Store};
+
+use super::sample::{at, line, noon};
+
+pub(crate) fn standup_channel() -> Channel {
+    Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server }
+}
+
+/// The day of noon.
+pub(crate) fn today() -> NaiveDate {
+    noon().date_naive()
+}
+
+/// A standup that Ada called by the message `m1`.
+pub(crate) fn standup() -> Meeting {
+    Meeting {
+        id: MeetingId::generate(),
+        kind: MeetingKind::Standup,
+        channel: standup_channel(),
+        day: today(),
+        facilitator: "kelly".into(),
+        called_by: CalledBy::Person { id: "1".into(), name: "Ada".into(), message: Some("m1".into()) },
+        called_at: at(0),
+        deadline: at(1800),
+        state: MeetingState::Called,
+        wrap: false,
+        closings: 0,
+        reason: None,
+        ended_at: None,
+    }
+}
+
+pub(crate) fn vince() -> Participant {
+    Participant::Persona("vince".into())
+}
+
+/// Ben, a person on the team.
+pub(crate) fn ben() -> Participant {
+    Participant::Person { id: "7".into(), name: "Ben".into() }
+}
+
+pub(crate) fn seat(meeting: &Meeting, position: u32, who: Participant) -> Seat {
+    Seat {
+        meeting: meeting.id.clone(),
+        round: 0,
+        position,
+        who,
+        state: SeatState::Waiting,
+        attempts: 0,
+        contribution: None,
+        reason: None,
+        started_at: None,
+        ended_at: None,
+    }
+}
+
+/// Six words.
+pub(crate) fn contribution() -> Contribution {
+    let signal = Signal { subject: "checkout latency".into(), direction: Direction::Up, confidence: 0.8, evidence: None };
+    Contribution {
+        text: "Latency is up\nby 10 ms.".into(),
+        signals: vec![signal],
+        model: Some("scripted/one".into()),
+        usage: TokenUsage { input: 100, cached: 40, output: 7 },
+        partial: false,
+        problems: Vec::new(),
+    }
+}
+
+/// The end of a seat's turn at which it said something.
+pub(crate) fn spoke(seat: &Seat) -> Seat {
+    Seat { state: SeatState::Spoke, contribution: Some(contribution()), ..seat.clone() }
+}
+
+pub(crate) fn report(meeting: &Meeting, revision: u32) -> DayReport {
+    DayReport {
+        day: meeting.day,
+        channel: meeting.channel.id.clone(),
+        channel_name: meeting.channel.name.clone(),
+        meeting: meeting.id.clone(),
+        revision,
+        written_at: at(60),
+        tldr: vec![format!("revision {revision}")],
+        question: None,
+        call: Err("nobody was asked".into()),
+        scoreboard: Scoreboard::default(),
+        contributions: Vec::new(),
+        cross_check: CrossCheck::default(),
+        changes: Vec::new(),
+        moved: Vec::new(),
+        actions: Vec::new(),
+        refused: Vec::new(),
+        feeds: Vec::new(),
+        cost: Money(5),
+        usage: TokenUsage::default(),
+        seconds: 60,
+        model: None,
+    }
+}
+
+/// A call that expires an hour after noon.
+pub(crate) fn prediction(meeting: &Meeting, question: &str) -> Prediction {
+    Prediction {
+        id: PredictionId::generate(),
+        meeting: meeting.id.clone(),
+        channel: meeting.channel.id.clone(),
+        question: question.into(),
+        call: Call { by: "echo".into(), answer: Answer::Yes, confidence: 0.7, reason: "It grew all week.".into(), model: None },
+        rule: SettlingRule {
+            feed: "repository".into(),
+            value: "commits".into(),
+            unit: String::new(),
+            comparison: Comparison::AtLeast,
+            threshold: 512.0,
+        },
+        base: 502.0,
+        made_at: at(60),
+        expires_at: at(3600),
+        settled: None,
+    }
+}
+
+/// An action of Vince's, made `seconds` after noon.
+pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
+    WorkItem {
+        id: WorkItemId::generate(),
+        kind: WorkKind::Action,
+        what: what.into(),
+        how: "By profiling it.".into(),
+        why: "Checkout got slow.".into(),
+        owner: Owner::Persona("vince".into()),
+        urgency: Urgency::Today,
+        priority: 2,
+        criteria: vec!["the profile is posted".into()],
+        status: WorkStatus::New,
+        attempts: 0,
+        parent: None,
+        depends_on: Vec::new(),
+        origin: Origin::CommandLine,
+        outcome: None,
+        cost: Money::ZERO,
+        created_at: at(seconds),
+        updated_at: at(seconds),
+    }
+}
+
+/// A lesson of the whole team.
+pub(crate) fn lesson(text: &str) -> Memory {
+    Memory {
+        id: MemoryId::generate(),
+        kind: MemoryKind::Lesson,
+        persona: None,
+        text: text.into(),
+        tags: vec!["latency".into()],
+        significance: 0.5,
+        source: MemorySource::Message("m1".into()),
+        created_at: at(60),
+        ended_at: None,
+    }
+}
+
+/// Calls a standup and opens it, with seats for Vince and Ben.
+pub(crate) async fn opened(store: &Store) -> Meeting {
+    let meeting = standup();
+    assert_eq!(store.call_meeting(&meeting).await.unwrap(), Called::Opened);
+    let seats = [seat(&meeting, 0, vince()), seat(&meeting, 1, ben())];
+    assert!(store.open_meeting(&meeting.id, &seats, &[], at(1)).await.unwrap());
+    store.find_meeting(&meeting.id).await.unwrap().unwrap()
+}
+
+/// The closing of a standup with nothing in it but its report.
+pub(crate) fn closing<'a>(meeting: &'a Meeting, report: &'a DayReport, post: &'a OutboxId) -> StandupClosing<'a> {
+    StandupClosing { meeting, report, post, items: &[], prediction: None, memories: &[], outbox: &[], at: meeting.called_at + MINUTE }
+}
+
+/// How long a standup of the stories takes.
+const MINUTE: TimeDelta = TimeDelta::minutes(1);
+
+/// Opens a standup and closes it with a report of that revision.
+pub(crate) async fn closed(store: &Store, revision: u32) -> (Meeting, OutboundMessage) {
+    let meeting = opened(store).await;
+    let meeting = store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap();
+    let post = line(&format!("revision {revision}"));
+    assert!(store.close_standup(&closing(&meeting, &report(&meeting, revision), &post.id)).await.unwrap());
+    (meeting, post)
+}
