@@ -48,11 +48,11 @@ pub struct Config {
     pub chat: ChatSettings,
     pub guard: GuardLimits,
     pub schedules: ScheduleSettings,
+    pub standup: StandupSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
     pub server: ServerSettings,
-    pub standup: StandupSettings,
 }
 
 /// Reads and checks everything.
@@ -93,14 +93,15 @@ impl Config {
         let data = root.read("data", PathBuf::from(".teamroom"), "Where the team keeps its files and, by default, its database.");
         let work = root.read("work", PathBuf::from("."), "The directory whose git history and knowledge/ folder the personas' feeds read.");
         let data = dir.join(data);
+        let schedules = ScheduleSettings::read(root);
         Self {
-            standup: StandupSettings::default(),
             team,
             personas: dir.join(personas),
             work: dir.join(work),
-            schedules: ScheduleSettings::read(root),
             chat: ChatSettings::read(&mut root.section("chat")),
             guard: GuardLimits::read(&mut root.section("guard")),
+            standup: StandupSettings::read(&mut root.section("standup"), schedules.zone),
+            schedules,
             models: ModelSettings::read(&mut root.section("models")),
             budgets: Budgets::read(&mut root.section("budgets")),
             discord: DiscordSettings::read(&mut root.section("discord")),
@@ -117,7 +118,8 @@ impl Config {
         let tokens = self.discord.tokens.keys().map(|slug| (slug.as_str(), DiscordSettings::token_variable(slug)));
         let bindings = self.chat.channels.bindings.iter().filter(|(_, bound)| bound != "listen");
         let bindings = bindings.map(|(channel, bound)| (bound.as_str(), format!("the rule of chat.channels for {channel}")));
-        let strangers = tokens.chain(bindings).filter(|(slug, _)| !known.contains(slug));
+        let speakers = self.standup.order.iter().map(|slug| (slug.as_str(), "standup.order".to_owned()));
+        let strangers = tokens.chain(bindings).chain(speakers).filter(|(slug, _)| !known.contains(slug));
         strangers
             .map(|(slug, place)| {
                 let meant = reader::find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));

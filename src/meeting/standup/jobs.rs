@@ -1,5 +1,7 @@
 //! What the schedule asks of the standup. A firing stays open until its result is stored, so that a crash leaves it to the next start.
 
+use chrono::TimeDelta;
+
 use super::Standup;
 use crate::domain::schedule::{Firing, FiringState, JobAction};
 
@@ -43,7 +45,7 @@ impl Standup {
         if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
             outbox.iter().for_each(|message| self.parts.relay.wake(&message.channel));
         }
-        store.delete_samples_before(now - self.parts.standup.keep_samples).await?;
+        store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
         Ok(())
     }
 }
