@@ -102,7 +102,7 @@ impl App {
         .await
         .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
-        let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let relay = Relay::start(store.clone(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let standup = terms(&config, &roster);
         let called = Arc::new(Notify::new());
         let schedule = Schedule::new(schedule::Parts {
@@ -303,7 +303,6 @@ pub fn performer(
         .build()
         .context("cannot make an HTTP client")?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
-    let secrets: Vec<_> = config.list_secrets().into_iter().cloned().collect();
     let performer = Performer {
         roster: roster.clone(),
         team: config.team.clone(),
@@ -311,8 +310,14 @@ pub fn performer(
         models,
         max_output_tokens: config.models.max_output_tokens,
         readings: Readings::new(feeds, clock.clone()),
-        redactor: Redactor::new(&secrets),
+        redactor: redactor(config),
         clock: clock.clone(),
     };
     Ok((performer, low))
+}
+
+/// Knows everything that this process was told in confidence.
+fn redactor(config: &Config) -> Redactor {
+    let secrets: Vec<_> = config.list_secrets().into_iter().cloned().collect();
+    Redactor::new(&secrets)
 }

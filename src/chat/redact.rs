@@ -14,6 +14,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::domain::outbound::OutboundMessage;
 use crate::domain::text::is_invisible;
 
 /// What stands in place of a secret.
@@ -90,6 +91,19 @@ impl Redactor {
         }
         redacted.push_str(&text[end..]);
         (Cow::Owned(redacted), found.len())
+    }
+
+    /// Takes the secrets out of every text of a message; how many there were.
+    pub fn redact_message(&self, message: &mut OutboundMessage) -> usize {
+        let mut count = 0;
+        for text in message.texts_mut() {
+            let (redacted, found) = self.redact(text);
+            if found > 0 {
+                *text = redacted.into_owned();
+            }
+            count += found;
+        }
+        count
     }
 
     fn find(&self, text: &str) -> Vec<Range<usize>> {
@@ -330,5 +344,31 @@ mod tests {
             prop_assert!(!crate::domain::text::without_invisible(&redacted).contains(&secret));
             prop_assert!(redacted.contains(REDACTED));
         }
+    }
+
+    #[test]
+    fn no_part_of_a_message_is_overlooked() {
+        use crate::domain::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundKind, Placement};
+
+        let leak = || "see hunter2-hunter2".to_owned();
+        let mut message = OutboundMessage {
+            files: vec![OutboundFile { name: leak(), content: FileContent::Text(leak()) }],
+            embed: Some(Embed {
+                title: leak(),
+                text: leak(),
+                color: 0,
+                fields: vec![EmbedField { name: leak(), value: leak(), inline: false }],
+                footer: Some(leak()),
+                url: Some(leak()),
+                image: Some(leak()),
+            }),
+            buttons: vec![Button { id: "b".to_owned(), label: leak(), style: ButtonStyle::Primary }],
+            place: Placement::Thread { on: "1".into(), name: leak() },
+            ..OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, leak())
+        };
+        let redactor = Redactor::new(&["hunter2-hunter2".to_owned().into()]);
+        assert_eq!(redactor.redact_message(&mut message), 12);
+        assert!(!serde_json::to_string(&message).unwrap().contains("hunter2"));
+        assert_eq!(redactor.redact_message(&mut message), 0);
     }
 }

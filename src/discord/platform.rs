@@ -57,13 +57,13 @@ impl ChatPlatform for Discord {
         if self.hub.channels.find_parent(id).is_some() {
             return Ok(thread);
         }
-        let opener = self.coordinator()?;
-        match self.rest.open_thread(&opener.credential, channel, message, name).await {
+        let coordinator = self.coordinator()?;
+        match self.rest.open_thread(&coordinator.credential, channel, message, name).await {
             Ok(opened) => self.hub.channels.record(&opened),
             // By an attempt whose answer was lost, or before the start; or it was opened and deleted, and then looking for it fails.
             Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
-                let found = self.rest.get_channel(&opener.credential, &thread).await?;
-                self.hub.channels.record_found(&found, &opener.persona);
+                let found = self.rest.get_channel(&coordinator.credential, &thread).await?;
+                self.hub.channels.record_found(&found, &coordinator.persona);
             }
             Err(failure) => return Err(failure.into()),
         }

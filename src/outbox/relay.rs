@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::delivery::{Delivery, Hitch};
+use crate::chat::redact::Redactor;
 use crate::chat::{ChatPlatform, SendError};
 use crate::clock::SharedClock;
 use crate::domain::ids::ChannelId;
@@ -34,6 +35,7 @@ pub struct Relay {
 struct Inner {
     store: Store,
     platform: Arc<dyn ChatPlatform>,
+    redactor: Redactor,
     clock: SharedClock,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -45,9 +47,16 @@ struct Inner {
 
 impl Relay {
     /// Starts the sweep; rows left by an earlier process are sent as soon as their identities are online.
-    pub fn start(store: Store, platform: Arc<dyn ChatPlatform>, clock: SharedClock, tasks: TaskTracker, stop: CancellationToken) -> Self {
+    pub fn start(
+        store: Store,
+        platform: Arc<dyn ChatPlatform>,
+        redactor: Redactor,
+        clock: SharedClock,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
         let busy = Mutex::new(HashMap::new());
-        let relay = Self { inner: Arc::new(Inner { store, platform, clock, tasks, stop, busy, settled: Notify::new() }) };
+        let relay = Self { inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new() }) };
         relay.inner.tasks.spawn(relay.clone().sweep());
         relay
     }
@@ -123,12 +132,22 @@ impl Relay {
 
     /// Sends the channel's rows in order until none is due. A row that has to wait keeps those behind it waiting.
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
-        while let Some(row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
+        while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
+            self.screen(&mut row.message);
             if !self.deliver(&row).await? {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Takes out what no flow should have let through. The row itself stays as it was written.
+    fn screen(&self, message: &mut OutboundMessage) {
+        let redacted = self.inner.redactor.redact_message(message);
+        if redacted > 0 {
+            metrics::counter!("teamroom_redactions_total").increment(redacted as u64);
+            tracing::warn!(outbox = %message.id, persona = %message.persona, redacted, "secrets were taken out of a message");
+        }
     }
 
     /// One attempt at one row. True when the row is done with and the next may follow.

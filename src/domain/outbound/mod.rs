@@ -60,6 +60,28 @@ impl OutboundMessage {
         }
     }
 
+    /// Every text that somebody may get to see, for whoever has to look through all of them. The ids of buttons show nowhere.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut texts = vec![&mut self.text];
+        for file in &mut self.files {
+            texts.push(&mut file.name);
+            if let FileContent::Text(text) = &mut file.content {
+                texts.push(text);
+            }
+        }
+        if let Some(embed) = &mut self.embed {
+            texts.extend([&mut embed.title, &mut embed.text]);
+            texts.extend(embed.fields.iter_mut().flat_map(|field| [&mut field.name, &mut field.value]));
+            // The picture goes by the name of its file, which is among the texts too.
+            texts.extend([&mut embed.footer, &mut embed.url, &mut embed.image].into_iter().flatten());
+        }
+        texts.extend(self.buttons.iter_mut().map(|button| &mut button.label));
+        if let Placement::Thread { name, .. } = &mut self.place {
+            texts.push(name);
+        }
+        texts
+    }
+
     /// The key by which the platform drops a repetition. The same row always gives the same nonce, so a retry after a crash is
     /// the same message. Discord takes at most 25 characters; the id is a hyphenless UUIDv7, whose first 25 hold the time and 52 random bits.
     pub fn nonce(&self) -> String {

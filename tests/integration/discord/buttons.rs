@@ -93,6 +93,10 @@ async fn a_decided_question_loses_its_buttons_and_everybody_hears() {
         let question = &stage.history(&general).await[1];
         assert_eq!((&question["components"], &question["content"]), (&json!([]), &json!("shall we?")), "{persona}");
     }
+    // Two questions, and for each an acknowledgement, the change of its message and the answer; what persons did comes on top.
+    if let Some(checked) = crate::sandbox::fidelity::check_requests(&stage.sandbox.journal()) {
+        assert!(checked >= 8, "only {checked} requests were checked");
+    }
     stage.close().await;
 }
 

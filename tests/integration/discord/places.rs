@@ -172,6 +172,28 @@ async fn a_revision_replaces_everything_of_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_is_as_discord_describes_it() {
+    let stage = stage(&["vince"]).await;
+    let general = stage.channel("general");
+    for persona in ["echo", "vince"] {
+        let first = stage.discord.send(&with_everything(persona, &general)).await.unwrap();
+        let thread = stage.discord.open_thread(&first.channel, &first.message, &"long name ".repeat(20)).await.unwrap();
+        let inside = stage.discord.send(&with_everything(persona, thread.as_str())).await.unwrap();
+        stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
+        for posted in [first, inside] {
+            let bare = row(persona, posted.channel.as_str(), "only text");
+            for revision in [with_everything(persona, posted.channel.as_str()), bare] {
+                stage.discord.edit(&revision, &posted.message).await.unwrap();
+            }
+        }
+    }
+    if let Some(checked) = crate::sandbox::fidelity::check_requests(&stage.sandbox.journal()) {
+        assert!(checked >= 16, "only {checked} requests were checked");
+    }
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_changed_counts_as_gone() {
     for mute in [&[][..], &["vince"]] {
         let stage = stage(mute).await;

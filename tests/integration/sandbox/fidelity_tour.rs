@@ -96,6 +96,12 @@ impl Tour<'_> {
         let file = kelly.upload(&messages, &about, &[("report.md", b"# Report".to_vec())], false).await.ok();
         let url = file["attachments"][0]["url"].as_str().expect("an address");
         assert_eq!(kelly.fetch(url).await, (200, b"# Report".to_vec()));
+        let shown = json!({ "embeds": [{ "title": "t", "image": { "url": "attachment://c.png" }, "thumbnail": { "url": "attachment://c.png" } }],
+            "attachments": [{ "id": 0, "filename": "c.png" }] });
+        let chart = kelly.upload(&messages, &shown, &[("c.png", b"\x89PNG".to_vec())], false).await.ok();
+        assert_eq!(chart["attachments"], json!([]), "a file that an embed shows is not listed beside it");
+        let url = chart["embeds"][0]["image"]["url"].as_str().expect("an address");
+        assert_eq!(kelly.fetch(url).await, (200, b"\x89PNG".to_vec()));
         let one = format!("{messages}/{}", Self::id(&answer));
         kelly.get(&one).await.ok();
         kelly.call("PATCH", &one, json!({ "content": "edited", "flags": 4 })).await.ok();

@@ -2,7 +2,7 @@
 
 mod clients;
 mod faults;
-mod fidelity;
+pub(crate) mod fidelity;
 mod fidelity_tour;
 mod gateway;
 mod harness;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use teamroom::config::ProviderKind;
 use teamroom::domain::ids::{ChannelId, OutboxId};
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Placement};
+use teamroom::domain::outbound::{Button, ButtonStyle, Embed, OutboundKind, OutboundMessage, Placement};
 use teamroom::sandbox::{RestFault, Switch};
 use teamroom::store::Store;
 
@@ -16,6 +16,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 on_both_stores!(
     rows_of_all_places_are_delivered_in_order,
     what_has_no_place_any_more_is_said_in_the_channel,
+    no_secret_leaves_in_any_part_of_a_message,
     a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator,
     killed_after_the_platform_took_a_post_in_a_thread,
     killed_after_the_platform_took_a_revision,
@@ -116,6 +117,23 @@ async fn what_has_no_place_any_more_is_said_in_the_channel(backing: Backing) {
     assert_eq!(general(&team).await, ["no thread", "no original", "no starter", "report, revised"]);
     let thread = thread_on(&team, "report, revised").await.expect("a thread");
     assert_eq!(texts(&team, &thread).await, ["a thread after all"]);
+}
+
+async fn no_secret_leaves_in_any_part_of_a_message(backing: Backing) {
+    let mut team = quiet(backing).await;
+    let key = "sk-scripted-0123456789abcdef";
+    let report = OutboundMessage {
+        embed: Some(Embed { title: format!("Report {key}"), ..Embed::default() }),
+        buttons: vec![Button { id: "b".to_owned(), label: key.to_owned(), style: ButtonStyle::Primary }],
+        ..row(&team, "kelly", "report", Placement::Channel)
+    };
+    let inside = row(&team, "vince", "inside", Placement::Thread { on: report.id.clone(), name: format!("All of {key}") });
+    leave(&team, &[&report, &inside]).await;
+    team.start_app().await;
+    team.settle().await;
+    let shown = team.history("general").await[0].raw.clone();
+    assert_eq!((&shown["embeds"][0]["title"], &shown["thread"]["name"]), (&"Report [redacted]".into(), &"All of [redacted]".into()));
+    assert!(!shown.to_string().contains(key));
 }
 
 async fn a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator(backing: Backing) {
