@@ -15,7 +15,7 @@
 //!
 //! # Map, in reading order
 //!
-//! `domain ← config ← {store, llm, chat} ← {outbox, feeds} ← persona ← conversation ← {discord, http} ← app ← cli`: a module imports only from its
+//! `domain ← config ← {store, llm, chat} ← {outbox, schedule, feeds} ← persona ← conversation ← {discord, http} ← app ← cli`: a module imports only from its
 //! left, and modules inside one brace do not import each other. `clock`, `telemetry` and `shutdown` stand beside it; `sandbox` stands alone.
 //! `tests/tidy.rs` checks it.
 //!
@@ -27,7 +27,8 @@
 //! | [`llm`] | providers, retry, breaker, structured answers |
 //! | [`chat`] | what a platform can do; splitting, formatting, redaction, files to text |
 //! | [`outbox`] | the relay: the only code that sends |
-//! | [`feeds`] | live data of personas: git, files, activity, ledger |
+//! | [`schedule`] | jobs by the clock: which there are, what fires when |
+//! | [`feeds`] | live data of personas: git, files, numbers and news of the web, the team's own doings |
 //! | [`persona`] | persona files, prompts, context, the offline composer, the turn |
 //! | [`conversation`] | the rules of talk (router, guard), intake, one task per channel, halts, commands |
 //! | [`discord`] | identities, REST, slash commands |
@@ -63,15 +64,18 @@ pub mod chat;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod containment;
 pub mod conversation;
 pub mod discord;
 pub mod domain;
 pub mod feeds;
 pub mod http;
 pub mod llm;
+pub mod meeting;
 pub mod outbox;
 pub mod persona;
 pub mod sandbox;
+pub mod schedule;
 pub mod shutdown;
 pub mod store;
 pub mod telemetry;

@@ -2,6 +2,7 @@
 
 mod ports;
 mod sources;
+mod standby;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::task::TaskTracker;
 
 use crate::chat::redact::Redactor;
@@ -19,22 +20,27 @@ use crate::config::Config;
 use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
 use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
-use crate::feeds::{self, Feed, FeedSources};
+use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
+use crate::meeting::{self, Meetings};
 use crate::outbox::Relay;
 use crate::persona::LedgerMeter;
 use crate::persona::turn::{Performer, Readings};
+use crate::schedule::{self, Schedule, ScheduleDesk};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
 use crate::{http, telemetry};
 use ports::{Memory, Reception};
 use sources::OwnDoings;
+pub use standby::start_or_stand_by;
 
 /// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
 const EVENTS: usize = 1024;
 
 /// What a team is started with.
+#[derive(Clone)]
 pub struct Setting {
     pub config: Config,
     pub roster: Roster,
@@ -61,12 +67,12 @@ impl App {
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
         let Setting { config, roster, clock } = setting;
         let roster = Arc::new(roster);
-        // First what may be taken by another process, before anybody logs in.
+        // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
+        let store = Store::open(&config.database_url, clock.now()).await?;
         let listener = match config.server.listen {
             Some(listen) => Some(http::bind(listen).await?),
             None => None,
         };
-        let store = Store::open(&config.database_url, clock.now()).await?;
         let shutdown = Shutdown::default();
         let tasks = TaskTracker::new();
         let metrics = telemetry::start_metrics();
@@ -97,6 +103,33 @@ impl App {
         .context("cannot connect to Discord")?;
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let standup = terms(&config, &roster);
+        let called = Arc::new(Notify::new());
+        let schedule = Schedule::new(schedule::Parts {
+            settings: config.schedules.clone(),
+            coordinator: roster.coordinator().slug.clone(),
+            standup: standup.clone(),
+            store: store.clone(),
+            platform: Some(port.clone()),
+            clock: clock.clone(),
+            wake: called.clone(),
+        });
+        let performer = Arc::new(performer);
+        let meetings = Meetings::new(meeting::Parts {
+            roster: roster.clone(),
+            standup: config.standup.clone(),
+            terms: standup.clone(),
+            reports: config.data.join("reports"),
+            store: store.clone(),
+            platform: port.clone(),
+            relay: relay.clone(),
+            performer: performer.clone(),
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            called: called.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+        });
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -106,7 +139,11 @@ impl App {
                 store: store.clone(),
                 platform: port.clone(),
                 relay: relay.clone(),
-                performer: Arc::new(performer),
+                schedule: ScheduleDesk::new(schedule.clone()),
+                standups: meetings.desk(),
+                meetings: called,
+                standup,
+                performer,
                 clock: clock.clone(),
                 tasks: tasks.clone(),
                 stop: shutdown.stop.clone(),
@@ -117,6 +154,8 @@ impl App {
         .await?;
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
+        meetings.start();
+        schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let http = match listener {
@@ -231,6 +270,11 @@ async fn take_events(
     }
 }
 
+/// On what terms standups are called.
+pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
+    StandupTerms { facilitator: roster.coordinator().slug.clone(), zone: config.schedules.zone, session: config.standup.session }
+}
+
 /// Everything a turn works with. Also returns where it is told that the day's budget runs low.
 ///
 /// # Errors
@@ -242,11 +286,13 @@ pub fn performer(
     clock: &SharedClock,
 ) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
-    let sources = FeedSources { work: config.work.clone(), clock: clock.clone(), activity: doings.clone(), ledger: doings };
-    let mut feeds: HashMap<PersonaSlug, Vec<Box<dyn Feed>>> = HashMap::new();
+    let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
+    let web = Web::new().context("cannot make an HTTP client for feeds")?;
+    let mut builder = FeedBuilder::new(FeedSources { work: config.work.clone(), clock: clock.clone(), web, activity, backlog, ledger });
+    let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
     for persona in roster.personas() {
         for spec in &persona.feeds {
-            let feed = feeds::build(spec, &sources).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
+            let feed = builder.build(spec).with_context(|| format!("a feed of {} is declared wrongly", persona.name))?;
             feeds.entry(persona.slug.clone()).or_default().push(feed);
         }
     }

@@ -57,11 +57,18 @@ impl CommandDesk for Reception {
     async fn run(&self, call: CommandCall) -> CommandReply {
         match self.desk.get() {
             Some(desk) => desk.run(call).await,
-            None => CommandReply { text: "We are just starting. Please try again in a moment.".into(), ephemeral: true, error: true },
+            None => CommandReply::refused("We are just starting. Please try again in a moment."),
         }
     }
 
     fn complete_persona(&self, prefix: &str) -> Vec<String> {
         self.desk.get().map(|desk| desk.complete_persona(prefix)).unwrap_or_default()
+    }
+
+    async fn complete_job(&self, prefix: &str) -> Vec<String> {
+        match self.desk.get() {
+            Some(desk) => desk.complete_job(prefix).await,
+            None => Vec::new(),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The team's own doings, as the feeds `activity` and `ledger` want them.
+//! The team's own doings, as the feeds `activity`, `backlog` and `ledger` want them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use chrono::{DateTime, Utc};
 
 use crate::domain::ids::PersonaSlug;
 use crate::domain::roster::Roster;
-use crate::feeds::{self, ActivityLine, ActivitySource, CostLine, LedgerSource};
+use crate::domain::turn::TurnState;
+use crate::feeds::{self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostLine, LedgerSource};
 use crate::store::{ActivityKind, CostGroup, Store};
 
 /// The store, with the names that people know.
@@ -28,6 +29,7 @@ impl ActivitySource for OwnDoings {
             .into_iter()
             .map(|line| {
                 let (what, whose) = match line.kind {
+                    ActivityKind::Turns if line.detail == TurnState::Answered.as_str() => ("answers".to_owned(), name(&line.subject)),
                     ActivityKind::Turns => (format!("turns {}", line.detail), name(&line.subject)),
                     ActivityKind::Asks => (format!("asks {}", line.detail), name(&line.subject)),
                     ActivityKind::Blocks => (format!("answers the guard kept back ({})", line.detail), name(&line.subject)),
@@ -39,6 +41,13 @@ impl ActivitySource for OwnDoings {
                 ActivityLine { what, whose, count: line.count, last_at: Some(line.last_at) }
             })
             .collect())
+    }
+}
+
+#[async_trait]
+impl BacklogSource for OwnDoings {
+    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
+        anyhow::bail!("the store holds no work items")
     }
 }
 

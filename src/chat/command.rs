@@ -1,10 +1,11 @@
-//! Commands that a person gives the team outside of talk: slash commands, and later buttons. The platform carries them, a
+//! Commands that a person gives the team outside of talk: slash commands and buttons. The platform carries them, a
 //! [`CommandDesk`] decides who may, and answers.
 
 use async_trait::async_trait;
 
 use crate::domain::ids::UserId;
 use crate::domain::message::Channel;
+use crate::domain::schedule::JobDraft;
 
 /// What a person wants. Names of personas are as typed; the desk resolves them and says which there are.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,67 @@ pub enum Command {
     Raise {
         dollars: f64,
     },
+    Schedule(ScheduleCommand),
     Help,
+    Standup(StandupCommand),
+    Report(ReportView),
+    Predictions(PredictionsView),
+    /// A button of ours was pressed, of whatever age: its id says everything.
+    Press {
+        button: String,
+    },
+}
+
+/// `/standup`: the one of the channel in which it is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StandupCommand {
+    Start,
+    Status,
+    /// Passes over a persona or a person.
+    Skip {
+        who: String,
+    },
+    /// Comes to the end: whoever has not spoken is passed over.
+    Wrap,
+    /// Ends it without a report.
+    Cancel,
+}
+
+/// Which Day Report is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReportView {
+    Today,
+    /// `YYYY-MM-DD`, as typed.
+    Of {
+        day: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PredictionsView {
+    List,
+    Score,
+}
+
+/// What a person wants of the schedule. Names of jobs are as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScheduleCommand {
+    List,
+    /// Without a channel the job is for the one in which the command is given.
+    Add(JobDraft),
+    Pause {
+        name: String,
+    },
+    Resume {
+        name: String,
+    },
+    Remove {
+        name: String,
+    },
+    /// Does it now, whatever its timetable says.
+    Run {
+        name: String,
+    },
 }
 
 /// The days whose costs are asked for; each span ends today.
@@ -73,6 +134,41 @@ pub struct CommandReply {
     pub ephemeral: bool,
     /// It was not done; the text says why and what to do.
     pub error: bool,
+    /// The pressed message loses its buttons: what it asked is decided. Means nothing where no button was pressed.
+    pub retire_buttons: bool,
+}
+
+impl CommandReply {
+    /// For everybody in the channel.
+    pub fn public(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ephemeral: false, error: false, retire_buttons: false }
+    }
+
+    /// For the caller alone.
+    pub fn private(text: impl Into<String>) -> Self {
+        Self { ephemeral: true, ..Self::public(text) }
+    }
+
+    /// Why it was not done, for the caller alone.
+    pub fn refused(text: impl Into<String>) -> Self {
+        Self { error: true, ..Self::private(text) }
+    }
+
+    /// The same, and the question is decided: the pressed message loses its buttons.
+    #[must_use]
+    pub fn retiring_buttons(self) -> Self {
+        Self { retire_buttons: true, ..self }
+    }
+}
+
+/// A part of the team that carries out commands of its own, once it is decided that the caller may.
+#[async_trait]
+pub trait Department: Send + Sync + 'static {
+    /// None: this command is for another department.
+    ///
+    /// # Errors
+    /// The store does not answer. Everything else is a reply.
+    async fn carry(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>>;
 }
 
 /// Who carries commands out.
@@ -83,4 +179,7 @@ pub trait CommandDesk: Send + Sync + 'static {
 
     /// Names of personas that begin with what was typed so far, best first. Called at each key stroke.
     fn complete_persona(&self, prefix: &str) -> Vec<String>;
+
+    /// Names of jobs that begin with what was typed so far. Called at each key stroke.
+    async fn complete_job(&self, prefix: &str) -> Vec<String>;
 }

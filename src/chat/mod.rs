@@ -1,6 +1,6 @@
 //! What a chat platform can do, and what every platform's text needs: splitting, formatting, redaction, attachments to text.
 //!
-//! Nothing here knows which platform it is. [`ChatPlatform::send`] is for `outbox::relay` alone.
+//! Nothing here knows which platform it is. [`ChatPlatform::send`], `edit` and `open_thread` are for `outbox::relay` alone.
 
 pub mod attachments;
 pub mod command;
@@ -22,6 +22,18 @@ use crate::domain::outbound::{OutboundMessage, Posted};
 pub trait ChatPlatform: Send + Sync + 'static {
     /// Posts a message as its persona. Sending the same row again within the platform's nonce window gives the first message, no second one.
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError>;
+
+    /// Replaces `posted`, a message of the same persona in `message.channel`, by `message`: its text, embed, buttons and files. May be done twice.
+    ///
+    /// # Errors
+    /// [`SendError::Gone`] when there is nothing (any more) that could be replaced.
+    async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError>;
+
+    /// The thread that hangs on a message of a channel; opened under `name` when there is none yet.
+    ///
+    /// # Errors
+    /// [`SendError::Refused`] when there can be none: it may not be opened here, or the message or the thread was deleted.
+    async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError>;
 
     /// Reads back whether `message` was posted at or after `since`: for a retry after the nonce window, and for personas without an account.
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError>;
@@ -128,6 +140,9 @@ pub enum SendError {
     /// It will never work: a lost permission, a deleted channel, a blocked text.
     #[error("the platform refused: {0}")]
     Refused(String),
+    /// The message to be replaced does not exist (any more), or is not this persona's.
+    #[error("it is gone: {0}")]
+    Gone(String),
 }
 
 /// Why a file could not be fetched, in words for the person who sent it.

@@ -9,8 +9,9 @@ use crate::clock::{Clock, SharedClock, SystemClock};
 use crate::config::Config;
 use crate::discord::{self, Finding};
 use crate::domain::roster::Roster;
-use crate::feeds::{self, FeedQuery};
+use crate::feeds::FeedQuery;
 use crate::persona::load;
+use crate::persona::turn::PageEntry;
 use crate::store::Store;
 
 #[derive(Debug, clap::Args)]
@@ -74,22 +75,25 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
         Ok((performer, _low)) => {
             findings.push(Finding::good(performer.describe_models()));
             let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
-            for persona in roster.personas() {
-                for report in feeds::read_all(performer.readings.feeds_of(&persona.slug), &asked).await {
-                    let what = format!("feed {} of {}", report.feed, persona.name);
-                    findings.push(match report.outcome {
-                        Ok(reading) => Finding::good(format!(
-                            "{what}: {} item(s) this week{}",
-                            reading.total,
-                            reading.note.map_or(String::new(), |note| format!(" ({note})"))
-                        )),
-                        Err(error) => Finding::bad(format!("{what}: {error}")),
-                    });
-                }
-            }
+            let page = performer.readings.read_page(&asked).await;
+            findings.extend(page.entries.into_iter().map(|entry| describe_feed(entry, roster)));
         }
     }
     store.close().await;
+}
+
+/// What a feed gave, with its values, so that a wrong pointer is seen.
+fn describe_feed(entry: PageEntry, roster: &Roster) -> Finding {
+    let owners: Vec<_> = entry.personas.iter().map(|persona| roster.name_of(persona)).collect();
+    let what = format!("feed {} of {}", entry.feed, owners.join(", "));
+    match entry.outcome {
+        Ok(reading) => {
+            let values: String = reading.values.iter().map(|value| format!(", {value}")).collect();
+            let note = reading.note.map_or(String::new(), |note| format!(" ({note})"));
+            Finding::good(format!("{what}: {} item(s) this week{values}{note}", reading.total))
+        }
+        Err(error) => Finding::bad(format!("{what}: {error}")),
+    }
 }
 
 async fn check_discord(config: &Config, roster: &Arc<Roster>, findings: &mut Vec<Finding>) {

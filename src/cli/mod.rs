@@ -6,6 +6,7 @@ mod doctor;
 pub mod init;
 mod run;
 mod sandbox;
+mod schedule;
 mod setting;
 mod trace;
 
@@ -42,6 +43,8 @@ enum Command {
     Ask(ask::Args),
     /// Show everything that was decided and done about a message.
     Trace(trace::Args),
+    /// Show and change what happens by the clock.
+    Schedule(schedule::Args),
     /// Show what is in the database and whether it is sound.
     Db(db::Args),
 }
@@ -60,6 +63,7 @@ impl Cli {
             Command::Doctor(args) => doctor::run(config, args).await,
             Command::Ask(args) => ask::run(config, args).await,
             Command::Trace(args) => trace::run(config, args).await,
+            Command::Schedule(args) => schedule::run(config, args).await,
             Command::Db(args) => db::run(config, args).await,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::setting;
-use crate::app::{App, Setting};
+use crate::app::{self, Setting};
 use crate::clock::SystemClock;
 use crate::telemetry;
 
@@ -16,7 +16,8 @@ pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     let config = setting::read_config(file)?;
     let roster = setting::read_roster(&config)?;
     telemetry::start_logs(&config.server)?;
-    let app = App::start(Setting { config, roster, clock: Arc::new(SystemClock) }).await?;
+    let setting = Setting { config, roster, clock: Arc::new(SystemClock) };
+    let Some(app) = app::start_or_stand_by(setting).await? else { return Ok(()) };
     if let Some(http) = app.http {
         tracing::info!("health and metrics on http://{http}");
     }

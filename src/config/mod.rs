@@ -9,7 +9,9 @@ mod discord;
 mod guard;
 mod models;
 mod reader;
+mod schedules;
 mod server;
+mod standup;
 
 use std::path::PathBuf;
 
@@ -24,6 +26,8 @@ pub use discord::DiscordSettings;
 pub use guard::GuardLimits;
 pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 pub use reader::{ConfigError, ConfigErrors, Sources};
+pub use schedules::ScheduleSettings;
+pub use standup::StandupSettings;
 pub use server::{LogFormat, ServerSettings};
 
 use reader::{Reader, Section};
@@ -43,10 +47,12 @@ pub struct Config {
     pub database_url: SecretString,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
+    pub schedules: ScheduleSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
     pub server: ServerSettings,
+    pub standup: StandupSettings,
 }
 
 /// Reads and checks everything.
@@ -88,9 +94,11 @@ impl Config {
         let work = root.read("work", PathBuf::from("."), "The directory whose git history and knowledge/ folder the personas' feeds read.");
         let data = dir.join(data);
         Self {
+            standup: StandupSettings::default(),
             team,
             personas: dir.join(personas),
             work: dir.join(work),
+            schedules: ScheduleSettings::read(root),
             chat: ChatSettings::read(&mut root.section("chat")),
             guard: GuardLimits::read(&mut root.section("guard")),
             models: ModelSettings::read(&mut root.section("models")),

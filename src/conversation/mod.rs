@@ -26,17 +26,22 @@ pub mod rules;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::chat::command::Department;
 use crate::chat::{ChatPlatform, PlatformEvent};
 use crate::clock::SharedClock;
 use crate::config::{ChatSettings, GuardLimits};
-use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::containment::contain;
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
+use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
+use crate::schedule::ScheduleDesk;
 use crate::store::{Store, StoreError};
 
 use channel::ChannelQueue;
@@ -51,9 +56,16 @@ pub struct Parts {
     pub guard: GuardLimits,
     /// The channel, by name or id, that is told what operators should know.
     pub ops_channel: String,
+    /// Carries out commands about standups.
+    pub standups: Arc<dyn Department>,
+    /// Rung when a person called or steered a meeting.
+    pub meetings: Arc<Notify>,
+    /// What calling a standup takes.
+    pub standup: StandupTerms,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
     pub relay: Relay,
+    pub schedule: ScheduleDesk,
     pub performer: Arc<Performer>,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
@@ -105,7 +117,7 @@ impl Conversation {
 
     /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
     pub async fn on_event(&self, event: PlatformEvent) {
-        if let Err(error) = endurance::contain(Box::pin(self.take(event))).await {
+        if let Err(error) = contain(Box::pin(self.take(event))).await {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
             metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }
@@ -164,17 +176,7 @@ impl Conversation {
 
     /// A line of the team about itself, spoken by `persona`.
     fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
-        OutboundMessage {
-            id: OutboxId::generate(),
-            persona: persona.clone(),
-            channel: channel.clone(),
-            turn: None,
-            kind: OutboundKind::Notice,
-            text: text.into(),
-            reply_to: None,
-            files: Vec::new(),
-            pings: Vec::new(),
-        }
+        OutboundMessage::new(persona, channel, OutboundKind::Notice, text)
     }
 
     async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {

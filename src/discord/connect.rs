@@ -82,11 +82,13 @@ impl Launch<'_> {
         // With its own rate limiter on, serenity ignores the address it is given.
         let http = HttpBuilder::new(token).client(self.gateway_http.clone()).proxy(self.address.base()).ratelimiter_disabled(true);
         let is_coordinator = identity.persona == self.options.roster.coordinator().slug;
+        let counter = self.counter(&identity.credential);
         let parts = SessionParts {
             gateway_url: self.gateway_url.clone(),
             http: Arc::new(http.build()),
             hub: Arc::clone(&self.hub),
-            commands: is_coordinator.then(|| self.commands(&identity.credential)),
+            commands: is_coordinator.then(|| Arc::new(Commands::new(Arc::clone(&counter)))),
+            counter,
         };
         Supervisor {
             identity: Arc::clone(identity),
@@ -98,8 +100,8 @@ impl Launch<'_> {
         }
     }
 
-    fn commands(&self, credential: &Arc<Credential>) -> Arc<Commands> {
-        Arc::new(Commands::new(Arc::new(Counter {
+    fn counter(&self, credential: &Arc<Credential>) -> Arc<Counter> {
+        Arc::new(Counter {
             desk: Arc::clone(&self.options.commands),
             registrations: Arc::clone(&self.options.registrations),
             rest: Arc::clone(&self.rest),
@@ -108,7 +110,7 @@ impl Launch<'_> {
             server: self.server,
             timing: self.options.timing,
             runtime: tokio::runtime::Handle::current(),
-        })))
+        })
     }
 }
 

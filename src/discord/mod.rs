@@ -2,7 +2,7 @@
 //!
 //! What it does: one [`identity`] per persona with a token, each on a thread of its own and supervised; what their [`gateway`]s see, once and
 //! as [`crate::chat::PlatformEvent`]s; a [`rest`] client that posts, reads back and fetches files within Discord's limits; webhooks as the voice of
-//! personas without a token; slash [`commands`] on the coordinator's account.
+//! personas without a token; slash [`commands`] on the coordinator's account, buttons on every one.
 //!
 //! What it deliberately does not do: decide who answers, remember what was handled, retry what may have been done. The router, the inbox
 //! and the outbox do. Whatever has to outlive the process goes through the traits in [`ports`].

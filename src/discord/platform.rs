@@ -12,7 +12,8 @@ use super::Discord;
 use super::gateway::{Completeness, completeness, inbound};
 use super::identity::Identity;
 use super::rest::messages::Voice;
-use super::rest::webhooks::Destination;
+use super::rest::webhooks::{Destination, Speech};
+use super::rest::{Failure, code};
 use crate::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::domain::message::{Attachment, Channel, InboundMessage, Place};
@@ -34,10 +35,39 @@ impl ChatPlatform for Discord {
         if let Some(identity) = self.find_voice(&message.persona) {
             return Ok(self.rest.post(&able(identity)?.credential, message).await?);
         }
-        let owner = self.coordinator()?;
-        let destination = self.destination(&message.channel)?;
-        let name = self.roster.name_of(&message.persona);
-        Ok(self.webhooks.post(&self.rest, &owner.credential, &self.hub.accounts, destination, name, message).await?)
+        self.speak(message, None).await
+    }
+
+    async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
+        let Some(identity) = self.find_voice(&message.persona) else { return self.speak(message, Some(posted)).await };
+        let credential = &able(identity)?.credential;
+        match self.rest.edit(credential, message, posted).await {
+            Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
+                self.rest.reopen_thread(credential, &message.channel).await?;
+                self.rest.edit(credential, message, posted).await.map_err(Failure::of_edit)
+            }
+            edited => edited.map_err(Failure::of_edit),
+        }
+    }
+
+    async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError> {
+        // A thread on a message has the message's id.
+        let thread = ChannelId::new(message.as_str());
+        let id = snowflake(&thread)?;
+        if self.hub.channels.find_parent(id).is_some() {
+            return Ok(thread);
+        }
+        let opener = self.coordinator()?;
+        match self.rest.open_thread(&opener.credential, channel, message, name).await {
+            Ok(opened) => self.hub.channels.record(&opened),
+            // By an attempt whose answer was lost, or before the start; or it was opened and deleted, and then looking for it fails.
+            Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
+                let found = self.rest.get_channel(&opener.credential, &thread).await?;
+                self.hub.channels.record_found(&found, &opener.persona);
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+        Ok(thread)
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
@@ -49,7 +79,7 @@ impl ChatPlatform for Discord {
         };
         let mut voices: Vec<Voice> = account.map(|account| Voice::Account(account.to_string())).into_iter().collect();
         if self.find_voice(&message.persona).is_none() {
-            let channel = self.destination(&message.channel)?.channel;
+            let channel = self.destination(&message.channel).await?.channel;
             let id = self.webhooks.get_id(&self.rest, &reader.credential, &self.hub.accounts, channel).await?;
             voices.push(Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
         }
@@ -165,9 +195,25 @@ impl Discord {
         readers.into_iter()
     }
 
-    /// A webhook hangs on a channel and reaches the threads below it.
-    fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
+    /// Says it through the coordinator's webhook, in place of `edited` or anew.
+    async fn speak(&self, message: &OutboundMessage, edited: Option<&MessageId>) -> Result<Posted, SendError> {
+        let owner = &self.coordinator()?.credential;
+        let destination = self.destination(&message.channel).await?;
+        let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited };
+        let sorted = if edited.is_some() { Failure::of_edit } else { SendError::from };
+        match self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await {
+            Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
+                self.rest.reopen_thread(owner, &message.channel).await?;
+                self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await.map_err(sorted)
+            }
+            spoken => spoken.map_err(sorted),
+        }
+    }
+
+    /// A webhook hangs on a channel and reaches the threads below it. A thread that the gateway has not told of is looked up.
+    async fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
         let id = snowflake(channel)?;
+        self.note_channel(self.coordinator()?, id).await;
         if self.hub.channels.find_direct(id).is_some() {
             return Err(SendError::Refused("a persona without a token cannot speak in a direct conversation".to_owned()));
         }

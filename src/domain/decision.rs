@@ -52,6 +52,12 @@ pub enum Reason {
     TooOld,
     Deleted,
     Standup,
+    /// It calls a standup.
+    StandupCalled,
+    /// It brings the standup to its end, or asks for its report.
+    StandupWrapped,
+    /// It is its author's report in a standup.
+    StandupReport,
     Mentioned,
     Named,
     Reply,
@@ -86,6 +92,9 @@ impl Reason {
             Self::TooOld => "it is older than what is answered after a pause",
             Self::Deleted => "it was deleted",
             Self::Standup => "in a standup channel the coordinator answers",
+            Self::StandupCalled => "it calls a standup",
+            Self::StandupWrapped => "it brings the standup to its end",
+            Self::StandupReport => "it is a person's report in the standup",
             Self::Mentioned => "mentioned by account",
             Self::Named => "named first in the text",
             Self::Reply => "a reply to this persona's message",

@@ -1,6 +1,9 @@
 //! A meeting: a coordinated run of turns with a facilitator and a written result.
 
+use std::time::Duration;
+
 use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{MeetingId, MessageId, PersonaSlug, UserId};
@@ -29,6 +32,47 @@ pub struct Meeting {
     /// Why it failed or was cancelled.
     pub reason: Option<String>,
     pub ended_at: Option<DateTime<Utc>>,
+}
+
+/// On what terms the team holds its standups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandupTerms {
+    pub facilitator: PersonaSlug,
+    pub zone: Tz,
+    /// The longest it may last.
+    pub session: Duration,
+}
+
+impl StandupTerms {
+    /// A standup that somebody calls at `now`, for the day that it is then in the team's zone.
+    pub fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
+        Meeting {
+            id: MeetingId::generate(),
+            kind: MeetingKind::Standup,
+            channel,
+            day: now.with_timezone(&self.zone).date_naive(),
+            facilitator: self.facilitator.clone(),
+            called_by,
+            called_at: now,
+            deadline: now + self.session,
+            state: MeetingState::Called,
+            wrap: false,
+            closings: 0,
+            reason: None,
+            ended_at: None,
+        }
+    }
+}
+
+impl CalledBy {
+    /// For people: `Ann`, `the schedule standup`.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Person { name, .. } => name.clone(),
+            Self::Schedule { job } => format!("the schedule {job}"),
+            Self::CommandLine => "the command line".into(),
+        }
+    }
 }
 
 /// What sort of meeting it is. Board meetings and overwatches come later.
@@ -167,4 +211,3 @@ pub struct Contribution {
     /// What was wrong with the form of the answer, for operators.
     pub problems: Vec<String>,
 }
-

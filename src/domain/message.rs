@@ -112,6 +112,8 @@ pub struct Spoken {
     pub answers: Option<Speaker>,
     pub text: String,
     pub at: DateTime<Utc>,
+    /// Spoken in a meeting, whose engine says who speaks: no talk of agents among themselves.
+    pub in_meeting: bool,
 }
 
 /// Who spoke a line of a transcript.

@@ -2,8 +2,11 @@
 //!
 //! No I/O, no async, no clock: time comes in as a value. Everything else in the crate may import this; it imports nothing.
 
+pub mod action;
 pub mod ask;
 pub mod decision;
+pub mod feed;
+pub mod health;
 pub mod ids;
 pub mod meeting;
 pub mod memory;
@@ -14,6 +17,7 @@ pub mod persona;
 pub mod prediction;
 pub mod report;
 pub mod roster;
+pub mod schedule;
 pub mod signal;
 pub mod tension;
 pub mod text;

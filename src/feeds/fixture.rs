@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeZone as _, Utc};
 
-use super::{ActivityLine, ActivitySource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use super::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web};
 use crate::clock::ManualClock;
 use crate::domain::persona::FeedSpec;
 
@@ -19,6 +19,7 @@ pub(crate) fn now() -> DateTime<Utc> {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Told {
     pub(crate) activity: Vec<ActivityLine>,
+    pub(crate) backlog: Backlog,
     /// Calls with their day's first instant, persona and model.
     pub(crate) costs: Vec<(DateTime<Utc>, &'static str, &'static str, CostLine)>,
     pub(crate) broken: bool,
@@ -29,6 +30,14 @@ impl ActivitySource for Told {
     async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
         anyhow::ensure!(!self.broken, "the database is locked");
         Ok(self.activity.clone())
+    }
+}
+
+#[async_trait]
+impl BacklogSource for Told {
+    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
+        anyhow::ensure!(!self.broken, "the database is locked");
+        Ok(self.backlog.clone())
     }
 }
 
@@ -59,7 +68,9 @@ impl LedgerSource for Told {
 
 pub(crate) fn sources(work: &Path, told: Told) -> FeedSources {
     let told = Arc::new(told);
-    FeedSources { work: work.to_owned(), clock: Arc::new(ManualClock::new(now())), activity: told.clone(), ledger: told }
+    let clock = Arc::new(ManualClock::new(now()));
+    let web = Web::new().expect("a client of the web");
+    FeedSources { work: work.to_owned(), clock, web, activity: told.clone(), backlog: told.clone(), ledger: told }
 }
 
 pub(crate) fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {
@@ -68,6 +79,6 @@ pub(crate) fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {
 }
 
 /// A feed without settings.
-pub(crate) fn feed(kind: &str, sources: &FeedSources) -> Box<dyn Feed> {
+pub(crate) fn feed(kind: &str, sources: &FeedSources) -> Feed {
     super::build(&spec(kind, serde_json::json!({})), sources).expect("a feed without settings is valid")
 }

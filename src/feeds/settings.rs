@@ -1,5 +1,6 @@
 use std::path::{Component, Path, PathBuf};
 
+use reqwest::Url;
 use serde_json::Value as Json;
 
 use crate::domain::persona::FeedSpec;
@@ -26,10 +27,6 @@ impl<'a> Settings<'a> {
         Self { spec, asked: Vec::new() }
     }
 
-    pub(crate) fn name(&self) -> String {
-        self.spec.name.clone()
-    }
-
     /// A whole number between `from` and `to`.
     pub(crate) fn number(&mut self, key: &'static str, from: u64, to: u64) -> Result<Option<u64>, FeedSpecError> {
         let Some(value) = self.find(key) else { return Ok(None) };
@@ -48,6 +45,38 @@ impl<'a> Settings<'a> {
             }
             _ => Err(self.invalid(key, "a folder without \"..\", relative to the working directory or absolute".into())),
         }
+    }
+
+    /// An address on the web, which must be there.
+    pub(crate) fn address(&mut self, key: &'static str) -> Result<Url, FeedSpecError> {
+        let allowed = "an address that begins with http:// or https://";
+        let url = self.parsed(key, allowed, |value| {
+            let url = Url::parse(value.as_str()?).ok()?;
+            (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+        })?;
+        url.ok_or_else(|| self.invalid(key, allowed.into()))
+    }
+
+    /// What `parse` makes of the key's value; `allowed` says what it takes.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        allowed: &str,
+        parse: impl FnOnce(&'a Json) -> Option<T>,
+    ) -> Result<Option<T>, FeedSpecError> {
+        let Some(value) = self.find(key) else { return Ok(None) };
+        parse(value).map(Some).ok_or_else(|| self.invalid(key, allowed.to_owned()))
+    }
+
+    /// At least one name with what `parse` makes of its value.
+    pub(crate) fn named<T>(
+        &mut self,
+        key: &'static str,
+        allowed: &str,
+        parse: impl Fn(&'a str, &'a Json) -> Option<T>,
+    ) -> Result<Vec<T>, FeedSpecError> {
+        let named = self.parsed(key, allowed, |value| value.as_object()?.iter().map(|(name, value)| parse(name, value)).collect())?;
+        named.filter(|named: &Vec<T>| !named.is_empty()).ok_or_else(|| self.invalid(key, allowed.to_owned()))
     }
 
     /// Checks that every key of the declaration was asked for.

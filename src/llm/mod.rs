@@ -23,7 +23,7 @@ pub use breaker::BreakerState;
 pub use gate::ProviderStatus;
 pub use models::{Call, Models, UnknownProvider};
 pub use price::Prices;
-pub use structured::{StructuredError, ask_structured};
+pub use structured::{Structured, StructuredError, ask_structured};
 
 /// One model of one provider.
 #[async_trait]
@@ -109,6 +109,13 @@ pub struct ModelReply {
     pub model: String,
 }
 
+impl ModelReply {
+    /// `provider/model`, as configuration names it.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+}
+
 /// Why an attempt failed, sorted by what to do about it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
@@ -161,6 +168,16 @@ impl ModelError {
 pub struct FailedAttempt {
     pub error: ModelError,
     pub usage: TokenUsage,
+    /// What had come of the answer. Of no use to whoever wants a whole one.
+    pub written: String,
+}
+
+/// What came of a call whose caller takes half an answer rather than none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    pub reply: ModelReply,
+    /// Why there is no more of it; none of an answer that is whole.
+    pub broke_off: Option<ModelError>,
 }
 
 /// Where calls are accounted for: reserved before, settled after.

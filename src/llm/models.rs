@@ -9,7 +9,7 @@ use super::gate::{Gate, ProviderStatus};
 use super::price::Prices;
 use super::provider::HttpModel;
 use super::retry::{Effort, Tries};
-use super::{FailedAttempt, LanguageModel, Meter, ModelError, ModelReply, ModelRequest};
+use super::{FailedAttempt, LanguageModel, Meter, ModelError, ModelReply, ModelRequest, Written};
 use crate::clock::SharedClock;
 use crate::config::{ModelRef, ModelSettings};
 use crate::domain::ids::{LedgerId, PersonaSlug};
@@ -55,6 +55,21 @@ struct Errand<'a> {
     request: &'a ModelRequest,
     cancel: &'a CancellationToken,
     effort: Effort,
+    /// What the last attempt that broke off had come to.
+    unfinished: Option<ModelReply>,
+}
+
+impl Errand<'_> {
+    /// Keeps what a failed attempt had written, if the failure says nothing against it: garbage and what a filter held back are not kept.
+    fn note(&mut self, candidate: &Candidate, failed: FailedAttempt) -> ModelError {
+        let FailedAttempt { error, usage, written } = failed;
+        let broke_off = matches!(error, ModelError::Cancelled | ModelError::TimedOut { .. } | ModelError::Truncated { .. });
+        if broke_off && !written.trim().is_empty() {
+            let ModelRef { provider, model } = candidate.name.clone();
+            self.unfinished = Some(ModelReply { text: written.trim().to_owned(), calls: Vec::new(), usage, provider, model });
+        }
+        error
+    }
 }
 
 /// A tier names a provider that there is none of.
@@ -118,15 +133,45 @@ impl Models {
     /// The failure of the last model that was tried; [`ModelError::NoModel`] if there is none; at once on [`ModelError::Cancelled`],
     /// [`ModelError::OutOfBudget`] and [`ModelError::Ledger`].
     pub async fn complete(&self, call: &Call, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError> {
-        let mut errand = Errand { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts) };
+        self.run(&mut self.errand(call, request, cancel)).await
+    }
+
+    /// Like [`Models::complete`], for a caller that takes half an answer rather than none: `cancel` is its deadline.
+    ///
+    /// Half an answer stands in the ledger as what the attempt was, cancelled or failed, with the tokens it used.
+    ///
+    /// # Errors
+    /// As [`Models::complete`], where no model had written anything.
+    pub async fn complete_or_break_off(
+        &self,
+        call: &Call,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+    ) -> Result<Written, ModelError> {
+        let mut errand = self.errand(call, request, cancel);
+        match self.run(&mut errand).await {
+            Ok(reply) => Ok(Written { reply, broke_off: None }),
+            Err(error) => match errand.unfinished {
+                Some(reply) => Ok(Written { reply, broke_off: Some(error) }),
+                None => Err(error),
+            },
+        }
+    }
+
+    fn errand<'a>(&self, call: &'a Call, request: &'a ModelRequest, cancel: &'a CancellationToken) -> Errand<'a> {
+        Errand { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts), unfinished: None }
+    }
+
+    /// Tries the models in their order.
+    async fn run(&self, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
         let mut tried: Vec<&ModelRef> = Vec::new();
         let mut failure = ModelError::NoModel;
-        for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= call.tier) {
+        for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= errand.call.tier) {
             if tried.contains(&&candidate.name) || !errand.effort.may_ask(candidate.gate.name()) {
                 continue;
             }
             tried.push(&candidate.name);
-            failure = match self.ask(candidate, &mut errand).await {
+            failure = match self.ask(candidate, errand).await {
                 Ok(reply) => return Ok(reply),
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::Ledger(_))) => return Err(error),
                 Err(error) => error,
@@ -177,7 +222,7 @@ impl Models {
         errand.effort.spend(took);
         candidate.gate.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
         self.settle(reservation.id, &candidate.name, &result, took).await;
-        result.map_err(|failed| failed.error)
+        result.map_err(|failed| errand.note(candidate, failed))
     }
 
     fn reservation(&self, candidate: &Candidate, errand: &Errand<'_>) -> Reservation {
@@ -201,8 +246,8 @@ impl Models {
     async fn settle(&self, id: LedgerId, name: &ModelRef, result: &Result<ModelReply, FailedAttempt>, took: Duration) {
         let (usage, outcome, kind) = match result {
             Ok(reply) => (reply.usage, CallOutcome::Answered, "answered"),
-            Err(FailedAttempt { error: ModelError::Cancelled, usage }) => (*usage, CallOutcome::Cancelled, "cancelled"),
-            Err(FailedAttempt { error, usage }) => {
+            Err(FailedAttempt { error: ModelError::Cancelled, usage, .. }) => (*usage, CallOutcome::Cancelled, "cancelled"),
+            Err(FailedAttempt { error, usage, .. }) => {
                 tracing::warn!(provider = name.provider, model = name.model, %error, "a model did not answer");
                 (*usage, CallOutcome::Failed, error.kind())
             }

@@ -9,6 +9,14 @@ use super::{AnswerSchema, Call, ModelError, ModelMessage, ModelRequest, Models};
 const ASK: &str = include_str!("prompts/schema.md");
 const REPAIR: &str = include_str!("prompts/repair.md");
 
+/// A value, and who gave it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Structured<T> {
+    pub value: T,
+    /// `provider/model`.
+    pub model: String,
+}
+
 /// Why there is no value. The caller goes on with its fallback.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StructuredError {
@@ -31,7 +39,7 @@ pub async fn ask_structured<T: DeserializeOwned + JsonSchema>(
     call: &Call,
     request: &ModelRequest,
     cancel: &CancellationToken,
-) -> Result<T, StructuredError> {
+) -> Result<Structured<T>, StructuredError> {
     let schema = schema_of::<T>();
     let mut request = ModelRequest { tools: Vec::new(), ..request.clone() };
     request.messages.push(ModelMessage::User(ASK.replace("{{ schema }}", &schema.schema.to_string())));
@@ -39,14 +47,17 @@ pub async fn ask_structured<T: DeserializeOwned + JsonSchema>(
 
     let first = models.complete(call, &request, cancel).await?;
     let reason = match parse_answer(&first.text) {
-        Ok(value) => return Ok(value),
+        Ok(value) => return Ok(Structured { value, model: first.full_name() }),
         Err(reason) => reason,
     };
     tracing::debug!(provider = first.provider, model = first.model, reason, "asking again for a structured answer");
     request.messages.push(ModelMessage::Assistant { text: first.text, calls: Vec::new() });
     request.messages.push(ModelMessage::User(REPAIR.replace("{{ reason }}", &reason)));
     let second = models.complete(call, &request, cancel).await?;
-    parse_answer(&second.text).map_err(|reason| StructuredError::Unusable { provider: second.provider, reason })
+    match parse_answer(&second.text) {
+        Ok(value) => Ok(Structured { value, model: second.full_name() }),
+        Err(reason) => Err(StructuredError::Unusable { provider: second.provider, reason }),
+    }
 }
 
 fn schema_of<T: JsonSchema>() -> AnswerSchema {

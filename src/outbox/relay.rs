@@ -3,16 +3,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::delivery::{Delivery, Hitch};
 use crate::chat::{ChatPlatform, SendError};
 use crate::clock::SharedClock;
 use crate::domain::ids::ChannelId;
-use crate::domain::outbound::OutboundMessage;
+use crate::domain::outbound::{OutboundMessage, Placement};
 use crate::store::{OutboxRow, Store, StoreError};
 
 /// How often the store is looked through for rows whose time has come. New rows are announced by [`Relay::wake`] and do not wait for this.
@@ -24,9 +24,6 @@ const LAST_RETRY: Duration = Duration::from_mins(1);
 
 /// A message that could not be delivered for this long helps nobody any more.
 const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
-
-/// Clocks of platform and machine differ; a read-back looks this much further into the past.
-const SKEW: chrono::Duration = chrono::Duration::seconds(30);
 
 /// Sends outbox rows, in order within each channel. Cheap to clone.
 #[derive(Clone)]
@@ -136,46 +133,37 @@ impl Relay {
 
     /// One attempt at one row. True when the row is done with and the next may follow.
     async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
-        let Inner { store, platform, clock, .. } = &*self.inner;
+        let Inner { store, clock, .. } = &*self.inner;
         let message = &row.message;
         if clock.now() - row.created_at > GIVE_UP_AFTER {
             self.fail(message, "it could not be delivered for a day").await?;
             return Ok(true);
         }
-        let sent = match row.first_attempt_at {
-            Some(since) if self.may_repeat(message, since) => platform.find_posted(message, since - SKEW).await.transpose(),
-            _ => None,
-        };
-        let sent = if let Some(found) = sent {
-            found
-        } else {
-            store.record_attempt(&message.id, clock.now()).await?;
-            platform.send(message).await
-        };
-        match sent {
+        // Before anything is tried: after a crash it is known that the message may be there already.
+        store.record_attempt(&message.id, clock.now()).await?;
+        let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
+        match delivery.attempt().await {
             Ok(posted) => {
-                store.record_sent(&message.id, &posted).await?;
+                match &message.place {
+                    Placement::Revision { of } => store.record_revised(&message.id, of, &posted).await?,
+                    Placement::Channel | Placement::Thread { .. } => store.record_sent(&message.id, &posted).await?,
+                }
                 metrics::counter!("teamroom_messages_sent_total", "persona" => message.persona.to_string()).increment(1);
                 tracing::debug!(outbox = %message.id, platform_id = %posted.message, persona = %message.persona, "sent");
                 Ok(true)
             }
-            Err(SendError::Refused(why)) => {
+            Err(Hitch::Store(error)) => Err(error),
+            Err(Hitch::Platform(SendError::Refused(why) | SendError::Gone(why))) => {
                 self.fail(message, &why).await?;
                 Ok(true)
             }
-            Err(error) => {
+            Err(Hitch::Platform(error)) => {
                 let wait = wait_after(&error, row.attempts);
                 tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
                 store.record_retry(&message.id, clock.now() + wait, &error.to_string()).await?;
                 Ok(false)
             }
         }
-    }
-
-    /// Whether the platform might take a repetition for a second message, so that the channel has to be read back first.
-    fn may_repeat(&self, message: &OutboundMessage, first_attempt_at: DateTime<Utc>) -> bool {
-        let window = self.inner.platform.nonce_window(&message.persona);
-        (self.inner.clock.now() - first_attempt_at).to_std().map_or(true, |age| age >= window)
     }
 
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {

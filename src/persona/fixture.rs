@@ -15,7 +15,7 @@ pub(crate) fn roster() -> Roster {
     Roster::new(personas.into()).expect("a valid roster")
 }
 
-fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
+pub(crate) fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
     let feed = |kind: &&str| FeedSpec { kind: (*kind).into(), name: (*kind).into(), settings: serde_json::Map::new() };
     Persona {
         slug: name.to_lowercase().into(),

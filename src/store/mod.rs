@@ -9,6 +9,7 @@
 //! - `meeting`: meetings, who spoke in them, and what they leave behind;
 //! - `work`: the backlog; `memory`: what the team has learnt;
 //! - `limits`: what holds the team back: halts, the guard's records, money;
+//! - `schedule`: jobs that people added, and what fired;
 //! - `insight`: what people look at afterwards.
 //!
 //! Nothing here decides anything about the talk, and nothing waits for a model or a platform.
@@ -20,6 +21,7 @@ mod insight;
 mod limits;
 mod meeting;
 mod memory;
+mod schedule;
 mod talk;
 mod work;
 
@@ -36,7 +38,8 @@ pub use identities::Identity;
 pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
 pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
 pub use meeting::{Called, HeldStandup, OpenMeeting, StandupClosing, StoredReport};
-pub use talk::{AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, OutboxRow, TurnRow};
+pub use schedule::{Fired, FiringEffect, NewFiring};
+pub use talk::{AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow};
 pub use work::{AdvanceError, ItemChange, ItemCounts, ItemFilter};
 
 use error::Result;

@@ -1,6 +1,7 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
 mod discord;
+mod feeds;
 mod llm;
 mod offline;
 mod page;

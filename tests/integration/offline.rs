@@ -9,7 +9,9 @@ use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use teamroom::clock::ManualClock;
 use teamroom::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
 use teamroom::domain::roster::Roster;
-use teamroom::feeds::{self, ActivityLine, ActivitySource, CostGroup, CostLine, Feed, FeedSources, LedgerSource};
+use teamroom::feeds::{
+    self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web,
+};
 use teamroom::persona::offline::{OfflineAnswer, OfflineQuestion, compose};
 use teamroom::persona::retrieval::ChannelFile;
 
@@ -30,15 +32,24 @@ impl ActivitySource for Nothing {
 }
 
 #[async_trait]
+impl BacklogSource for Nothing {
+    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
+        Ok(Backlog::default())
+    }
+}
+
+#[async_trait]
 impl LedgerSource for Nothing {
     async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
         Ok(Vec::new())
     }
 }
 
-fn git_feed(work: &Path) -> Box<dyn Feed> {
+fn git_feed(work: &Path) -> Feed {
     let clock = Arc::new(ManualClock::new(now()));
-    let sources = FeedSources { work: work.to_owned(), clock, activity: Arc::new(Nothing), ledger: Arc::new(Nothing) };
+    let nothing = Arc::new(Nothing);
+    let web = Web::new().expect("a client of the web");
+    let sources = FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing };
     feeds::build(&git_spec(), &sources).expect("a valid feed")
 }
 
@@ -46,7 +57,7 @@ fn git_spec() -> FeedSpec {
     FeedSpec { kind: "git".into(), name: "git".into(), settings: serde_json::Map::new() }
 }
 
-async fn ask(text: &str, feeds: &[Box<dyn Feed>], files: &[ChannelFile]) -> OfflineAnswer {
+async fn ask(text: &str, feeds: &[Feed], files: &[ChannelFile]) -> OfflineAnswer {
     let persona = Persona {
         slug: "sentinel".into(),
         name: "Sentinel".into(),

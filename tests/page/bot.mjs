@@ -1,6 +1,7 @@
 // A scripted bot: answers messages, one slash command with completion, buttons and a modal, with
 // nothing but fetch and a WebSocket, so that the page is tried against plain protocol.
 
+import { crc32, deflateSync } from "node:zlib";
 import WebSocket from "ws";
 
 // Guild messages and their content, direct messages.
@@ -30,11 +31,12 @@ const COMMANDS = [
 
 export async function startBot({ api, gateway, guild, token, id }) {
   const call = async (method, path, body) => {
-    const response = await fetch(`${api}/api/v10${path}`, {
-      method,
-      headers: { Authorization: `Bot ${token}`, "Content-Type": "application/json" },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    });
+    const headers = { Authorization: `Bot ${token}` };
+    if (!(body instanceof FormData)) {
+      headers["Content-Type"] = "application/json";
+      body = body && JSON.stringify(body);
+    }
+    const response = await fetch(`${api}/api/v10${path}`, { method, headers, body });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.status === 204 ? null : response.json();
   };
@@ -79,7 +81,59 @@ async function answerMessage(message, call) {
   }
   if (message.content === "call me")
     await call("POST", `${path}/messages`, { content: `Here I am, <@${message.author.id}>.` });
-  if (message.content === "report") await call("POST", `${path}/messages`, { embeds: [REPORT] });
+  if (message.content === "report") await report(call, path);
+}
+
+/** A report that a revision gives a call, a chart and buttons, and a thread on it with what was said. */
+async function report(call, path) {
+  const first = await call("POST", `${path}/messages`, { embeds: [REPORT] });
+  await call("PATCH", `${path}/messages/${first.id}`, finishedReport());
+  const thread = await call("POST", `${path}/messages/${first.id}/threads`, { name: "Day Report in full" });
+  for (const content of ["Vince: costs are flat.", "Oracle: 62 %."])
+    await call("POST", `/channels/${thread.id}/messages`, { content });
+}
+
+function finishedReport() {
+  const fields = [...REPORT.fields, { name: "Call", value: "Wait one more day." }];
+  const embed = { ...REPORT, fields, image: { url: "attachment://odds.png" } };
+  const buttons = [
+    { type: 2, style: 3, label: "Useful", custom_id: "rate:up" },
+    { type: 2, style: 4, label: "Not useful", custom_id: "rate:down" },
+    { type: 2, style: 2, label: "Enough votes", custom_id: "rate:end" },
+  ];
+  const form = new FormData();
+  const attachments = [{ id: 0, filename: "odds.png", description: "Odds of the last week" }];
+  const payload = { embeds: [embed], components: [{ type: 1, components: buttons }], attachments };
+  form.append("payload_json", JSON.stringify(payload));
+  form.append("files[0]", new Blob([drawBars([30, 46, 52, 41, 58, 62, 77])], { type: "image/png" }), "odds.png");
+  return form;
+}
+
+/** A picture of bars, made by hand so that nothing needs installing. */
+function drawBars(heights) {
+  const [width, height, bar] = [560, 200, 80];
+  const chunk = (name, data) => {
+    const named = Buffer.concat([Buffer.from(name), data]);
+    const out = Buffer.alloc(8);
+    out.writeUInt32BE(data.length);
+    out.writeUInt32BE(crc32(named), 4);
+    return Buffer.concat([out.subarray(0, 4), named, out.subarray(4)]);
+  };
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width);
+  head.writeUInt32BE(height, 4);
+  // Eight bits of a palette of two colours.
+  head.set([8, 3], 8);
+  const rows = Array.from({ length: height }, (_, y) =>
+    Buffer.from([0, ...Array.from({ length: width }, (_, x) => Number(x % bar > 16 && height - y < heights[Math.floor(x / bar)] * 2))]),
+  );
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", head),
+    chunk("PLTE", Buffer.from([0xf4, 0xf6, 0xf8, 0x2b, 0x8a, 0x9e])),
+    chunk("IDAT", deflateSync(Buffer.concat(rows))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 const REPORT = {
@@ -89,7 +143,6 @@ const REPORT = {
   fields: [
     { name: "Vince", value: "$1.20", inline: true },
     { name: "Oracle", value: "62 %", inline: true },
-    { name: "Call", value: "Wait one more day." },
   ],
   footer: { text: "standup" },
 };
@@ -134,6 +187,12 @@ async function answerInteraction(interaction, call, id) {
     return callback(4, { content: `${file.filename} says: ${await (await fetch(file.url)).text()}` });
   }
   if (interaction.type === 3 && customId === "approve") return callback(7, { content: "Approved.", components: [] });
+  if (interaction.type === 3 && customId.startsWith("rate:")) {
+    await callback(6);
+    const webhook = `/webhooks/${id}/${interaction.token}`;
+    if (customId === "rate:end") return call("PATCH", `${webhook}/messages/@original`, { components: [] });
+    return call("POST", webhook, { content: `Noted: ${customId}.`, flags: EPHEMERAL });
+  }
   if (interaction.type === 3 && customId === "pick")
     return callback(4, { content: `You picked ${interaction.data.values[0]}.`, flags: EPHEMERAL });
   if (interaction.type === 3 && customId === "why") {

@@ -352,10 +352,42 @@ await step("a command that nobody answers says so", async () => {
   await composer.waitFor();
 });
 
-await step("embeds show title, fields and footer", async () => {
+const embed = page.locator("#main .embed").last();
+
+await step("embeds show title, fields, footer and a picture, and that they were edited", async () => {
   await say("report");
-  const embed = page.locator(".embed").last();
   for (const text of ["Day Report", "$1.20", "Wait one more day.", "standup"]) await embed.getByText(text).waitFor();
+  const picture = embed.getByRole("img", { name: "Day Report: odds.png" });
+  await picture.scrollIntoViewIfNeeded();
+  await page.waitForFunction((image) => image.complete && image.naturalWidth === 560, await picture.elementHandle());
+  const report = page.locator("#main article", { has: page.locator(".embed") }).last();
+  check((await report.locator(".picture").count()) === 1, "the picture stands inside the embed only");
+  await report.locator(".edited").waitFor();
+});
+
+await step("a button is pressed by keyboard, answers the presser alone, and goes when the question is decided", async () => {
+  const useful = page.getByRole("button", { name: "Useful", exact: true });
+  await useful.focus();
+  await page.keyboard.press("Enter");
+  await page.locator("article.ephemeral", { hasText: "Noted: rate:up." }).getByText("Only you can see this").waitFor();
+  await useful.waitFor();
+  await page.screenshot({ path: `${shots}/report.png` });
+  await page.getByRole("button", { name: "Enough votes" }).click();
+  await useful.waitFor({ state: "detached" });
+  await embed.waitFor();
+});
+
+await step("a thread that the team opened shows its name and size, and opens", async () => {
+  const link = page.locator("#main .thread-link", { hasText: "Day Report in full" });
+  await link.getByText("2 messages").waitFor();
+  await link.focus();
+  await page.keyboard.press("Enter");
+  await message("Vince: costs are flat.", "#side").waitFor();
+  await message("Oracle: 62 %.", "#side").waitFor();
+  check((await page.locator("#side .embed").count()) === 1, "the thread begins with its message");
+  await page.screenshot({ path: `${shots}/report-thread.png` });
+  await page.keyboard.press("Escape");
+  await page.locator("#side .conversation").waitFor({ state: "detached" });
 });
 
 await step("a thread is started, used and closed", async () => {
@@ -490,6 +522,9 @@ for (const [device, size] of [
       await view.locator("#main article").first().waitFor();
       await view.waitForTimeout(300);
       await view.screenshot({ path: `${shots}/${device}-${colorScheme}.png` });
+      await view.locator(".embed").last().scrollIntoViewIfNeeded();
+      await view.waitForTimeout(200);
+      await view.screenshot({ path: `${shots}/${device}-${colorScheme}-report.png` });
       const wide = await view.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       check(wide <= 0, `the page is ${wide} px too wide`);
       const weak = await view.evaluate(findWeakContrast);

@@ -8,13 +8,13 @@ use tokio_util::sync::CancellationToken;
 use super::queue::ChannelQueue;
 use crate::chat::Presence;
 use crate::chat::format::{self, Rendered};
-use crate::conversation::endurance::contain;
+use crate::containment::contain;
 use crate::conversation::{Conversation, Running};
 use crate::domain::ask::AskState;
 use crate::domain::decision::{Decision, Reason};
-use crate::domain::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId};
+use crate::domain::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use crate::domain::message::{AuthorKind, InboundMessage, Speaker};
-use crate::domain::outbound::{OutboundFile, OutboundKind, OutboundMessage};
+use crate::domain::outbound::{FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use crate::domain::turn::{Trigger, Turn, TurnState};
 use crate::persona::turn::{Reply, TurnError, TurnInput};
 use crate::store::{AskUpdate, Finished, FollowUp, StoreError};
@@ -210,20 +210,13 @@ impl Conversation {
 
     /// Text of a persona as the platform's messages, none over the limit.
     pub(in crate::conversation) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
-        let message = |text: String, files: Vec<OutboundFile>| OutboundMessage {
-            id: OutboxId::generate(),
-            persona: persona.clone(),
-            channel: channel.clone(),
-            turn: None,
-            kind: OutboundKind::Answer,
-            text,
-            reply_to: None,
-            files,
-            pings: Vec::new(),
-        };
+        let message = |text: String| OutboundMessage::new(persona, channel, OutboundKind::Answer, text);
         match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over) {
-            Rendered::Messages(texts) => texts.into_iter().map(|text| message(text, Vec::new())).collect(),
-            Rendered::File { summary, name, text } => vec![message(summary, vec![OutboundFile { name, text }])],
+            Rendered::Messages(texts) => texts.into_iter().map(message).collect(),
+            Rendered::File { summary, name, text } => {
+                let files = vec![OutboundFile { name, content: FileContent::Text(text) }];
+                vec![OutboundMessage { files, ..message(summary) }]
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use super::handover::Said;
+use super::meeting::Wish;
 use crate::conversation::Conversation;
 use crate::conversation::rules::router::{self, Arrival};
 use crate::domain::ask::{Ask, AskState};
@@ -38,12 +39,16 @@ impl Conversation {
             self.persist("routing a message", || self.route(&message)).await?
         };
         let now = parts.clock.now();
-        if !decision.responders.is_empty() && self.inner.halts.is_halted_in(&message.channel.id) {
+        let wish = self.persist("looking for a meeting", || self.find_wish(&message, &decision)).await?;
+        let addressed = !decision.responders.is_empty();
+        let decision = wish.as_ref().map_or(decision, |wish| Decision::nobody(wish.reason()));
+        if addressed && self.inner.halts.is_halted_in(&message.channel.id) {
             // A person addresses an agent: agents may talk here again.
             let scope = HaltScope::Channel(message.channel.id.clone());
             self.persist("lifting a halt", || self.inner.halts.lift(&scope)).await?;
         }
         let mut rows = Rows::default();
+        rows.outbox.extend(wish.as_ref().and_then(|wish| self.answer_wish(wish, &message)));
         self.plan(&message, &decision, &mut rows);
         if let Some(responder) = decision.responders.first()
             && !refused.is_empty()
@@ -53,11 +58,14 @@ impl Conversation {
         rows.outbox.extend(self.explain_silence(&message, &decision).await?);
         let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let decided =
-            Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, at: now };
+            Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, meeting: wish.as_ref().and_then(Wish::step), at: now };
         if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
             // Decided before: by a stop, or by the attempt before the store went away.
             let known = parts.store.list_turns(&message.id).await?;
             return Ok(known.into_iter().map(|row| row.turn).filter(|turn| turn.state == TurnState::Queued).collect());
+        }
+        if wish.is_some() {
+            parts.meetings.notify_one();
         }
         if !rows.outbox.is_empty() {
             parts.relay.wake(&message.channel.id);

@@ -53,7 +53,7 @@ impl Conversation {
             _ => None,
         };
         let from = Speaker::Persona(turn.persona.clone());
-        let line = Spoken { message: None, speaker: from.clone(), answers, text: text.to_owned(), at: self.parts().clock.now() };
+        let line = Spoken { message: None, speaker: from.clone(), answers, text: text.to_owned(), at: self.parts().clock.now(), in_meeting: false };
         let said = Said { from: &from, text, channel: &message.message.channel, chain: &turn.chain, unposted: Some(line) };
         self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
     }
@@ -64,6 +64,7 @@ impl Conversation {
         let now = parts.clock.now();
         let channel = &said.channel.id;
         let mut recent = parts.store.list_spoken(channel, TRANSCRIPT, None).await?;
+        recent.retain(|line| !line.in_meeting);
         recent.extend(said.unposted.clone());
         let to_speaker = Speaker::Persona(to.clone());
         let verdict = guard::check(&Exchange {

@@ -7,6 +7,7 @@ mod answering;
 mod asking;
 mod deciding;
 mod handover;
+mod meeting;
 mod queue;
 
 use std::collections::VecDeque;
@@ -17,7 +18,7 @@ pub(super) use asking::{Outcome, attribute};
 pub(super) use queue::{ChannelQueue, Waiting};
 
 use super::Conversation;
-use super::endurance::contain;
+use crate::containment::contain;
 use crate::domain::decision::Block;
 use crate::domain::ids::ChannelId;
 use crate::domain::turn::{Trigger, Turn};
@@ -70,6 +71,9 @@ impl Conversation {
             return;
         }
         if let Some(first) = queue.peek_message() {
+            if self.find_phrase(&first).is_some() {
+                return;
+            }
             self.show_typing_early(first);
         }
         while let Some(burst) = queue.find_burst(coalesce) {

@@ -9,7 +9,7 @@ use super::Conversation;
 use super::channel::{Outcome, attribute};
 use super::rules::authorize::{Action, Denied, authorize};
 use crate::chat::Presence;
-use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan};
+use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan, ScheduleCommand, StandupCommand};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
@@ -52,6 +52,10 @@ impl CommandDesk for Conversation {
         let names = self.parts().roster.personas().iter().map(|persona| persona.name.clone());
         names.filter(|name| name.to_lowercase().starts_with(&prefix)).take(MOST_CHOICES).collect()
     }
+
+    async fn complete_job(&self, prefix: &str) -> Vec<String> {
+        self.parts().schedule.complete(prefix).await
+    }
 }
 
 impl Conversation {
@@ -60,6 +64,8 @@ impl Conversation {
             Command::Halt | Command::Resume | Command::Raise { .. } | Command::TeamPause { .. } | Command::TeamResume { .. } => {
                 Action::Operate
             }
+            Command::Standup(StandupCommand::Cancel) => Action::Operate,
+            Command::Schedule(ref command) if *command != ScheduleCommand::List => Action::Operate,
             _ => Action::Speak,
         };
         let Caller { id, name, roles } = call.caller.clone();
@@ -92,7 +98,12 @@ impl Conversation {
             }
             Command::Costs { span } => private(self.render_costs(*span).await?),
             Command::Raise { dollars } => self.raise_budget(call, *dollars).await?,
+            Command::Schedule(command) => self.parts().schedule.carry(call, command).await?,
             Command::Help => private(status::render_help(&self.parts().roster)),
+            Command::Standup(_) | Command::Report(_) | Command::Predictions(_) | Command::Press { .. } => {
+                let carried = self.parts().standups.carry(call).await?;
+                carried.unwrap_or_else(|| refused("This button is not known (any more).".into()))
+            }
         })
     }
 
@@ -189,13 +200,13 @@ impl Conversation {
 }
 
 fn public(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: false, error: false }
+    CommandReply::public(text)
 }
 
 fn private(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: true, error: false }
+    CommandReply::private(text)
 }
 
 fn refused(text: String) -> CommandReply {
-    CommandReply { text, ephemeral: true, error: true }
+    CommandReply::refused(text)
 }

@@ -10,3 +10,4 @@ pub(crate) mod authorize;
 pub mod guard;
 pub mod intent;
 pub mod router;
+pub mod standup_phrase;

@@ -34,6 +34,30 @@ impl Question {
             audience,
         }
     }
+
+    pub(super) fn of_press(interaction: &serenity::ComponentInteraction) -> Self {
+        Self {
+            application: interaction.application_id,
+            token: interaction.token.clone().into(),
+            asked: Instant::now(),
+            channel: interaction.channel_id.to_string().into(),
+            audience: Audience::AsAnswered,
+        }
+    }
+
+    /// Whether nobody but the caller may ever see the answer. One that everybody was promised is said in the channel when its time is over.
+    fn is_private(&self, reply: &CommandReply) -> bool {
+        match self.audience {
+            Audience::Caller => true,
+            Audience::AsAnswered => reply.ephemeral,
+            Audience::Everybody => false,
+        }
+    }
+
+    /// The address of the first message of the interaction: the answer to a command, the message that bears a pressed button.
+    fn original(&self) -> String {
+        format!("/webhooks/{}/{}/messages/@original", self.application, self.token.expose_secret())
+    }
 }
 
 /// Has the desk carry a command out and posts the answer.
@@ -43,21 +67,27 @@ pub(super) async fn carry_out(counter: &Arc<Counter>, question: Question, call: 
         // A task of its own, so that a panic in a command still ends in an answer.
         tokio::spawn(async move { desk.run(call).await }).await.unwrap_or_else(|_| fault())
     } else {
-        CommandReply { text: "This team does not listen on this server.".to_owned(), ephemeral: true, error: true }
+        CommandReply::refused("This team does not listen on this server.")
     };
+    if reply.retire_buttons
+        && question.audience == Audience::AsAnswered
+        && let Err(failure) = retire_buttons(counter, &question).await
+    {
+        tracing::warn!(channel = %question.channel, %failure, "the buttons of a message could not be taken away");
+    }
     if let Err(failure) = post(counter, &question, &reply).await {
         tracing::warn!(channel = %question.channel, %failure, "the answer to a command could not be posted");
     }
 }
 
 fn fault() -> CommandReply {
-    let text = "Something went wrong inside the team. It is in the log; please try again.".to_owned();
-    CommandReply { text, ephemeral: true, error: true }
+    let text = "Something went wrong inside the team. It is in the log; please try again.";
+    CommandReply::refused(text)
 }
 
 /// Follows up as long as the interaction lives, and says it as a normal message after that.
 async fn post(counter: &Counter, question: &Question, reply: &CommandReply) -> Result<(), Failure> {
-    if reply.ephemeral && question.audience != Audience::Caller {
+    if reply.ephemeral && question.audience == Audience::Everybody {
         retract(counter, question).await?;
     }
     for chunk in split(&align_tables(reply.text.trim()), MESSAGE_LIMIT) {
@@ -67,7 +97,7 @@ async fn post(counter: &Counter, question: &Question, reply: &CommandReply) -> R
         match followed {
             Ok(()) => {}
             // What only the caller was to see is not shown to everybody instead.
-            Err(failure) if question.audience == Audience::Caller => return Err(failure),
+            Err(failure) if question.is_private(reply) => return Err(failure),
             Err(Failure::Refused { .. }) => counter.rest.say(&counter.credential, &question.channel, chunk).await?,
             Err(failure) => return Err(failure),
         }
@@ -78,8 +108,14 @@ async fn post(counter: &Counter, question: &Question, reply: &CommandReply) -> R
 /// Takes back the "thinking" that everybody sees, so that what follows is seen by the caller alone: Discord lets the deferral decide for the
 /// first answer.
 async fn retract(counter: &Counter, question: &Question) -> Result<(), Failure> {
-    let path = format!("/webhooks/{}/{}/messages/@original", question.application, question.token.expose_secret());
-    counter.rest.call(&counter.credential, Call::delete(path).by_path_token()).await?;
+    counter.rest.call(&counter.credential, Call::delete(question.original()).by_path_token()).await?;
+    Ok(())
+}
+
+/// Works for a message of a webhook as well as for one of the account, since it goes through the interaction.
+async fn retire_buttons(counter: &Counter, question: &Question) -> Result<(), Failure> {
+    let call = Call::patch(question.original()).body(json!({ "components": [] }), &[]);
+    counter.rest.call(&counter.credential, call.by_path_token()).await?;
     Ok(())
 }
 

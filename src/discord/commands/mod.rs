@@ -1,16 +1,18 @@
 //! Slash commands: one file per command, each no more than its words and its options.
 //!
 //! Poise parses; the [`CommandDesk`] decides and answers. A command is acknowledged at once, within Discord's three seconds, and carried out
-//! on the main runtime, so that it outlives the gateway session it came through. Buttons with stateless ids will be handled beside it, in
-//! [`Commands::dispatch`].
+//! on the main runtime, so that it outlives the gateway session it came through. Buttons go the same way, by [`press()`], on every account:
+//! Discord tells of a press the application whose message bears the button.
 
 mod answer;
 mod ask;
 mod costs;
 mod halt;
 mod help;
+mod press;
 mod registration;
 mod resume;
+mod schedule;
 mod status;
 mod team;
 
@@ -24,6 +26,7 @@ use super::ports::Registrations;
 use super::rest::{Credential, Rest};
 use crate::chat::command::{Caller, Command, CommandCall, CommandDesk};
 use answer::Question;
+pub(crate) use press::press;
 
 /// What the commands of the team need.
 pub(crate) struct Commands {
@@ -31,13 +34,13 @@ pub(crate) struct Commands {
     counter: Arc<Counter>,
 }
 
-/// Where commands are taken in and answered.
+/// Where commands and presses of buttons are taken in and answered; each account has one.
 pub(crate) struct Counter {
     pub(crate) desk: Arc<dyn CommandDesk>,
     pub(crate) registrations: Arc<dyn Registrations>,
     pub(crate) rest: Arc<Rest>,
     pub(crate) hub: Arc<Hub>,
-    /// The coordinator's token.
+    /// The token of its account.
     pub(crate) credential: Arc<Credential>,
     /// Register on this server. None: everywhere.
     pub(crate) server: Option<serenity::GuildId>,
@@ -53,7 +56,16 @@ type Outcome = Result<(), CommandError>;
 
 impl Commands {
     pub(crate) fn new(counter: Arc<Counter>) -> Self {
-        let mut commands = vec![ask::ask(), team::team(), status::status(), halt::halt(), resume::resume(), costs::costs(), help::help()];
+        let mut commands = vec![
+            ask::ask(),
+            team::team(),
+            status::status(),
+            schedule::schedule(),
+            halt::halt(),
+            resume::resume(),
+            costs::costs(),
+            help::help(),
+        ];
         poise::set_qualified_names(&mut commands);
         let options = poise::FrameworkOptions {
             commands,
@@ -95,6 +107,8 @@ impl Commands {
 enum Audience {
     Everybody,
     Caller,
+    /// Whom the answer is for; nothing shows until it is there.
+    AsAnswered,
 }
 
 /// Acknowledges a command and has it carried out.
@@ -107,18 +121,31 @@ async fn take(context: Context<'_>, command: Command, audience: Audience) -> Out
         tracing::warn!(command = context.command().qualified_name.as_ref(), kind = kind_of(error), "a command could not be acknowledged");
     }
     let (counter, interaction) = (Arc::clone(context.data()), interaction.interaction);
-    if interaction.guild_id.is_none() {
-        counter.hub.channels.record_direct(interaction.channel_id, &counter.credential.persona);
-    }
-    let call = CommandCall { command, caller: caller(interaction), channel: counter.hub.channels.describe(interaction.channel_id) };
-    let allowed = counter.hub.is_allowed(interaction.guild_id);
-    counter.runtime.clone().spawn(async move { answer::carry_out(&counter, question, call, allowed).await });
+    let caller = caller(&interaction.user, interaction.member.as_deref());
+    counter.hand_over(question, command, caller, interaction.guild_id, interaction.channel_id);
     Ok(())
 }
 
-fn caller(interaction: &serenity::CommandInteraction) -> Caller {
-    let member = interaction.member.as_ref();
-    let user = &interaction.user;
+impl Counter {
+    /// Has a command carried out on the main runtime.
+    fn hand_over(
+        self: Arc<Self>,
+        question: Question,
+        command: Command,
+        caller: Caller,
+        server: Option<serenity::GuildId>,
+        channel: serenity::ChannelId,
+    ) {
+        if server.is_none() {
+            self.hub.channels.record_direct(channel, &self.credential.persona);
+        }
+        let call = CommandCall { command, caller, channel: self.hub.channels.describe(channel) };
+        let allowed = self.hub.is_allowed(server);
+        self.runtime.clone().spawn(async move { answer::carry_out(&self, question, call, allowed).await });
+    }
+}
+
+fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
     let nick = member.and_then(|member| member.nick.clone());
     Caller {
         id: user.id.to_string().into(),
@@ -129,9 +156,12 @@ fn caller(interaction: &serenity::CommandInteraction) -> Caller {
 
 /// Names of personas, for completion.
 async fn persona_names(context: Context<'_>, typed: &str) -> CreateAutocompleteResponse {
+    choices(context.data().desk.complete_persona(typed))
+}
+
+fn choices(names: Vec<String>) -> CreateAutocompleteResponse {
     /// Discord shows no more.
     const SHOWN: usize = 25;
-    let names = context.data().desk.complete_persona(typed);
     names.into_iter().take(SHOWN).fold(CreateAutocompleteResponse::new(), |response, name| response.add_string_choice(name.clone(), name))
 }
 

@@ -11,7 +11,7 @@ mod sightings;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serenity::all::{Context, Framework, FullEvent};
+use serenity::all::{Context, Framework, FullEvent, Interaction};
 use serenity::gateway::ShardManager;
 use serenity::model::channel::Message;
 use serenity::model::event::MessageUpdateEvent;
@@ -27,7 +27,7 @@ pub(crate) use sightings::Completeness;
 use sightings::{Sighting, Sightings};
 
 use super::accounts::OwnAccounts;
-use super::commands::Commands;
+use super::commands::{Commands, Counter, press};
 use super::identity::{Identity, content_trouble};
 use crate::chat::PlatformEvent;
 
@@ -67,6 +67,7 @@ impl Hub {
 pub(crate) struct Gateway {
     pub(crate) identity: Arc<Identity>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) counter: Arc<Counter>,
     /// The coordinator's identity alone has commands.
     pub(crate) commands: Option<Arc<Commands>>,
     pub(crate) manager: Arc<ShardManager>,
@@ -86,6 +87,9 @@ impl Framework for Gateway {
             }
             FullEvent::MessageDeleteBulk { channel_id, multiple_deleted_messages_ids, guild_id } => {
                 self.deleted(channel_id, guild_id, &multiple_deleted_messages_ids);
+            }
+            FullEvent::InteractionCreate { interaction: Interaction::Component(pressed) } => {
+                press(&self.counter, &context, &pressed).await;
             }
             FullEvent::InteractionCreate { .. } => {
                 if let Some(commands) = &self.commands {

@@ -12,7 +12,7 @@ use serenity::gateway::GatewayError;
 use tokio::sync::{Mutex, RwLock, oneshot};
 
 use super::Identity;
-use crate::discord::commands::Commands;
+use crate::discord::commands::{Commands, Counter};
 use crate::discord::gateway::{Gateway, Hub};
 
 /// What the team wants to hear. Presences and members are privileged and not needed; reading messages is what the team is for.
@@ -44,6 +44,7 @@ pub(crate) struct SessionParts {
     pub(crate) gateway_url: String,
     pub(crate) http: Arc<Http>,
     pub(crate) hub: Arc<Hub>,
+    pub(crate) counter: Arc<Counter>,
     pub(crate) commands: Option<Arc<Commands>>,
 }
 
@@ -67,6 +68,7 @@ impl Session {
             address: Arc::clone(&address),
             http: Arc::clone(&parts.http),
             hub: Arc::clone(&parts.hub),
+            counter: Arc::clone(&parts.counter),
             commands: parts.commands.clone(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -99,6 +101,7 @@ struct SessionThread {
     address: Arc<Mutex<String>>,
     http: Arc<Http>,
     hub: Arc<Hub>,
+    counter: Arc<Counter>,
     commands: Option<Arc<Commands>>,
 }
 
@@ -118,7 +121,8 @@ impl SessionThread {
             intents: INTENTS,
             presence: None,
         });
-        let gateway = Gateway { identity: self.identity, hub: self.hub, commands: self.commands, manager: Arc::clone(&manager) };
+        let Self { identity, hub, counter, commands, .. } = self;
+        let gateway = Gateway { identity, hub, counter, commands, manager: Arc::clone(&manager) };
         // The cell was made above and is empty.
         let _ = framework.set(Arc::new(gateway));
         if let Err(error) = manager.initialize() {

@@ -23,9 +23,13 @@ pub(crate) enum Failure {
 /// Codes of Discord's errors that are acted on.
 pub(crate) mod code {
     pub(crate) const UNKNOWN_CHANNEL: u64 = 10003;
+    pub(crate) const UNKNOWN_MESSAGE: u64 = 10008;
     pub(crate) const UNKNOWN_WEBHOOK: u64 = 10015;
     pub(crate) const MISSING_ACCESS: u64 = 50001;
+    pub(crate) const OTHERS_MESSAGE: u64 = 50005;
     pub(crate) const MISSING_PERMISSIONS: u64 = 50013;
+    pub(crate) const THREAD_ARCHIVED: u64 = 50083;
+    pub(crate) const THREAD_EXISTS: u64 = 160_004;
 }
 
 impl Failure {
@@ -57,6 +61,21 @@ impl Failure {
             }
         };
         Self::Refused { status, code, reason }
+    }
+
+    /// What it means for the change of a message: one that is not there, or is another account's, cannot be changed. The persona may have got
+    /// an account, or lost it, since it spoke.
+    pub(crate) fn of_edit(self) -> SendError {
+        match self {
+            Self::Refused { code: code::UNKNOWN_CHANNEL | code::UNKNOWN_MESSAGE | code::OTHERS_MESSAGE, reason, .. } => {
+                SendError::Gone(reason)
+            }
+            failure => failure.into(),
+        }
+    }
+
+    pub(crate) fn has_code(&self, wanted: u64) -> bool {
+        matches!(self, Self::Refused { code, .. } if *code == wanted)
     }
 
     /// Whether the thing that was called does not exist or cannot be seen by this account.
@@ -115,6 +134,10 @@ mod tests {
     fn each_failure_is_sorted_by_what_to_do_about_it() {
         assert_eq!(SendError::from(Failure::Revoked("vince".into())), SendError::Offline("vince".into()));
         assert_eq!(SendError::from(Failure::refused("no")), SendError::Refused("no".to_owned()));
+        for (code, gone) in [(10_003, true), (10_008, true), (50_005, true), (50_013, false)] {
+            let failure = Failure::Refused { status: 400, code, reason: String::new() };
+            assert_eq!(matches!(failure.of_edit(), SendError::Gone(_)), gone, "{code}");
+        }
         assert!(Failure::from_answer(404, br#"{"code": 10003, "message": "Unknown Channel"}"#, "").is_not_visible());
     }
 }

@@ -13,9 +13,17 @@ use crate::domain::outbound::OutboundFile;
 
 /// A message with its files as one form.
 pub(super) fn form(payload: &serde_json::Value, files: &[OutboundFile]) -> Form {
-    files.iter().enumerate().fold(Form::new().text("payload_json", payload.to_string()), |form, (index, file)| {
-        form.part(format!("files[{index}]"), Part::text(file.text.clone()).file_name(file.name.clone()))
-    })
+    files
+        .iter()
+        .enumerate()
+        .fold(Form::new().text("payload_json", payload.to_string()), |form, (index, file)| form.part(format!("files[{index}]"), part(file)))
+}
+
+/// A picture says what it is; what other files are is Discord's to tell from their names.
+fn part(file: &OutboundFile) -> Part {
+    let part = Part::bytes(file.content.as_bytes().to_vec()).file_name(file.name.clone());
+    let is_png = file.content.as_bytes().starts_with(b"\x89PNG");
+    if is_png { part.mime_str("image/png").expect("it is a media type") } else { part }
 }
 
 impl Rest {

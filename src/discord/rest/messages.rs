@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serenity::model::channel::{Channel, Message};
 
+use super::payload::{payload, revision};
 use super::{Call, Credential, Failure, Rest};
 use crate::domain::ids::{ChannelId, MessageId};
-use crate::domain::outbound::{OutboundMessage, Posted};
+use crate::domain::outbound::{Embed, OutboundMessage, Posted};
 
 /// The most that Discord gives at once.
 const PAGE: usize = 100;
@@ -25,9 +26,9 @@ pub(super) struct Created {
     timestamp: DateTime<Utc>,
 }
 
-impl From<Created> for Posted {
-    fn from(created: Created) -> Self {
-        Self { message: created.id.into(), at: created.timestamp }
+impl Created {
+    pub(super) fn posted(self, message: &OutboundMessage) -> Posted {
+        Posted { channel: message.channel.clone(), message: self.id.into(), at: self.timestamp }
     }
 }
 
@@ -42,6 +43,8 @@ struct Past {
     message_reference: Option<PastReference>,
     #[serde(default)]
     attachments: Vec<PastFile>,
+    #[serde(default)]
+    embeds: Vec<PastEmbed>,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +61,11 @@ struct PastReference {
 #[derive(Deserialize)]
 struct PastFile {
     filename: String,
+}
+
+#[derive(Deserialize)]
+struct PastEmbed {
+    title: Option<String>,
 }
 
 /// The account that is looked for when a channel is read back.
@@ -81,7 +89,14 @@ impl Rest {
             payload["message_reference"] = json!({ "message_id": answered, "fail_if_not_exists": false });
         }
         let call = Call::post(format!("/channels/{}/messages", checked(&message.channel)?)).body(payload, &message.files);
-        Ok(self.fetch::<Created>(credential, call).await?.into())
+        Ok(self.fetch::<Created>(credential, call).await?.posted(message))
+    }
+
+    /// Puts `message` in place of an earlier one of the same account.
+    pub(crate) async fn edit(&self, credential: &Credential, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, Failure> {
+        let path = format!("/channels/{}/messages/{}", checked(&message.channel)?, checked_message(posted)?);
+        let call = Call::patch(path).body(revision(message), &message.files);
+        Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
     /// Posts plain text that can ping nobody, outside of any row.
@@ -107,7 +122,7 @@ impl Rest {
             let newest = page.iter().filter_map(|past| past.id.parse().ok()).max();
             let full = page.len() == PAGE;
             if let Some(found) = page.into_iter().find(|past| past.is(voice, message)) {
-                return Ok(Some(Posted { message: found.id.into(), at: found.timestamp }));
+                return Ok(Some(Posted { channel: message.channel.clone(), message: found.id.into(), at: found.timestamp }));
             }
             match newest {
                 Some(newest) if full => after = newest,
@@ -126,7 +141,7 @@ impl Rest {
         limit: usize,
     ) -> Result<Vec<Message>, Failure> {
         let channel = checked(channel)?;
-        let mut after: u64 = after.as_str().parse().map_err(|_| Failure::refused(format!("{after} is no message of Discord's")))?;
+        let mut after = checked_message(after)?;
         let mut messages: Vec<Message> = Vec::new();
         while messages.len() < limit {
             let wanted = PAGE.min(limit - messages.len());
@@ -170,26 +185,31 @@ impl Past {
         // Discord trims what it stores. A webhook cannot reply, so its messages bear no reference.
         self.content.trim() == message.text.trim()
             && (matches!(voice, Voice::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
-            && self.attachments.iter().map(|file| file.filename.as_str()).eq(message.files.iter().map(|file| file.name.as_str()))
+            && self.has_files_of(message)
+            && self.has_embed_of(message)
     }
-}
 
-/// What a message says, whoever posts it. Nobody is pinged but the accounts that the row names.
-pub(super) fn payload(message: &OutboundMessage) -> serde_json::Value {
-    let files: Vec<_> = message.files.iter().enumerate().map(|(index, file)| json!({ "id": index, "filename": file.name })).collect();
-    let mut payload = json!({
-        "content": message.text,
-        "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
-    });
-    if !files.is_empty() {
-        payload["attachments"] = json!(files);
+    /// A file that an embed shows is a part of the embed, and not listed beside it.
+    fn has_files_of(&self, message: &OutboundMessage) -> bool {
+        let shown = message.embed.as_ref().and_then(|embed| embed.image.as_deref());
+        let there = self.attachments.iter().map(|file| file.filename.as_str()).filter(|name| Some(*name) != shown);
+        there.eq(message.files.iter().map(|file| file.name.as_str()).filter(|name| Some(*name) != shown))
     }
-    payload
+
+    /// Only what an embed of ours is called; Discord makes embeds of its own for links in the text.
+    fn has_embed_of(&self, message: &OutboundMessage) -> bool {
+        let Some(embed) = message.embed.clone().map(Embed::fit) else { return true };
+        self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == embed.title)
+    }
 }
 
 /// An id as part of a path. Ids come from the store and from people; one that is no number could name another path.
 pub(super) fn checked(channel: &ChannelId) -> Result<u64, Failure> {
     channel.as_str().parse().map_err(|_| Failure::refused(format!("{channel} is no channel of Discord's")))
+}
+
+pub(super) fn checked_message(message: &MessageId) -> Result<u64, Failure> {
+    message.as_str().parse().map_err(|_| Failure::refused(format!("{message} is no message of Discord's")))
 }
 
 /// The smallest id that a message of this time can have.
@@ -202,33 +222,18 @@ fn first_id_at(at: DateTime<Utc>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::outbound::{OutboundFile, OutboundKind};
+    use crate::domain::outbound::OutboundKind;
 
     fn row(text: &str) -> OutboundMessage {
         OutboundMessage {
-            id: "0192f0c1d2e37a4b8c5d6e7f8091a2b3".into(),
-            persona: "vince".into(),
-            channel: "10".into(),
-            turn: None,
-            kind: OutboundKind::Answer,
-            text: text.to_owned(),
             reply_to: Some("800".into()),
-            files: vec![],
             pings: vec!["5".into()],
+            ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text)
         }
     }
 
     fn past(value: serde_json::Value) -> Past {
         serde_json::from_value(value).unwrap()
-    }
-
-    #[test]
-    fn nobody_is_pinged_but_the_named_accounts() {
-        let mut message = row("@everyone <@7>");
-        message.files.push(OutboundFile { name: "a.md".to_owned(), text: "x".to_owned() });
-        let payload = payload(&message);
-        assert_eq!(payload["allowed_mentions"], json!({"parse": [], "users": ["5"], "replied_user": false}));
-        assert_eq!(payload["attachments"], json!([{"id": 0, "filename": "a.md"}]));
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod failure;
 pub(crate) mod files;
 mod limits;
 pub(crate) mod messages;
+mod payload;
+mod threads;
 pub(crate) mod webhooks;
 
 use std::time::Duration;
@@ -56,6 +58,10 @@ impl<'a> Call<'a> {
 
     pub(crate) fn post(path: String) -> Self {
         Self { method: Method::POST, path, body: Body::Empty, needs: "Send Messages", authorized: true }
+    }
+
+    pub(crate) fn patch(path: String) -> Self {
+        Self { method: Method::PATCH, path, body: Body::Empty, needs: "Send Messages", authorized: true }
     }
 
     pub(crate) fn delete(path: String) -> Self {

@@ -8,9 +8,11 @@ use serde_json::json;
 use serenity::model::id::{ChannelId, WebhookId};
 use tokio::sync::Mutex;
 
-use super::messages::{Created, payload};
+use super::messages::{Created, checked_message};
+use super::payload::{payload, revision};
 use super::{Call, Credential, Failure, Rest, code};
 use crate::discord::accounts::OwnAccounts;
+use crate::domain::ids::MessageId;
 use crate::domain::outbound::{OutboundMessage, Posted};
 
 /// The team's webhooks, by the channel they post in.
@@ -32,6 +34,15 @@ pub(crate) struct Destination {
     pub(crate) thread: Option<ChannelId>,
 }
 
+/// What a persona without an account says.
+pub(crate) struct Speech<'a> {
+    pub(crate) destination: Destination,
+    pub(crate) name: &'a str,
+    pub(crate) message: &'a OutboundMessage,
+    /// The message that it replaces. None: it is a new one.
+    pub(crate) edited: Option<&'a MessageId>,
+}
+
 #[derive(Deserialize)]
 struct Listed {
     id: WebhookId,
@@ -40,23 +51,23 @@ struct Listed {
 }
 
 impl Webhooks {
-    /// Posts a message under `name`. Webhooks know no nonce and no reply: the relay reads back before it tries again.
-    pub(crate) async fn post(
+    /// Posts a message under `name`, or puts it in place of `edited`, an earlier one. Webhooks know no nonce and no reply: the relay reads back
+    /// before it posts again.
+    pub(crate) async fn speak(
         &self,
         rest: &Rest,
         owner: &Credential,
         accounts: &OwnAccounts,
-        destination: Destination,
-        name: &str,
-        message: &OutboundMessage,
+        speech: &Speech<'_>,
     ) -> Result<Posted, Failure> {
-        let first = self.get(rest, owner, accounts, destination.channel).await?;
-        match execute(rest, owner, &first, destination, name, message).await {
+        let channel = speech.destination.channel;
+        let first = self.get(rest, owner, accounts, channel).await?;
+        match speech.through(rest, owner, &first).await {
             // Somebody deleted it. Nothing was posted, so a new one may be made and used at once.
             Err(Failure::Refused { code: code::UNKNOWN_WEBHOOK, .. }) => {
-                self.known.lock().await.remove(&destination.channel);
-                let second = self.get(rest, owner, accounts, destination.channel).await?;
-                execute(rest, owner, &second, destination, name, message).await
+                self.known.lock().await.remove(&channel);
+                let second = self.get(rest, owner, accounts, channel).await?;
+                speech.through(rest, owner, &second).await
             }
             result => result,
         }
@@ -96,18 +107,18 @@ impl Webhooks {
     }
 }
 
-async fn execute(
-    rest: &Rest,
-    owner: &Credential,
-    webhook: &Webhook,
-    destination: Destination,
-    name: &str,
-    message: &OutboundMessage,
-) -> Result<Posted, Failure> {
-    let thread = destination.thread.map(|thread| format!("&thread_id={thread}")).unwrap_or_default();
-    let mut payload = payload(message);
-    payload["username"] = json!(name);
-    let path = format!("/webhooks/{}/{}?wait=true{thread}", webhook.id, webhook.token.expose_secret());
-    let created: Created = rest.fetch(owner, Call::post(path).body(payload, &message.files).by_path_token()).await?;
-    Ok(created.into())
+impl Speech<'_> {
+    async fn through(&self, rest: &Rest, owner: &Credential, webhook: &Webhook) -> Result<Posted, Failure> {
+        let thread = |mark: char| self.destination.thread.map(|thread| format!("{mark}thread_id={thread}")).unwrap_or_default();
+        let webhook = format!("/webhooks/{}/{}", webhook.id, webhook.token.expose_secret());
+        let call = if let Some(edited) = self.edited {
+            let path = format!("{webhook}/messages/{}{}", checked_message(edited)?, thread('?'));
+            Call::patch(path).body(revision(self.message), &self.message.files)
+        } else {
+            let mut payload = payload(self.message);
+            payload["username"] = json!(self.name);
+            Call::post(format!("{webhook}?wait=true{}", thread('&'))).body(payload, &self.message.files)
+        };
+        Ok(rest.fetch::<Created>(owner, call.by_path_token()).await?.posted(self.message))
+    }
 }

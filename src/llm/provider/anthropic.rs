@@ -300,7 +300,7 @@ mod tests {
         let body =
             json!({"type": "message", "content": content, "stop_reason": "tool_use", "usage": {"input_tokens": 3, "output_tokens": 4}});
         assert!(Anthropic.read_whole(&body.to_string(), &mut draft).is_ok());
-        let reply = draft.into_reply("m").expect("an answer");
+        let reply = draft.take_reply("m").expect("an answer");
         assert_eq!((reply.text.as_str(), reply.usage.total()), ("I look.", 7));
         assert_eq!(reply.calls, [ToolCall { id: "c1".into(), name: "look".into(), arguments: json!({"at": 1}) }]);
     }
@@ -320,7 +320,7 @@ mod tests {
         ] {
             assert!(Anthropic.read_event(event, &mut draft).is_ok(), "{event}");
         }
-        let reply = draft.into_reply("m").expect("an answer");
+        let reply = draft.take_reply("m").expect("an answer");
         assert_eq!((reply.text.as_str(), reply.usage), ("Yes.", TokenUsage { input: 100, cached: 70, output: 12 }));
     }
 }

@@ -142,8 +142,13 @@ impl<'a> Draft<'a> {
         if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
     }
 
-    /// The answer, if it is one.
-    pub(super) fn into_reply(mut self, model: &str) -> Result<ModelReply, ModelError> {
+    /// What has come so far, to be kept when the attempt fails.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The answer, if it is one; else what was written stays.
+    pub(super) fn take_reply(&mut self, model: &str) -> Result<ModelReply, ModelError> {
         let provider = self.provider.to_owned();
         match self.stop {
             None | Some(Stop::Length) => return Err(ModelError::Truncated { provider }),
@@ -208,7 +213,7 @@ mod tests {
         let mut draft = Draft::new("p", &request);
         draft.push_text(text).expect("short enough");
         draft.stop = stop;
-        draft.into_reply("m")
+        draft.take_reply("m")
     }
 
     fn called(name: &str, arguments: &str) -> Result<ModelReply, ModelError> {
@@ -216,7 +221,7 @@ mod tests {
         let mut draft = Draft::new("p", &request);
         draft.push_call(0, None, Some(name), arguments).expect("short enough");
         draft.end();
-        draft.into_reply("m")
+        draft.take_reply("m")
     }
 
     #[test]

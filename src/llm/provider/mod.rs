@@ -168,6 +168,7 @@ impl LanguageModel for HttpModel {
             () = tokio::time::sleep(limit) => Err(ModelError::TimedOut { provider: self.provider.name.clone() }),
         };
         let usage = draft.usage();
-        asked.and_then(|()| draft.into_reply(&self.model)).map_err(|error| FailedAttempt { error, usage })
+        let replied = asked.and_then(|()| draft.take_reply(&self.model));
+        replied.map_err(|error| FailedAttempt { error, usage, written: draft.into_text() })
     }
 }

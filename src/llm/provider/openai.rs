@@ -194,7 +194,7 @@ mod tests {
                 Err(Trouble::Reported(complaint)) => return Err(complaint.in_stream("p", None)),
             }
         }
-        draft.into_reply("m")
+        draft.take_reply("m")
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
             let request = request();
             let mut draft = Draft::new("p", &request);
             OpenAi.read_whole(body, &mut draft).ok()?;
-            draft.into_reply("m").ok()
+            draft.take_reply("m").ok()
         };
         let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
         let message = json!({"role": "assistant", "content": null, "tool_calls": [call("a"), call("b")]});

@@ -132,13 +132,13 @@ const QUOTES: usize = 4;
 
 /// Takes out of a foreign text what could make it more than text.
 #[derive(Clone, Copy)]
-struct Cleaner<'a> {
-    marker: &'a str,
+pub(super) struct Cleaner<'a> {
+    pub(super) marker: &'a str,
 }
 
 impl Cleaner<'_> {
     /// Without invisible characters and without the marker, at most about `bytes` long.
-    fn text(self, text: &str, bytes: usize) -> String {
+    pub(super) fn text(self, text: &str, bytes: usize) -> String {
         let clean = without_invisible(text).trim_end().replace(self.marker, "…");
         if clean.len() <= bytes {
             return clean;
@@ -148,14 +148,14 @@ impl Cleaner<'_> {
     }
 
     /// One line, at most `chars` long.
-    fn line(self, text: &str, chars: usize) -> String {
+    pub(super) fn line(self, text: &str, chars: usize) -> String {
         let clean = self.text(text, usize::MAX);
         cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
     }
 }
 
 /// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
-fn flat_name(name: &str) -> String {
+pub(super) fn flat_name(name: &str) -> String {
     let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
     let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
     if flat.is_empty() { "somebody".into() } else { flat }
@@ -281,7 +281,7 @@ fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {
     let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
     let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
     let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
-    let values = item.values.iter().map(|value| format!("{} {} {}", value.name, value.number, value.unit));
+    let values = item.values.iter().map(ToString::to_string);
     std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
 }
 

@@ -14,7 +14,7 @@ fn person(name: &str) -> Speaker {
 }
 
 fn spoken(speaker: Speaker, text: &str) -> Spoken {
-    Spoken { message: None, speaker, answers: None, text: text.into(), at: now() - TimeDelta::minutes(5) }
+    Spoken { message: None, speaker, answers: None, text: text.into(), at: now() - TimeDelta::minutes(5), in_meeting: false }
 }
 
 fn file(name: &str, text: &str) -> ChannelFile {
@@ -53,12 +53,19 @@ fn message(context: &TurnContext) -> &str {
 }
 
 fn reading(items: Vec<FeedItem>) -> Reading {
-    Reading { source: "git repository river".into(), as_of: now(), total: items.len(), items, note: Some("on branch main".into()) }
+    Reading {
+        source: "git repository river".into(),
+        as_of: now(),
+        values: Vec::new(),
+        total: items.len(),
+        items,
+        note: Some("on branch main".into()),
+    }
 }
 
 fn commit(text: &str) -> FeedItem {
     let by = Some("author-1".into());
-    FeedItem { at: Some(now()), what: "commit", by, text: text.into(), reference: "a1b2c3d".into(), values: Vec::new() }
+    FeedItem { at: Some(now()), what: "commit".into(), by, text: text.into(), reference: "a1b2c3d".into(), values: Vec::new() }
 }
 
 /// Asserts that all of `hostile` stands inside the only block.

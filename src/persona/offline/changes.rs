@@ -67,7 +67,7 @@ fn tally(reading: &Reading) -> String {
     for item in reading.items.iter().filter(|item| item.what != "activity") {
         match counts.iter_mut().find(|(what, _)| *what == item.what) {
             Some((_, count)) => *count += 1,
-            None => counts.push((item.what, 1)),
+            None => counts.push((&item.what, 1)),
         }
     }
     let authors = |what: &str| match (what, commits_by_author(&reading.items).as_slice()) {
@@ -105,7 +105,7 @@ fn line(item: &FeedItem, asked: &OfflineQuestion<'_>) -> String {
     let text = foreign(&item.text, 140);
     let at = item.at.map(|at| moment(at, asked.now));
     let reference = item.reference.replace('`', "'");
-    let (lead, by) = match item.what {
+    let (lead, by) = match item.what.as_ref() {
         "activity" => return format!("- {text}{}", at.map_or(String::new(), |at| format!(", last {at}"))),
         "commit" => ("", item.by.as_deref().map(|by| foreign(by, 40))),
         "tag" => ("tag ", None),

@@ -11,7 +11,7 @@ mod intent;
 mod sources;
 mod team;
 mod time_phrase;
-mod wording;
+pub(in crate::persona) mod wording;
 
 use chrono::{DateTime, Utc};
 
@@ -41,7 +41,7 @@ pub struct OfflineQuestion<'a> {
     /// What was said in the channel before, oldest first.
     pub transcript: &'a [Spoken],
     /// The persona's own feeds.
-    pub feeds: &'a [Box<dyn Feed>],
+    pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
 }
 

@@ -17,6 +17,8 @@ const NEARLY: f64 = 0.75;
 /// How far back facts of feeds are searched when no time was said.
 const FACT_DAYS: i64 = 90;
 const FACTS: usize = 500;
+/// Kinds whose items have words of their own; the others are sums and counts.
+const TELLING: [&str; 3] = ["backlog", "git", "rss"];
 
 /// All that a question may be answered from.
 pub(crate) struct Material {
@@ -39,7 +41,7 @@ pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
     let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
     let until = range.map_or(asked.now, |range| range.until);
     let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
-    let reads = asked.feeds.iter().map(|feed| read(feed.as_ref(), &query));
+    let reads = asked.feeds.iter().map(|feed| read(feed, &query));
     for (feed, (documents, facts)) in asked.feeds.iter().zip(futures_util::future::join_all(reads).await) {
         match documents {
             Ok(documents) => {
@@ -65,9 +67,9 @@ pub(crate) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
 
 type Read<T> = Result<T, FeedError>;
 
-/// What of a feed can be found by words: its texts and, where they are no sums and counts, its items.
-async fn read(feed: &dyn Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
-    let facts = async { if feed.kind() == "git" { Some(feed.read(query).await) } else { None } };
+/// What of a feed can be found by words: its texts and, of some kinds, its items.
+async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
+    let facts = async { if TELLING.contains(&feed.kind()) { Some(feed.read(query).await) } else { None } };
     tokio::join!(feed.documents(query.now), facts)
 }
 

@@ -76,6 +76,9 @@ fn example(kind: &str) -> Option<&'static str> {
         "files" => Some("a question that the knowledge folder answers"),
         "activity" => Some("\"what did the team do today?\""),
         "ledger" => Some("\"what did we spend?\""),
+        "backlog" => Some("\"what happened this week?\" in the backlog"),
+        "http_json" => Some("\"what happened this week?\" with the numbers that I read"),
+        "rss" => Some("\"what happened this week?\" in the news that I read"),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@ use crate::persona::retrieval::ChannelFile;
 /// What a persona is asked, with what it may draw on.
 #[derive(Default)]
 struct Asked {
-    feeds: Vec<Box<dyn Feed>>,
+    feeds: Vec<Feed>,
     files: Vec<ChannelFile>,
     channel_files: Vec<ChannelFile>,
     transcript: Vec<Spoken>,
@@ -32,7 +32,7 @@ fn file(name: &str, text: &str) -> ChannelFile {
     ChannelFile { name: name.into(), text: text.into(), by: "Ann".into(), at: now() - TimeDelta::hours(1) }
 }
 
-fn told(kind: &str, told: Told) -> Vec<Box<dyn Feed>> {
+fn told(kind: &str, told: Told) -> Vec<Feed> {
     vec![feed(kind, &sources(Path::new("/nowhere"), told))]
 }
 

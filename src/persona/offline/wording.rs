@@ -11,6 +11,7 @@ pub(crate) fn count(number: usize, what: &str) -> String {
     match what {
         _ if number == 1 => format!("1 {what}"),
         "branch" => format!("{number} branches"),
+        "entry" => format!("{number} entries"),
         _ => format!("{number} {what}s"),
     }
 }

@@ -1,8 +1,10 @@
 //! The prompts: templates in the files beside this one, which a person can read and edit (LLM-6).
 //!
 //! This folder puts values into templates and nothing else. What goes into a turn, how much of it, and what must be kept apart from
-//! the instructions is `context`'s. `system.md.j2` begins with what is the same for all personas and holds nothing that changes
+//! the instructions is decided by `context`, and for standups by `standup`. `system.md.j2` begins with what is the same for all personas and holds nothing that changes
 //! between turns, so that providers' caches hit.
+
+pub(crate) mod standup;
 
 use std::sync::LazyLock;
 
@@ -19,7 +21,14 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
     templates.set_syntax(syntax.expect("the usual delimiters are valid"));
-    for (name, source) in [("system", include_str!("system.md.j2")), ("turn", include_str!("turn.md.j2"))] {
+    let sources = [
+        ("system", include_str!("system.md.j2")),
+        ("turn", include_str!("turn.md.j2")),
+        ("standup_report", include_str!("standup_report.md.j2")),
+        ("standup_call", include_str!("standup_call.md.j2")),
+        ("standup_conclude", include_str!("standup_conclude.md.j2")),
+    ];
+    for (name, source) in sources {
         templates.add_template(name, source).expect("our own templates are well formed");
     }
     templates

@@ -1,13 +1,15 @@
 //! The turn: one persona asked once. Context in, reply out; by a model where one is configured, else by the offline composer.
 
 mod ask_tool;
+mod page;
 mod performer;
 mod readings;
 
 use async_trait::async_trait;
 
+pub use page::{PageEntry, SharedPage};
 pub use performer::Performer;
-pub use readings::Readings;
+pub use readings::{FeedsRead, NoSuchFeed, Readings};
 
 use crate::domain::ask::Ask;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};
@@ -112,6 +114,8 @@ pub enum TurnError {
     Model(ModelError),
     #[error("the turn called tools {MOST_CALLS} times without an answer")]
     TooManyCalls,
+    #[error("it is paused")]
+    Paused,
     #[error("persona {0} is not on the roster")]
     NoPersona(PersonaSlug),
     #[error("the store does not answer: {0}")]
@@ -130,6 +134,7 @@ impl TurnError {
             Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
             Self::Model(_) => "the language model gave no usable answer".into(),
             Self::TooManyCalls => "it went round in circles".into(),
+            Self::Paused => "it is paused".into(),
             Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
             Self::Store(_) => "our store does not answer".into(),
         }

@@ -190,7 +190,7 @@ impl Performer {
             let reply = self.models.complete(&call, &request, cancel).await?;
             usage = usage + reply.usage;
             if reply.calls.is_empty() {
-                let model = Some(format!("{}/{}", reply.provider, reply.model));
+                let model = Some(reply.full_name());
                 return Ok(Reply { text: reply.text, model, usage, prompt_chars });
             }
             calls_left = calls_left.checked_sub(reply.calls.len()).ok_or(TurnError::TooManyCalls)?;

@@ -139,6 +139,11 @@ impl Message {
     pub(crate) fn is_by(&self, user: Snowflake) -> bool {
         matches!(&self.author, Author::User(author) if *author == user)
     }
+
+    /// Whether an application hears of what people press on it: its own messages and those of webhooks that it made.
+    pub(crate) fn is_of(&self, application: Snowflake) -> bool {
+        self.is_by(application) || matches!(&self.author, Author::Webhook { application: Some(maker), .. } if *maker == application)
+    }
 }
 
 #[derive(Debug, Default)]

@@ -115,7 +115,14 @@ pub(super) struct Embed {
     pub title: Option<String>,
     pub description: Option<String>,
     pub fields: Vec<Field>,
+    pub image: Option<Picture>,
     pub footer: Option<Footer>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Picture {
+    pub url: String,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

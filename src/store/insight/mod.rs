@@ -1,6 +1,8 @@
-//! What people look at afterwards: the trace of a message, the team's activity, the state of the database. Nothing here writes.
+//! What people look at afterwards: the trace of a message, the team's activity, numbers of feeds over time, the state of the database. Nothing
+//! here writes but `samples`, which keeps what feeds said.
 
 mod activity;
+mod samples;
 mod summary;
 mod trace;
 

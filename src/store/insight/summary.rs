@@ -34,6 +34,9 @@ impl Store {
              UNION ALL SELECT 'blocks', COUNT(*) FROM blocks UNION ALL SELECT 'cooldowns', COUNT(*) FROM cooldowns
              UNION ALL SELECT 'notices', COUNT(*) FROM notices UNION ALL SELECT 'ledger', COUNT(*) FROM ledger
              UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises
+             UNION ALL SELECT 'samples', COUNT(*) FROM samples
+             UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_pauses', COUNT(*) FROM job_pauses
+             UNION ALL SELECT 'considered', COUNT(*) FROM considered UNION ALL SELECT 'firings', COUNT(*) FROM firings
              UNION ALL SELECT 'meetings', COUNT(*) FROM meetings UNION ALL SELECT 'seats', COUNT(*) FROM seats
              UNION ALL SELECT 'reports', COUNT(*) FROM reports UNION ALL SELECT 'predictions', COUNT(*) FROM predictions
              UNION ALL SELECT 'ratings', COUNT(*) FROM ratings UNION ALL SELECT 'work_items', COUNT(*) FROM work_items

@@ -87,6 +87,7 @@ struct CallColumns {
 
 #[derive(sqlx::FromRow)]
 struct DeliveryColumns {
+    channel: String,
     #[sqlx(try_from = "String")]
     message: Document<OutboundMessage>,
     #[sqlx(try_from = "String")]
@@ -208,7 +209,11 @@ impl DeliveryColumns {
             state: self.state.0,
             attempts: self.attempts,
             created_at: self.created_at,
-            posted: self.platform_id.zip(self.sent_at).map(|(message, at)| Posted { message: message.into(), at }),
+            posted: self.platform_id.zip(self.sent_at).map(|(message, at)| Posted {
+                channel: self.channel.into(),
+                message: message.into(),
+                at,
+            }),
             failure: self.failure,
         }
     }

@@ -53,6 +53,20 @@ struct CostColumns {
 }
 
 impl Store {
+    /// What was spent on a turn, a meeting or a step: the id under which its calls were made.
+    pub async fn spent_on(&self, subject: &str) -> Result<(Money, TokenUsage)> {
+        let (cost, input, cached, output): (i64, i64, i64, i64) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(input_tokens), 0) AS BIGINT),
+                 CAST(COALESCE(SUM(cached_tokens), 0) AS BIGINT), CAST(COALESCE(SUM(output_tokens), 0) AS BIGINT)
+             FROM ledger WHERE subject = $1",
+            subject
+        )?;
+        let usage = TokenUsage { input: input.cast_unsigned(), cached: cached.cast_unsigned(), output: output.cast_unsigned() };
+        Ok((Money(cost), usage))
+    }
+
     /// What was spent from `since` to `until`, by group: days in their order, everything else by cost.
     pub async fn costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>> {
         let rows: Vec<CostColumns> = sql!(

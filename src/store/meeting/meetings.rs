@@ -159,14 +159,10 @@ impl Store {
 
     /// Notes that somebody wants a meeting to come to its end. False when it is known already, or nobody speaks any more.
     pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
-        let changed = sql!(
-            self.db().write()?,
-            execute,
-            "UPDATE meetings SET wrap = TRUE, updated_at = $2 WHERE id = $1 AND NOT wrap AND state IN ('called', 'running')",
-            meeting.as_str(),
-            at
-        )?;
-        Ok(changed > 0)
+        let mut transaction = self.db().begin().await?;
+        let asked = ask_wrap(&mut transaction, meeting, at).await?;
+        transaction.commit().await?;
+        Ok(asked)
     }
 
     /// Begins the closing of a running meeting, or begins it again after a crash: nobody speaks in it any more. None when it is not
@@ -211,6 +207,18 @@ impl Store {
         transaction.commit().await?;
         Ok(true)
     }
+}
+
+/// Asks for the end as part of something larger; as of [`Store::ask_wrap`].
+pub(in crate::store) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
+    let changed = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE meetings SET wrap = TRUE, updated_at = $2 WHERE id = $1 AND NOT wrap AND state IN ('called', 'running')",
+        meeting.as_str(),
+        at
+    )?;
+    Ok(changed > 0)
 }
 
 /// Calls a meeting as part of something larger: a decision on a message, a schedule's firing.

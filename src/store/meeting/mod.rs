@@ -15,3 +15,6 @@ pub use closing::StandupClosing;
 pub use figures::HeldStandup;
 pub use meetings::{Called, OpenMeeting};
 pub use reports::StoredReport;
+
+pub(in crate::store) use meetings::{ask_wrap, insert_meeting};
+pub(in crate::store) use seats::finish_seat;

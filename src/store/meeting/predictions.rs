@@ -31,6 +31,13 @@ impl Store {
         rows.into_iter().map(PredictionColumns::read).collect()
     }
 
+    /// The predictions that are not settled, those that expire first coming first.
+    pub async fn list_open_predictions(&self) -> Result<Vec<Prediction>> {
+        let rows: Vec<PredictionColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM predictions WHERE settled_at IS NULL ORDER BY expires_at, id")?;
+        rows.into_iter().map(PredictionColumns::read).collect()
+    }
+
     /// The predictions that have expired and are not settled, the longest due first.
     pub async fn list_due_predictions(&self, now: DateTime<Utc>) -> Result<Vec<Prediction>> {
         let rows: Vec<PredictionColumns> = sql!(

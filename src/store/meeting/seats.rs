@@ -55,12 +55,18 @@ impl Store {
         rows.into_iter().map(SeatColumns::read).collect()
     }
 
-    /// Begins the turn of a seat, or begins it again after a crash. None when it is over, or the meeting does not run.
-    pub async fn begin_seat(&self, meeting: &MeetingId, round: u32, position: u32, at: DateTime<Utc>) -> Result<Option<Seat>> {
+    /// Begins the turn of a seat, or begins it again after a crash; the `invitation` is posted the first time. None when it is over, or the
+    /// meeting does not run.
+    pub async fn begin_seat(
+        &self,
+        meeting: &MeetingId,
+        round: u32,
+        position: u32,
+        invitation: &[OutboundMessage],
+        at: DateTime<Utc>,
+    ) -> Result<Option<Seat>> {
         let mut transaction = self.db().begin().await?;
-        if hold_running(&mut transaction, meeting, at).await?.is_none() {
-            return Ok(None);
-        }
+        let Some(held) = hold_running(&mut transaction, meeting, at).await? else { return Ok(None) };
         let row: Option<SeatColumns> = sql!(
             transaction.on(),
             fetch_optional,
@@ -72,6 +78,9 @@ impl Store {
             at
         )?;
         let Some(row) = row else { return Ok(None) };
+        if row.attempts == 1 {
+            insert_outbound(&mut transaction, invitation, cause(&held), at).await?;
+        }
         transaction.commit().await?;
         row.read().map(Some)
     }
@@ -83,28 +92,11 @@ impl Store {
             return Ok(false);
         }
         let mut transaction = self.db().begin().await?;
-        let Some(meeting) = hold_running(&mut transaction, &seat.meeting, at).await? else { return Ok(false) };
-        let changed = sql!(
-            transaction.on(),
-            execute,
-            "UPDATE seats SET state = $5, contribution = $6, words = $7, reason = $8, ended_at = $9
-             WHERE meeting = $1 AND round = $2 AND position = $3 AND attempts = $4 AND state IN ('waiting', 'speaking')",
-            seat.meeting.as_str(),
-            i64::from(seat.round),
-            i64::from(seat.position),
-            i64::from(seat.attempts),
-            seat.state.as_str(),
-            seat.contribution.as_ref().map(document),
-            words(seat.contribution.as_ref()),
-            seat.reason.as_deref().map(plain),
-            at
-        )?;
-        if changed == 0 {
-            return Ok(false);
+        let finished = finish_seat(&mut transaction, seat, outbox, at).await?;
+        if finished {
+            transaction.commit().await?;
         }
-        insert_outbound(&mut transaction, outbox, cause(&meeting), at).await?;
-        transaction.commit().await?;
-        Ok(true)
+        Ok(finished)
     }
 
     /// Passes over the next seat of a participant. False when none of theirs is open, or the meeting does not run.
@@ -173,4 +165,29 @@ pub(super) async fn insert_seats(transaction: &mut Transaction, meeting: &Meetin
 
 fn words(contribution: Option<&Contribution>) -> i64 {
     contribution.map_or(0, |contribution| count(contribution.text.split_whitespace().count() as u64))
+}
+
+/// Ends the turn of a seat within a transaction; as of [`Store::finish_seat`].
+pub(in crate::store) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
+    let Some(meeting) = hold_running(transaction, &seat.meeting, at).await? else { return Ok(false) };
+        let changed = sql!(
+            transaction.on(),
+            execute,
+            "UPDATE seats SET state = $5, contribution = $6, words = $7, reason = $8, ended_at = $9
+             WHERE meeting = $1 AND round = $2 AND position = $3 AND attempts = $4 AND state IN ('waiting', 'speaking')",
+            seat.meeting.as_str(),
+            i64::from(seat.round),
+            i64::from(seat.position),
+            i64::from(seat.attempts),
+            seat.state.as_str(),
+            seat.contribution.as_ref().map(document),
+            words(seat.contribution.as_ref()),
+            seat.reason.as_deref().map(plain),
+            at
+        )?;
+        if changed == 0 {
+            return Ok(false);
+        }
+        insert_outbound(transaction, outbox, cause(&meeting), at).await?;
+            Ok(true)
 }

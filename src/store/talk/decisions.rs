@@ -7,12 +7,14 @@ use super::outbox::insert_outbound;
 use super::turns::insert_turns;
 use crate::domain::ask::Ask;
 use crate::domain::decision::Decision;
-use crate::domain::ids::MessageId;
+use crate::domain::ids::{MeetingId, MessageId};
+use crate::domain::meeting::{Meeting, Seat};
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::turn::Turn;
 use crate::store::Store;
 use crate::store::engine::{document, sql};
 use crate::store::error::Result;
+use crate::store::meeting::{ask_wrap, finish_seat, insert_meeting};
 
 /// A decision and what follows from it.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +27,20 @@ pub struct Decided<'a> {
     pub asks: &'a [Ask],
     /// Notices that go with the decision.
     pub outbox: &'a [OutboundMessage],
+    /// What it does to a meeting.
+    pub meeting: Option<MeetingStep<'a>>,
     pub at: DateTime<Utc>,
+}
+
+/// What a person's message does to a meeting.
+#[derive(Debug, Clone, Copy)]
+pub enum MeetingStep<'a> {
+    /// Calls it; nothing is stored where one was called a moment ago.
+    Call(&'a Meeting),
+    /// Brings it to its end.
+    Wrap(&'a MeetingId),
+    /// Is the report of the person in this seat.
+    Report(&'a Seat),
 }
 
 impl Store {
@@ -52,6 +67,18 @@ impl Store {
         insert_turns(&mut transaction, decided.turns).await?;
         insert_asks(&mut transaction, decided.asks).await?;
         insert_outbound(&mut transaction, decided.outbox, Some(first), decided.at).await?;
+        match decided.meeting {
+            Some(MeetingStep::Call(meeting)) => {
+                insert_meeting(&mut transaction, meeting).await?;
+            }
+            Some(MeetingStep::Wrap(meeting)) => {
+                ask_wrap(&mut transaction, meeting, decided.at).await?;
+            }
+            Some(MeetingStep::Report(seat)) => {
+                finish_seat(&mut transaction, seat, &[], decided.at).await?;
+            }
+            None => {}
+        }
         transaction.commit().await?;
         Ok(true)
     }

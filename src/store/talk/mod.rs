@@ -11,7 +11,7 @@ mod turns;
 
 pub use asks::AskUpdate;
 pub use channels::ChannelSeen;
-pub use decisions::Decided;
+pub use decisions::{Decided, MeetingStep};
 pub use files::FileText;
 pub use inbox::{Claim, InboxRow};
 pub use outbox::OutboxRow;

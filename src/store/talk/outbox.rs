@@ -81,17 +81,45 @@ impl Store {
         Ok(())
     }
 
-    /// Notes that the platform has the message, and under which id.
+    /// Notes that the platform has the message: where, and under which id. From now on the row's channel is where the message stands.
     pub async fn record_sent(&self, message: &OutboxId, posted: &Posted) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        mark_sent(&mut transaction, message, posted).await?;
+        transaction.commit().await
+    }
+
+    /// Notes that `revision` stands in place of `original` now. What it replaced is nowhere to be read any more, and whoever revises the original
+    /// once more, or opens a thread on it, finds the message that took its place.
+    pub async fn record_revised(&self, revision: &OutboxId, original: &OutboxId, posted: &Posted) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        mark_sent(&mut transaction, revision, posted).await?;
+        // Earlier revisions have the original's platform id; it is still the old one if the message had to be posted anew.
         sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
-            "UPDATE outbox SET state = 'sent', platform_id = $2, sent_at = $3, failure = NULL WHERE id = $1 AND state = 'pending'",
-            message.as_str(),
-            posted.message.as_str(),
+            "UPDATE outbox SET deleted_at = COALESCE(deleted_at, $3)
+             WHERE platform_id = (SELECT platform_id FROM outbox WHERE id = $1) AND id <> $2",
+            original.as_str(),
+            revision.as_str(),
             posted.at
         )?;
-        Ok(())
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE outbox SET platform_id = $2, channel = $3, sent_at = $4 WHERE id = $1",
+            original.as_str(),
+            posted.message.as_str(),
+            posted.channel.as_str(),
+            posted.at
+        )?;
+        transaction.commit().await
+    }
+
+    /// Where a message of ours stands on the platform. None while it is pending, and when it was given up on.
+    pub async fn find_posted(&self, message: &OutboxId) -> Result<Option<Posted>> {
+        let row: Option<(String, Option<String>, Option<DateTime<Utc>>)> =
+            sql!(self.db().read(), fetch_optional, "SELECT channel, platform_id, sent_at FROM outbox WHERE id = $1", message.as_str())?;
+        Ok(row.and_then(|(channel, message, at)| Some(Posted { channel: channel.into(), message: message?.into(), at: at? })))
     }
 
     /// Lets a message wait until `next`, because of `why`.
@@ -127,12 +155,29 @@ impl Store {
         Ok((count.cast_unsigned(), age))
     }
 
-    /// The team's own message that the platform has under `message`.
+    /// The team's own message that the platform has under `message`, as it was revised last.
     pub async fn find_by_platform_id(&self, message: &MessageId) -> Result<Option<OutboundMessage>> {
-        let row: Option<OutboxColumns> =
-            sql!(self.db().read(), fetch_optional, "SELECT * FROM outbox WHERE platform_id = $1", message.as_str())?;
+        let row: Option<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM outbox WHERE platform_id = $1 ORDER BY position DESC LIMIT 1",
+            message.as_str()
+        )?;
         Ok(row.map(|row| row.message.0))
     }
+}
+
+async fn mark_sent(transaction: &mut Transaction, message: &OutboxId, posted: &Posted) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE outbox SET state = 'sent', channel = $2, platform_id = $3, sent_at = $4, failure = NULL WHERE id = $1 AND state = 'pending'",
+        message.as_str(),
+        posted.channel.as_str(),
+        posted.message.as_str(),
+        posted.at
+    )?;
+    Ok(())
 }
 
 /// Puts messages into the outbox; `cause` is the message that they are about.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::domain::ids::{ChannelId, MessageId, PersonaSlug};
 use crate::domain::message::{Speaker, Spoken};
+use crate::domain::outbound::OutboundKind;
 use crate::domain::turn::Trigger;
 use crate::store::Store;
 use crate::store::engine::{Document, sql};
@@ -38,6 +39,7 @@ struct HeardColumns {
 struct SaidColumns {
     #[sqlx(try_from = "String")]
     message: Document<Said>,
+    kind: String,
     platform_id: Option<String>,
     sent_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
@@ -64,9 +66,9 @@ impl Store {
         let said: Vec<SaidColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT said.message, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
+            "SELECT said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
              FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
-             WHERE said.channel = $1 AND said.kind = 'answer' AND said.state <> 'failed' AND said.deleted_at IS NULL
+             WHERE said.channel = $1 AND said.kind <> 'notice' AND said.state <> 'failed' AND said.deleted_at IS NULL
              ORDER BY said.position DESC LIMIT $2",
             channel.as_str(),
             i64::from(limit)
@@ -89,7 +91,7 @@ impl Store {
 
 impl HeardColumns {
     fn spoken(self) -> Spoken {
-        Spoken { message: Some(self.id.into()), speaker: self.speaker.0, answers: None, text: self.message.0.text, at: self.sent_at }
+        Spoken { message: Some(self.id.into()), speaker: self.speaker.0, answers: None, text: self.message.0.text, at: self.sent_at, in_meeting: false }
     }
 }
 
@@ -107,6 +109,7 @@ impl SaidColumns {
             answers,
             text: self.message.0.text,
             at: self.sent_at.unwrap_or(self.created_at),
+            in_meeting: self.kind == OutboundKind::Report.as_str(),
         })
     }
 }

@@ -109,7 +109,7 @@ async fn a_long_answer_comes_in_pieces_and_pings_nobody() {
     let general = stage.channel("general");
     let person = stage.sandbox.people()[0].id.clone();
     let text = format!("<@{person}> @everyone\n").repeat(150);
-    let reply = CommandReply { text: text.clone(), ephemeral: false, error: false };
+    let reply = CommandReply::public(text.clone());
     *stage.memory.reply.lock().unwrap() = Some(reply);
     interact(&stage, &general, 2, "halt", json!([])).await;
     let mut posted = vec![];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use teamroom::chat::{ChatPlatform, DownloadError, Presence, SendError};
 use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::message::{Attachment, AuthorKind};
-use teamroom::domain::outbound::OutboundFile;
+use teamroom::domain::outbound::{FileContent, OutboundFile};
 use teamroom::sandbox::{Exchange, Switch};
 
 use super::stage::{Setting, Stage, row, until};
@@ -85,13 +85,13 @@ async fn a_file_goes_out_with_its_message_and_comes_back_within_the_limit() {
     let mut stage = Stage::ready().await;
     let general = stage.channel("general");
     let mut answer = row("eliza", &general, "the report");
-    answer.files = vec![OutboundFile { name: "report.md".to_owned(), text: "# Hello\n".repeat(100) }];
+    answer.files = vec![OutboundFile { name: "report.md".to_owned(), content: FileContent::Text("# Hello\n".repeat(100)) }];
     stage.discord.send(&answer).await.unwrap();
     let heard = stage.events.message().await;
     let file = &heard.attachments[0];
     assert_eq!((file.name.as_str(), file.size), ("report.md", 800));
     let content = stage.discord.download(file, 1000).await.unwrap();
-    assert_eq!(content, answer.files[0].text.as_bytes());
+    assert_eq!(content, answer.files[0].content.as_bytes());
     assert_eq!(stage.discord.download(file, 799).await, Err(DownloadError::TooLarge(799)));
     // A size that lies is found out while it streams.
     let lying = Attachment { size: 1, ..file.clone() };
@@ -109,7 +109,7 @@ async fn an_expired_link_is_replaced_by_a_fresh_one() {
     stage.all_ready().await;
     let general = stage.channel("general");
     let mut answer = row("eliza", &general, "the report");
-    answer.files = vec![OutboundFile { name: "report.md".to_owned(), text: "still there".to_owned() }];
+    answer.files = vec![OutboundFile { name: "report.md".to_owned(), content: FileContent::Text("still there".to_owned()) }];
     stage.discord.send(&answer).await.unwrap();
     let file = stage.events.message().await.attachments.remove(0);
     tokio::time::sleep(Duration::from_millis(2200)).await;

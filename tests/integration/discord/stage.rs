@@ -12,7 +12,7 @@ use teamroom::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent}
 use teamroom::clock::SystemClock;
 use teamroom::config::DiscordSettings;
 use teamroom::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
-use teamroom::domain::ids::{OutboxId, PersonaSlug};
+use teamroom::domain::ids::PersonaSlug;
 use teamroom::domain::message::InboundMessage;
 use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
 use teamroom::domain::persona::{Persona, StandupRole, Tier};
@@ -219,17 +219,7 @@ impl Stage {
 
 /// A row of the outbox, as the relay hands it over.
 pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
-    OutboundMessage {
-        id: OutboxId::generate(),
-        persona: persona.into(),
-        channel: channel.into(),
-        turn: None,
-        kind: OutboundKind::Answer,
-        text: text.to_owned(),
-        reply_to: None,
-        files: vec![],
-        pings: vec![],
-    }
+    OutboundMessage::new(&persona.into(), &channel.into(), OutboundKind::Answer, text)
 }
 
 /// What the platform told the team.
@@ -326,10 +316,14 @@ impl CommandDesk for Memory {
         let text = format!("{:?}", call.command);
         self.calls.lock().unwrap().push(call);
         let reply = self.reply.lock().unwrap().clone();
-        reply.unwrap_or(CommandReply { text, ephemeral: false, error: false })
+        reply.unwrap_or(CommandReply::public(text))
     }
 
     fn complete_persona(&self, prefix: &str) -> Vec<String> {
         TEAM.iter().filter(|slug| slug.starts_with(&prefix.to_lowercase())).map(|slug| title(slug)).collect()
+    }
+
+    async fn complete_job(&self, prefix: &str) -> Vec<String> {
+        ["standup", "health"].into_iter().filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
     }
 }

@@ -18,7 +18,9 @@ struct Verdict {
 const FAIR: Verdict = Verdict { fair: true, confidence: 0.5 };
 
 async fn judge(desk: &Desk) -> Result<Verdict, StructuredError> {
-    ask_structured(&desk.models, &call(Tier::T1), &request("Is it fair?"), &CancellationToken::new()).await
+    let given = ask_structured(&desk.models, &call(Tier::T1), &request("Is it fair?"), &CancellationToken::new()).await?;
+    assert_eq!(given.model, "main/small");
+    Ok(given.value)
 }
 
 #[tokio::test]

@@ -142,7 +142,10 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
     store.record_files(std::slice::from_ref(&file)).await.unwrap();
     let post = line("your password is hunter2");
     store.enqueue(std::slice::from_ref(&post), at(1)).await.unwrap();
-    store.record_sent(&post.id, &teamroom::domain::outbound::Posted { message: "p1".into(), at: at(2) }).await.unwrap();
+    store
+        .record_sent(&post.id, &teamroom::domain::outbound::Posted { channel: post.channel.clone(), message: "p1".into(), at: at(2) })
+        .await
+        .unwrap();
 
     store.record_deletion(&["m1".into(), "p1".into(), "never heard of".into()], at(3)).await.unwrap();
     // The download of its file ends only now, and an edit arrives late.

@@ -36,7 +36,7 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
     let post = answer(&begun, "Solus is.");
     store.finish_turn(&Finished { outbox: std::slice::from_ref(&post), ..finished(&begun) }).await.unwrap();
     store.record_attempt(&post.id, at(5)).await.unwrap();
-    store.record_sent(&post.id, &Posted { message: "p1".into(), at: at(6) }).await.unwrap();
+    store.record_sent(&post.id, &Posted { channel: post.channel.clone(), message: "p1".into(), at: at(6) }).await.unwrap();
     let vince = Speaker::Persona("vince".into());
     let blocked =
         Blocked { channel: &general().id, chain: &"m1".into(), from: &vince, to: &"solus".into(), block: Block::Chain, at: at(7) };
@@ -49,7 +49,7 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
     assert_eq!((&trace.calls[0].id, trace.calls[0].outcome, trace.calls[0].cost), (&call.id, CallOutcome::Reserved, Money(5)));
     let delivery = &trace.outbox[0];
     assert_eq!((&delivery.message, delivery.state, delivery.attempts), (&post, DeliveryState::Sent, 1));
-    assert_eq!(delivery.posted, Some(Posted { message: "p1".into(), at: at(6) }));
+    assert_eq!(delivery.posted, Some(Posted { channel: post.channel.clone(), message: "p1".into(), at: at(6) }));
     assert_eq!((&trace.blocks[0].from, trace.blocks[0].block), (&vince, Block::Chain));
 
     assert_eq!(store.trace(&"p1".into()).await.unwrap(), Some(trace), "the team's own post leads to the message that it answers");

@@ -14,6 +14,7 @@ mod memory;
 mod opening;
 mod outbox;
 mod sample;
+mod samples;
 mod standup;
 mod statements;
 mod transcript;

@@ -14,11 +14,18 @@ on_both!(
     what_was_given_up_on_stays_given_up,
     the_depth_tells_how_much_waits_and_how_long,
     many_writers_keep_each_channel_in_order,
+    a_message_posted_elsewhere_is_found_and_read_there,
+    a_revision_takes_the_place_of_all_versions_before_it,
+    a_revision_that_had_to_be_posted_anew_is_found_by_the_next,
 );
 
 async fn enqueue(store: &Store, messages: &[&OutboundMessage], seconds: i64) {
     let messages: Vec<_> = messages.iter().map(|message| (*message).clone()).collect();
     store.enqueue(&messages, at(seconds)).await.unwrap();
+}
+
+fn posted(message: &OutboundMessage, id: &str, seconds: i64) -> Posted {
+    Posted { channel: message.channel.clone(), message: id.into(), at: at(seconds) }
 }
 
 async fn next(store: &Store, channel: &ChannelId, seconds: i64) -> Option<String> {
@@ -36,7 +43,7 @@ async fn a_channel_is_sent_in_order_and_nothing_overtakes(home: &Home) {
     assert_eq!(store.list_due_channels(at(30)).await.unwrap(), std::slice::from_ref(&other));
     assert_eq!(next(&store, &general, 30).await, None, "the second waits for the first");
     assert_eq!(next(&store, &general, 60).await.as_deref(), Some("first"));
-    store.record_sent(&first.id, &Posted { message: "p1".into(), at: at(61) }).await.unwrap();
+    store.record_sent(&first.id, &posted(&first, "p1", 61)).await.unwrap();
     assert_eq!(next(&store, &general, 61).await.as_deref(), Some("second"));
     assert_eq!(next(&store, &other, 61).await.as_deref(), Some("third"));
     assert_eq!(next(&store, &"30".into(), 61).await, None);
@@ -59,7 +66,7 @@ async fn a_sent_message_is_found_by_its_platform_id(home: &Home) {
     let store = home.open().await;
     let post = line("hello");
     enqueue(&store, &[&post], 0).await;
-    store.record_sent(&post.id, &Posted { message: "p1".into(), at: at(1) }).await.unwrap();
+    store.record_sent(&post.id, &posted(&post, "p1", 1)).await.unwrap();
     assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap(), Some(post));
     assert_eq!(store.find_by_platform_id(&"p2".into()).await.unwrap(), None);
 }
@@ -69,7 +76,7 @@ async fn what_was_given_up_on_stays_given_up(home: &Home) {
     let (first, second) = (line("first"), line("second"));
     enqueue(&store, &[&first, &second], 0).await;
     store.record_failed(&first.id, "the channel is gone").await.unwrap();
-    store.record_sent(&first.id, &Posted { message: "p1".into(), at: at(1) }).await.unwrap();
+    store.record_sent(&first.id, &posted(&first, "p1", 1)).await.unwrap();
     store.record_attempt(&first.id, at(1)).await.unwrap();
     assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap(), None);
     assert_eq!(next(&store, &first.channel, 1).await.as_deref(), Some("second"));
@@ -109,8 +116,56 @@ async fn many_writers_keep_each_channel_in_order(home: &Home) {
         for expected in (0..10).flat_map(|number| [format!("{number}a"), format!("{number}b")]) {
             let row = store.next_pending(&channel, at(1)).await.unwrap().unwrap();
             assert_eq!(row.message.text, expected);
-            store.record_sent(&row.message.id, &Posted { message: row.message.id.as_str().into(), at: at(1) }).await.unwrap();
+            store.record_sent(&row.message.id, &posted(&row.message, row.message.id.as_str(), 1)).await.unwrap();
         }
         assert_eq!(store.next_pending(&channel, at(1)).await.unwrap(), None);
     }
+}
+
+async fn texts(store: &Store, channel: &ChannelId) -> Vec<String> {
+    store.list_spoken(channel, 10, None).await.unwrap().into_iter().map(|spoken| spoken.text).collect()
+}
+
+async fn a_message_posted_elsewhere_is_found_and_read_there(home: &Home) {
+    let store = home.open().await;
+    let (starter, inside) = (line("the report"), line("in the thread"));
+    enqueue(&store, &[&starter, &inside], 0).await;
+    assert_eq!(store.find_posted(&starter.id).await.unwrap(), None, "nothing is posted yet");
+    store.record_sent(&starter.id, &posted(&starter, "p1", 1)).await.unwrap();
+    let thread = Posted { channel: "p1".into(), message: "p2".into(), at: at(2) };
+    store.record_sent(&inside.id, &thread).await.unwrap();
+    assert_eq!(store.find_posted(&inside.id).await.unwrap(), Some(thread));
+    assert_eq!(store.find_posted(&"nothing".into()).await.unwrap(), None);
+    assert_eq!(
+        (texts(&store, &general().id).await, texts(&store, &"p1".into()).await),
+        (vec!["the report".to_owned()], vec!["in the thread".to_owned()])
+    );
+}
+
+async fn a_revision_takes_the_place_of_all_versions_before_it(home: &Home) {
+    let store = home.open().await;
+    let (first, second, third) = (line("first"), line("second"), line("third"));
+    enqueue(&store, &[&first, &second, &third], 0).await;
+    let there = posted(&first, "p1", 1);
+    store.record_sent(&first.id, &there).await.unwrap();
+    for revision in [&second, &third] {
+        store.record_revised(&revision.id, &first.id, &there).await.unwrap();
+        assert_eq!(store.find_by_platform_id(&"p1".into()).await.unwrap().as_ref(), Some(revision));
+    }
+    assert_eq!(texts(&store, &general().id).await, ["third"]);
+    assert_eq!(store.find_posted(&first.id).await.unwrap(), Some(there));
+}
+
+async fn a_revision_that_had_to_be_posted_anew_is_found_by_the_next(home: &Home) {
+    let store = home.open().await;
+    let (first, lost, second) = (line("first"), line("never posted"), line("second"));
+    enqueue(&store, &[&first, &lost, &second], 0).await;
+    store.record_sent(&first.id, &posted(&first, "p1", 1)).await.unwrap();
+    store.record_failed(&lost.id, "refused").await.unwrap();
+    for original in [&first, &lost] {
+        let anew = posted(&second, "p2", 2);
+        store.record_revised(&second.id, &original.id, &anew).await.unwrap();
+        assert_eq!(store.find_posted(&original.id).await.unwrap(), Some(anew));
+    }
+    assert_eq!(texts(&store, &general().id).await, ["second"]);
 }

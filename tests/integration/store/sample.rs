@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 
 use teamroom::domain::ask::{Ask, AskState};
 use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::{AskId, ChannelId, MessageId, OutboxId, TurnId};
+use teamroom::domain::ids::{AskId, ChannelId, MessageId, TurnId};
 use teamroom::domain::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
 use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
 use teamroom::domain::turn::{Trigger, Turn, TurnState};
@@ -81,17 +81,7 @@ pub(crate) fn line(text: &str) -> OutboundMessage {
 }
 
 pub(crate) fn line_in(channel: &ChannelId, text: &str) -> OutboundMessage {
-    OutboundMessage {
-        id: OutboxId::generate(),
-        persona: "kelly".into(),
-        channel: channel.clone(),
-        turn: None,
-        kind: OutboundKind::Answer,
-        text: text.into(),
-        reply_to: None,
-        files: Vec::new(),
-        pings: Vec::new(),
-    }
+    OutboundMessage::new(&"kelly".into(), channel, OutboundKind::Answer, text)
 }
 
 pub(crate) fn answer(turn: &Turn, text: &str) -> OutboundMessage {

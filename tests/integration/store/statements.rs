@@ -32,7 +32,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with every message or meeting; only the summary may read one from end to end.
-const GROWING: [&str; 15] = [
+const GROWING: [&str; 17] = [
     "inbox",
     "outbox",
     "turns",
@@ -48,10 +48,12 @@ const GROWING: [&str; 15] = [
     "work_dependencies",
     "work_events",
     "memories",
+    "firings",
+    "samples",
 ];
 
 /// What may be read from end to end: tables that stay small, and `due`, the heads of the channels that wait.
-const SMALL: [&str; 6] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities"];
+const SMALL: [&str; 8] = ["_sqlx_migrations", "blocks", "channels", "due", "halts", "identities", "job_pauses", "jobs"];
 
 fn may_scan(statement: &str) -> bool {
     // The open work is found by partial indexes; what is read whole is the list of it.

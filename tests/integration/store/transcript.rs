@@ -23,7 +23,7 @@ async fn post(store: &Store, turn: &Turn, text: &str, seconds: i64) {
     let line = answer(&begun, text);
     let end = Finished { outbox: std::slice::from_ref(&line), at: at(seconds), ..finished(&begun) };
     assert!(store.finish_turn(&end).await.unwrap());
-    store.record_sent(&line.id, &Posted { message: text.into(), at: at(seconds) }).await.unwrap();
+    store.record_sent(&line.id, &Posted { channel: line.channel.clone(), message: text.into(), at: at(seconds) }).await.unwrap();
 }
 
 async fn a_transcript_reads_as_the_channel_does(home: &Home) {
@@ -39,10 +39,10 @@ async fn a_transcript_reads_as_the_channel_does(home: &Home) {
     assert_eq!(texts(&store, 10).await, ["which of you is right?", "Solus is.", "really?", "I am."]);
     let lines = store.list_spoken(&general().id, 10, None).await.unwrap();
     let ada = Speaker::Person { id: "1".into(), name: "Ada".into() };
-    let expected = Spoken { message: Some("m1".into()), speaker: ada, answers: None, text: "which of you is right?".into(), at: at(0) };
+    let expected = Spoken { message: Some("m1".into()), speaker: ada, answers: None, text: "which of you is right?".into(), at: at(0), in_meeting: false };
     assert_eq!(lines[0], expected);
     let vince = Speaker::Persona("vince".into());
-    let expected = Spoken { message: Some("Solus is.".into()), speaker: vince, answers: None, text: "Solus is.".into(), at: at(2) };
+    let expected = Spoken { message: Some("Solus is.".into()), speaker: vince, answers: None, text: "Solus is.".into(), at: at(2), in_meeting: false };
     assert_eq!(lines[1], expected);
     assert_eq!((lines[3].message.as_ref(), lines[3].at), (None, at(-500)));
 
@@ -114,7 +114,10 @@ async fn a_transcript_holds_the_last_lines_since_a_time(home: &Home) {
         store.claim(&message(&format!("m{number}"), &format!("heard {number}"), number * 10), at(0)).await.unwrap();
         let said = line(&format!("said {number}"));
         store.enqueue(std::slice::from_ref(&said), at(number * 10)).await.unwrap();
-        store.record_sent(&said.id, &Posted { message: format!("p{number}").into(), at: at(number * 10 + 5) }).await.unwrap();
+        store
+            .record_sent(&said.id, &Posted { channel: said.channel.clone(), message: format!("p{number}").into(), at: at(number * 10 + 5) })
+            .await
+            .unwrap();
     }
     assert_eq!(texts(&store, 3).await, ["said 4", "heard 5", "said 5"]);
     assert!(texts(&store, 0).await.is_empty());

@@ -6,5 +6,6 @@ mod crashes;
 mod load;
 mod loops;
 mod models;
+mod places;
 mod talk;
 mod time;

@@ -16,7 +16,7 @@ fn person() -> Speaker {
 }
 
 fn line(speaker: Speaker, answers: Option<Speaker>, text: &str, seconds: i64) -> Spoken {
-    Spoken { message: None, speaker, answers, text: text.into(), at: at(seconds) }
+    Spoken { message: None, speaker, answers, text: text.into(), at: at(seconds), in_meeting: false }
 }
 
 /// A text that is like no other of these.

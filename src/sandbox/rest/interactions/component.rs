@@ -13,7 +13,7 @@ use crate::sandbox::state::{Interaction, Reference};
 /// The `data` that the bot gets.
 pub(crate) fn parse(call: &mut Call, interaction: &mut Interaction, json: &Value) -> Result<Value, ApiError> {
     let message = call.message(interaction.channel, parse_id(&json["message_id"], "message_id")?)?;
-    if !message.is_by(interaction.application) {
+    if !message.is_of(interaction.application) {
         return Err(ApiError::unknown_application());
     }
     interaction.source = Some(Reference { channel: message.channel, message: Some(message.id) });

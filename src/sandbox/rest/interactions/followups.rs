@@ -57,7 +57,7 @@ pub(crate) fn find_message(call: &Call, application: Snowflake, token: &str, mes
         id => id.parse().ok(),
     };
     let found = id.and_then(|id| call.core.world.messages.get(interaction.channel, id));
-    found.filter(|found| found.is_by(application)).cloned().ok_or_else(ApiError::unknown_message)
+    found.filter(|found| found.is_of(application)).cloned().ok_or_else(ApiError::unknown_message)
 }
 
 /// An edit of the "thinking" message is the answer.

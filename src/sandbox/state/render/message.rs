@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::embeds::is_in_an_embed;
 use crate::sandbox::snowflake::{Snowflake, timestamp};
 use crate::sandbox::state::{Attachment, Author, Channel, InteractionMetadata, Message, MessageKind, Reaction, World, flags};
 
@@ -61,7 +62,7 @@ impl World {
             "mention_everyone": message.mention_everyone,
             "mentions": message.mentions.iter().map(|id| self.user(*id)).collect::<Vec<_>>(),
             "mention_roles": message.mention_roles, "attachments": self.attachments(message),
-            "embeds": message.embeds, "pinned": message.pinned, "type": message.kind.code(), "flags": message.flags,
+            "embeds": self.embeds(message), "pinned": message.pinned, "type": message.kind.code(), "flags": message.flags,
             "components": message.components,
         });
         self.add_origin(message, &mut out);
@@ -153,7 +154,7 @@ impl World {
             }
             out
         };
-        message.attachments.iter().map(one).collect()
+        message.attachments.iter().filter(|attachment| !is_in_an_embed(message, attachment)).map(one).collect()
     }
 }
 

@@ -4,6 +4,7 @@
 //! some that the others do not, so nothing here is decoration. Avatars stay null: some clients build the addresses of
 //! pictures from the real Discord's host.
 
+mod embeds;
 mod message;
 
 use serde_json::{Value, json};

@@ -104,6 +104,9 @@ fn render_embed(embed: &Embed, guild: &Guild, paint: Paint) -> Vec<String> {
         lines.push(paint.bold(text::clean_line(&field.name)));
         lines.extend(text::render_text(&field.value, guild, paint));
     }
+    if let Some(image) = &embed.image {
+        lines.push(format!("picture {}", paint.dim(text::clean_line(&image.url))));
+    }
     if let Some(footer) = &embed.footer {
         lines.push(paint.dim(text::clean_line(&footer.text)));
     }
@@ -159,7 +162,8 @@ mod tests {
             "id": "1573796065264533505", "type": 19, "author": { "id": "7", "username": "kelly", "bot": true }, "content": "Yes.\nSee below.",
             "edited_timestamp": "2026-11-21T20:00:00Z",
             "referenced_message": { "author": { "id": "3", "username": "you" }, "content": "is it\ntrue?" },
-            "embeds": [{ "title": "Report", "description": "two\nlines", "fields": [{ "name": "Costs", "value": "flat" }], "footer": { "text": "today" } }],
+            "embeds": [{ "title": "Report", "description": "two\nlines", "fields": [{ "name": "Costs", "value": "flat" }],
+                "image": { "url": "http://127.0.0.1/c.png" }, "footer": { "text": "today" } }],
             "attachments": [{ "filename": "a.md", "size": 10, "url": "http://127.0.0.1/a.md" }],
             "reactions": [{ "count": 2, "me": true, "emoji": { "name": "👍" } }],
             "components": [{ "type": 1, "components": [{ "type": 2, "label": "Approve", "custom_id": "a" },
@@ -168,7 +172,7 @@ mod tests {
         assert_eq!(
             render(&message),
             "  4. TIME Kelly BOT · to You: is it true? · edited\n     Yes.\n     See below.\n     │ Report\n     │ two\n     │ lines\n     │ Costs\n     \
-             │ flat\n     │ today\n     file a.md (10 B) http://127.0.0.1/a.md\n     👍 2*\n     [1 Approve] [2 Pick: 1]"
+             │ flat\n     │ picture http://127.0.0.1/c.png\n     │ today\n     file a.md (10 B) http://127.0.0.1/a.md\n     👍 2*\n     [1 Approve] [2 Pick: 1]"
         );
     }
 

@@ -25,7 +25,7 @@ function renderAttachment(file) {
 }
 
 /** The page may be open as localhost while the server calls itself 127.0.0.1; both are the same place. */
-function sameOrigin(url) {
+export function sameOrigin(url) {
   const { pathname, search } = new URL(url, location.href);
   return pathname + search;
 }

@@ -1,9 +1,10 @@
-// Embeds: a card with the colour of its author's choice at the edge. Pictures in embeds would come
-// from elsewhere, so they are not shown.
+// Embeds: a card with the colour of its author's choice at the edge. A picture is shown when it is a
+// file of the message; one from elsewhere is not, as the page asks nobody but its own server.
 
 import { renderMarkdown } from "../../text/render.js";
 import { formatTime } from "../../text/time.js";
 import { h } from "../elements/dom.js";
+import { sameOrigin } from "./attachments.js";
 
 export function renderEmbeds(embeds, names) {
   return (embeds ?? []).map((embed) => renderEmbed(embed, names));
@@ -21,6 +22,7 @@ function renderEmbed(embed, names) {
     title,
     description,
     renderFields(embed.fields, names),
+    renderPicture(embed),
     renderFooter(embed),
   );
 }
@@ -42,6 +44,17 @@ function renderFields(fields, names) {
     ),
   );
   return h("dl", { class: "fields" }, items);
+}
+
+function renderPicture(embed) {
+  const address = embed.image?.url && sameOrigin(embed.image.url);
+  if (!address?.startsWith("/attachments/")) return null;
+  const name = decodeURIComponent(address.split("?")[0].split("/").at(-1));
+  return h(
+    "a",
+    { class: "picture", href: address, target: "_blank", rel: "noopener noreferrer", title: name },
+    h("img", { src: address, alt: embed.title ? `${embed.title}: ${name}` : name, loading: "lazy" }),
+  );
 }
 
 function renderFooter(embed) {

@@ -111,6 +111,7 @@ function renderContent(message, author, page) {
   const parts = [];
   if (message.content) parts.push(withEdited(renderMarkdown(message.content, page.names), message));
   parts.push(renderAttachments(message.attachments), renderEmbeds(message.embeds, page.names));
+  if (!message.content && message.edited_timestamp) parts.push(withEdited(h("div", { class: "prose" }), message));
   parts.push(
     renderControls(message.components, page.store, (component, values) =>
       page.interactions.press(message, component, values),
@@ -151,7 +152,9 @@ function renderReplyBar(message, page) {
   if (!original && message.referenced_message === undefined) return null;
   if (!original) return h("div", { class: "reply-bar" }, icon("reply"), "The original message was deleted");
   const author = page.store.author(original);
-  const words = plainText(original.content, page.names) || (original.attachments?.length ? "a file" : "a message");
+  const title = plainText(original.embeds?.[0]?.title ?? "", page.names);
+  const words =
+    plainText(original.content, page.names) || title || (original.attachments?.length ? "a file" : "a message");
   return h(
     "button",
     { type: "button", class: "reply-bar", onclick: () => page.openMessage(message.channel_id, original.id) },

@@ -1,0 +1,97 @@
+//! A second process on one PostgreSQL: it waits for the first to die and takes its place.
+//!
+//! The team itself is in one process, because an identity is online once. Of what runs here only the schedule is shared: its firings are rows,
+//! so the one that stands by fires what the other is too busy or too dead for. On SQLite there is nobody to take over from another machine,
+//! and a second process is a mistake that is told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::ExposeSecret;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{App, Setting};
+use crate::schedule::{self, Schedule};
+use crate::shutdown;
+use crate::store::{Store, StoreError};
+
+/// How often the one that stands by tries to take over. The database lets the lock of a killed process go at once, so that with the time a
+/// start takes it is replaced well within 30 s (OPS-3).
+const EACH: Duration = Duration::from_secs(5);
+
+/// Starts the team, at once or when the process that serves has gone. None: it was asked to end while it stood by.
+///
+/// # Errors
+/// Everything that keeps the team from working but another process on PostgreSQL.
+pub async fn start_or_stand_by(setting: Setting) -> anyhow::Result<Option<App>> {
+    let error = match App::start(setting.clone()).await {
+        Ok(app) => return Ok(Some(app)),
+        Err(error) => error,
+    };
+    let Some(StoreError::Locked { place, who }) = error.downcast_ref() else { return Err(error) };
+    if setting.config.database_url.expose_secret().starts_with("sqlite:") {
+        return Err(error);
+    }
+    tracing::info!("{who} serves from {place}; standing by to take over when it is gone");
+    let watch = Watch::begin(&setting).await?;
+    let app = tokio::select! {
+        () = shutdown::signalled() => Ok(None),
+        app = take_over(&setting) => app.map(Some),
+    };
+    watch.end().await;
+    app
+}
+
+async fn take_over(setting: &Setting) -> anyhow::Result<App> {
+    loop {
+        setting.clock.sleep(EACH).await;
+        let error = match App::start(setting.clone()).await {
+            Ok(app) => {
+                tracing::info!("the other process is gone; serving now");
+                return Ok(app);
+            }
+            Err(error) => error,
+        };
+        match error.downcast_ref::<StoreError>() {
+            Some(StoreError::Locked { .. }) => {}
+            Some(away) if away.is_retryable() => tracing::warn!(%error, "cannot take over yet"),
+            _ => return Err(error),
+        }
+    }
+}
+
+/// The schedule beside a process that serves.
+struct Watch {
+    store: Store,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Watch {
+    async fn begin(setting: &Setting) -> anyhow::Result<Self> {
+        let Setting { config, roster, clock } = setting;
+        let store = Store::open_shared(&config.database_url, clock.now()).await?;
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let schedule = Schedule::new(schedule::Parts {
+            settings: config.schedules.clone(),
+            coordinator: roster.coordinator().slug.clone(),
+            standup: super::terms(config, roster),
+            store: store.clone(),
+            platform: None,
+            clock: clock.clone(),
+            // What is to be carried out, the process that serves finds at its next look.
+            wake: Arc::new(Notify::new()),
+        });
+        schedule.start(&tasks, stop.clone());
+        Ok(Self { store, tasks, stop })
+    }
+
+    async fn end(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,110 @@
+//! "Let's do a new standup", understood (STAND-1). No model decides whether to hold a standup that a person asked for.
+
+use crate::domain::text::fold_name;
+
+/// What a person wants of a standup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StandupPhrase {
+    Start,
+    /// Come to the end; where none is running, show today's report.
+    Wrap,
+}
+
+/// Words that say nothing here.
+#[rustfmt::skip] // One word a line would bury the list.
+const FILLERS: &[&str] = &[
+    "a", "an", "the", "our", "we", "us", "you", "please", "now", "ok", "okay", "hey", "hi", "hello", "so", "then", "and", "just", "can", "could", "would",
+    "will", "shall", "should", "lets", "let", "s", "go", "new", "another", "next", "daily", "todays", "today", "morning", "team", "everyone", "everybody",
+    "all", "thanks", "for", "to", "with", "its", "time", "do", "it", "this", "up", "ahead", "me", "right", "here", "quick", "again", "good",
+];
+
+/// Verbs that begin one.
+#[rustfmt::skip]
+const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "off", "kickoff", "launch", "call", "begins", "starts"];
+
+/// What ends one.
+const WRAPS: &[&[&str]] = &[&["wrap"], &["wrap", "standup"], &["day", "report"], &["wrap", "day", "report"], &["end", "standup"], &["finish", "standup"], &["close", "standup"], &["stop", "standup"]];
+
+/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it.
+///
+/// Every word has to be accounted for: "let's talk about the standup" wants to talk.
+pub fn find_standup_phrase<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<StandupPhrase> {
+    if text.contains('?') && !text.to_lowercase().contains("standup?") && !text.to_lowercase().contains("stand-up?") {
+        return None;
+    }
+    let names: Vec<String> = names.map(fold_name).collect();
+    let text = text.to_lowercase().replace("stand-up", "standup").replace("stand up", "standup").replace(['\'', '’'], "");
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.len() > 14 || words.iter().any(|word| ["not", "dont", "no", "never", "when", "why", "what", "how", "who"].contains(word)) {
+        return None;
+    }
+    let told: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word) && !names.contains(&fold_name(word))).collect();
+    if WRAPS.contains(&told.as_slice()) {
+        return Some(StandupPhrase::Wrap);
+    }
+    let wants = words.iter().any(|word| BEGIN.contains(word)) || words.contains(&"lets") || words.contains(&"new") || words.contains(&"time");
+    let only_standup = told.iter().all(|word| *word == "standup" || BEGIN.contains(word)) && told.contains(&"standup");
+    // The bare word, or with a name: "standup kelly!".
+    let bare = told == ["standup"] && words.len() <= 3;
+    (only_standup && (wants || bare)).then_some(StandupPhrase::Start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StandupPhrase::{Start, Wrap};
+    use super::*;
+
+    fn find(text: &str) -> Option<StandupPhrase> {
+        find_standup_phrase(text, ["Kelly", "kel"].into_iter())
+    }
+
+    #[test]
+    fn a_standup_begins_when_a_person_says_so() {
+        for text in [
+            "let's do a new standup kelly",
+            "Let’s do a standup!",
+            "start the standup",
+            "Kelly, start the standup please",
+            "hey kel, can we do the daily standup now?",
+            "lets start a new stand-up",
+            "new standup",
+            "standup",
+            "Standup, Kelly!",
+            "time for the standup",
+            "kick off the daily standup",
+            "@Kelly run the stand up",
+            "could you start the standup?",
+        ] {
+            assert_eq!(find(text), Some(Start), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_ends_when_a_person_says_so() {
+        for text in ["wrap up", "Wrap it up, Kelly", "ok, wrap up please", "day report", "the day report please", "Kelly, today's day report", "end the standup"] {
+            assert_eq!(find(text), Some(Wrap), "{text}");
+        }
+    }
+
+    #[test]
+    fn talk_about_standups_is_talk() {
+        for text in [
+            "let's talk about the standup",
+            "don't start the standup",
+            "when does the standup start?",
+            "what was in the last standup?",
+            "the standup was good today",
+            "who was skipped in the standup?",
+            "how did the standup go",
+            "I wrapped up the release notes",
+            "what does the day report say?",
+            "start the deployment",
+            "good morning everyone",
+            "can you explain the new standup format",
+            "",
+            "🙂",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+}

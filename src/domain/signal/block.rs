@@ -1,0 +1,222 @@
+//! Where signals stand in an answer: in a fence, or bare, whole or cut off in the middle.
+
+use std::ops::Range;
+
+/// A block to be taken out of the text.
+pub(super) struct Block {
+    /// With its fences.
+    pub(super) whole: Range<usize>,
+    /// What may hold signals.
+    pub(super) content: Range<usize>,
+}
+
+/// Info strings of a fence that is never for people.
+const LABELS: [&str; 5] = ["signals", "signal", "json", "jsonc", "json5"];
+
+/// Keys by which JSON without a fence is known to be signals.
+const KEYS: [&str; 6] = ["subject", "direction", "confidence", "evidence", "signals", "topic"];
+
+/// The first block of signals in a text. Blocks of other code are passed over.
+pub(super) fn find_block(text: &str) -> Option<Block> {
+    let mut open: Option<Fence> = None;
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['`', '~', '[', '{']) {
+        let start = at + found;
+        let fence = Fence::at(&text[start..]);
+        match (&fence, &open) {
+            (Some(fence), Some(opening)) if fence.closes(opening) => open = None,
+            (Some(fence), _) if fence.holds_signals(&text[start..]) => return Some(fenced(text, start, fence)),
+            (Some(fence), None) => open = Some(*fence),
+            (None, _) if opens_signals(&text[start..]) || is_empty_list(text, start) => {
+                let end = start + find_end(&text[start..]).unwrap_or(text.len() - start);
+                return Some(Block { whole: start..end, content: start..end });
+            }
+            _ => {}
+        }
+        at = start + fence.map_or(1, |fence| fence.length);
+    }
+    None
+}
+
+/// The text before a block without a heading that announces it: `Signals:`, `**Signals**`, `---`.
+pub(super) fn without_heading(text: &str) -> &str {
+    let mut text = text.trim_end();
+    while !text.is_empty() {
+        let start = text.rfind('\n').map_or(0, |line_break| line_break + 1);
+        if !announces(&text[start..]) {
+            break;
+        }
+        text = text[..start].trim_end();
+    }
+    text
+}
+
+fn announces(line: &str) -> bool {
+    let (marks, line) = (['#', '*', '_', '-', ' '], line.trim().to_lowercase());
+    let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let bare = line.trim_matches(marks);
+    bare.is_empty() || matches!(words.as_slice(), ["signal" | "signals"]) || (words.len() <= 6 && words.contains(&"signals") && bare.ends_with(':'))
+}
+
+/// The JSON objects in a block that are whole, none inside another; and whether one was cut off.
+pub(super) fn list_entries(content: &str) -> (Vec<&str>, bool) {
+    // Some models wrap the list: {"signals": […]}.
+    let wrapped = content.trim_start().starts_with('{') && opens_key(content.trim_start(), "signals");
+    let content = content.find('[').filter(|_| wrapped).map_or(content, |list| &content[list..]);
+    let mut open: Vec<usize> = Vec::new();
+    let mut whole: Vec<Range<usize>> = Vec::new();
+    for (at, c) in outside_strings(content) {
+        if c == '{' {
+            open.push(at);
+        } else if c == '}'
+            && let Some(start) = open.pop()
+        {
+            while whole.last().is_some_and(|inner| inner.start > start) {
+                whole.pop();
+            }
+            whole.push(start..at + 1);
+        }
+    }
+    (whole.into_iter().map(|range| &content[range]).collect(), !open.is_empty())
+}
+
+/// A run of backticks or tildes that may begin or end a block.
+#[derive(Clone, Copy)]
+struct Fence {
+    mark: u8,
+    length: usize,
+    /// Nothing but a line break follows, so it may be an end.
+    bare: bool,
+}
+
+impl Fence {
+    fn at(text: &str) -> Option<Self> {
+        let mark = *text.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let length = text.bytes().take_while(|byte| *byte == mark).count();
+        let rest = &text[length..];
+        let bare = rest.trim_start_matches([' ', '\t', '\r']).is_empty() || rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
+        (length >= 3).then_some(Self { mark, length, bare })
+    }
+
+    fn closes(self, opening: &Self) -> bool {
+        self.bare && self.mark == opening.mark && self.length >= opening.length
+    }
+
+    /// Whether the block that begins here, with this fence at the start of `text`, is one to take out.
+    fn holds_signals(self, text: &str) -> bool {
+        let inside = &text[self.length..];
+        let (label, content) = split_label(inside);
+        let label = label.to_lowercase();
+        // Cut off behind its first word, a block could have become anything.
+        LABELS.contains(&label.as_str()) || content.trim_start().is_empty() || opens_signals(skip_fences(content))
+    }
+}
+
+fn split_label(text: &str) -> (&str, &str) {
+    let text = text.trim_start_matches([' ', '\t']);
+    text.split_at(text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len()))
+}
+
+/// A block may be wrapped in another: the content begins behind both fences.
+fn skip_fences(content: &str) -> &str {
+    let content = content.trim_start();
+    Fence::at(content).map_or(content, |fence| split_label(&content[fence.length..]).1.trim_start())
+}
+
+/// The block that begins with a fence at `start`.
+fn fenced(text: &str, start: usize, fence: &Fence) -> Block {
+    let inside = skip_fences(split_label(&text[start + fence.length..]).1);
+    let content_start = text.len() - inside.len();
+    let opens_json = inside.starts_with(['[', '{']);
+    // The end of the JSON first: fences in its strings end nothing.
+    let json_end = opens_json.then(|| find_end(inside)).flatten().map_or(content_start, |length| content_start + length);
+    let closing = find_closing(text, json_end, fence.mark);
+    let end = match closing {
+        Some((_, end)) => end,
+        // Never closed, yet whole: what follows is for people again.
+        None if json_end > content_start => json_end,
+        None => text.len(),
+    };
+    let content_end = closing.map_or(end, |(start, _)| start).max(content_start);
+    Block { whole: start..end, content: content_start..content_end }
+}
+
+/// The next fence that can be an end, from `at` on, together with others directly behind it: where it begins, and where the text goes on.
+fn find_closing(text: &str, mut at: usize, mark: u8) -> Option<(usize, usize)> {
+    let run = char::from(mark).to_string().repeat(3);
+    while let Some(found) = text[at..].find(&run) {
+        let start = at + found;
+        let fence = Fence::at(&text[start..])?;
+        at = start + fence.length;
+        if fence.bare || text[..start].trim_end().ends_with([']', '}']) {
+            while let Some(next) = Fence::at(text[at..].trim_start()).filter(|next| next.bare) {
+                at = text.len() - text[at..].trim_start().len() + next.length;
+            }
+            return Some((start, at));
+        }
+    }
+    None
+}
+
+/// Whether a text begins with a list of objects, or with an object that is a signal, at least as far as it goes.
+fn opens_signals(text: &str) -> bool {
+    match text.strip_prefix('[') {
+        Some(first) => opens_object(first.trim_start()),
+        None => opens_object(text) && KEYS.iter().any(|key| opens_key(text, key)),
+    }
+}
+
+/// A list without entries, or cut off before the first, that has a line to itself at the end.
+fn is_empty_list(text: &str, start: usize) -> bool {
+    let before = text[..start].trim_end_matches(' ');
+    matches!(text[start..].trim_end(), "[" | "[]") && (before.is_empty() || before.ends_with(['\n', ':']))
+}
+
+/// `{ "key" :`, with or without quotes, or cut off before that.
+fn opens_object(text: &str) -> bool {
+    let Some(key) = text.strip_prefix('{').map(|key| key.trim_start().trim_start_matches(['"', '\''])) else { return false };
+    let name = key.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
+    let behind = name.trim_start_matches(['"', '\'']).trim_start();
+    behind.is_empty() || (name.len() < key.len() && behind.starts_with(':'))
+}
+
+/// Whether the first key of the object is `key`, as far as it goes.
+fn opens_key(text: &str, key: &str) -> bool {
+    let text = text.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let cut_off = name.len() == text.len();
+    let name = name.to_lowercase();
+    name == key || (cut_off && key.starts_with(&name))
+}
+
+/// Where the JSON value that a text begins with ends. None: nowhere.
+fn find_end(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in outside_strings(text) {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// The characters that do not stand in a quoted string. A line break ends a string, so that one quote too many spoils one line.
+fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let (mut quoted, mut escaped) = (false, false);
+    text.char_indices().filter(move |(_, c)| {
+        let was_quoted = quoted;
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '\n' => quoted = false,
+            _ => {}
+        }
+        !was_quoted && !quoted
+    })
+}

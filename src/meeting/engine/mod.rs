@@ -1,0 +1,213 @@
+//! One meeting, from step to step. Each step begins by reading where the meeting stands, so that it does not matter who did the one before.
+
+mod floor;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::agenda::{Agenda, Session};
+use super::{LOOK, Meetings};
+use crate::containment::contain;
+use crate::domain::ids::MeetingId;
+use crate::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
+use crate::store::{HaltScope, StoreError};
+
+/// A result that was begun this often and never stored has taken the process down with it, or cannot be made.
+const MOST_CLOSINGS: u32 = 3;
+
+/// So many steps in a row may go wrong before a meeting is given up. A store that is away does not count.
+const MOST_FAILURES: u32 = 3;
+
+/// How long to wait after a step went wrong.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// For how long people who talk to the coordinator keep the next speaker waiting.
+const LONGEST_TALK: chrono::TimeDelta = chrono::TimeDelta::minutes(2);
+
+/// What comes after a step.
+enum Next {
+    Now,
+    /// After this time, or earlier when something was done to the meeting.
+    Within(Duration),
+    Over,
+}
+
+impl Meetings {
+    /// Runs a meeting until it is over or the process stops; what is left then stands in the store.
+    pub(super) async fn run(self, id: MeetingId) {
+        let parts = self.parts();
+        let mut failures = 0;
+        while !parts.stop.is_cancelled() {
+            // On the heap: with a model call inside it is large.
+            match contain(Box::pin(self.step(&id))).await {
+                Ok(Next::Now) => failures = 0,
+                Ok(Next::Within(wait)) => self.rest(wait).await,
+                Ok(Next::Over) => break,
+                Err(error) => {
+                    tracing::error!(meeting = %id, error = format!("{error:#}"), "a step of a meeting went wrong");
+                    metrics::counter!("teamroom_errors_total", "where" => "meeting").increment(1);
+                    let away = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable);
+                    failures += u32::from(!away);
+                    if failures >= MOST_FAILURES {
+                        self.give_up(&id, &format!("it could not go on: {error}")).await;
+                    }
+                    self.rest(RETRY).await;
+                }
+            }
+        }
+        self.running().remove(&id);
+    }
+
+    async fn step(&self, id: &MeetingId) -> anyhow::Result<Next> {
+        let parts = self.parts();
+        let open = parts.store.list_open_meetings().await?;
+        let Some(open) = open.into_iter().find(|open| open.meeting.id == *id) else { return Ok(Next::Over) };
+        let (meeting, agenda) = (&open.meeting, self.agenda(&open.meeting));
+        if let Some(by) = self.find_halt(meeting).await? {
+            return self.keep_silent(meeting, &by).await;
+        }
+        if meeting.state == MeetingState::Called {
+            return self.open(meeting, agenda).await;
+        }
+        let Some(material) = open.material else { return self.prepare(meeting, agenda).await };
+        let seats = parts.store.list_seats(id).await?;
+        let session = Session { meeting, material: &material, seats: &seats };
+        if meeting.state == MeetingState::Closing {
+            return self.close(&session, agenda).await;
+        }
+        let overdue = parts.clock.now() >= meeting.deadline;
+        let due = agenda.strategy().list_due(&seats);
+        if meeting.wrap || overdue || due.is_empty() {
+            let reason = if meeting.wrap { "the meeting was wrapped up" } else { "the meeting's time was over" };
+            self.pass_over(meeting, &seats, reason).await?;
+            return self.close(&session, agenda).await;
+        }
+        if let Some(wait) = self.wait_before_turn(meeting, agenda, &seats).await? {
+            return Ok(Next::Within(wait));
+        }
+        let turns = due.into_iter().map(|seat| self.give_floor(&session, seat, agenda));
+        futures_util::future::try_join_all(turns).await?;
+        Ok(Next::Now)
+    }
+
+    async fn open(&self, meeting: &Meeting, agenda: &dyn Agenda) -> anyhow::Result<Next> {
+        let parts = self.parts();
+        let opening = agenda.open(meeting).await?;
+        let mut seats = Vec::new();
+        for (round, participants) in (0..).zip(opening.rounds) {
+            seats.extend((0..).zip(participants).map(|(position, who)| Seat {
+                meeting: meeting.id.clone(),
+                round,
+                position,
+                who,
+                state: SeatState::Waiting,
+                attempts: 0,
+                contribution: None,
+                reason: None,
+                started_at: None,
+                ended_at: None,
+            }));
+        }
+        let now = parts.clock.now();
+        parts.store.open_meeting(&meeting.id, &seats, &opening.outbox, now).await?;
+        parts.relay.wake(&meeting.channel.id);
+        let waited = (now - meeting.called_at).to_std().unwrap_or_default();
+        metrics::histogram!("teamroom_meeting_kickoff_seconds").record(waited.as_secs_f64());
+        tracing::info!(meeting = %meeting.id, kind = meeting.kind.as_str(), by = meeting.called_by.describe(), seats = seats.len(), "meeting opened");
+        Ok(Next::Now)
+    }
+
+    async fn prepare(&self, meeting: &Meeting, agenda: &dyn Agenda) -> anyhow::Result<Next> {
+        let parts = self.parts();
+        let preparation = agenda.prepare(meeting, &parts.kill).await?;
+        parts.store.record_material(&meeting.id, &preparation.material, &preparation.outbox, parts.clock.now()).await?;
+        parts.relay.wake(&meeting.channel.id);
+        Ok(Next::Now)
+    }
+
+    /// Makes the result. A person who stops the process meanwhile gets it after the next start.
+    async fn close(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<Next> {
+        let parts = self.parts();
+        let Some(meeting) = parts.store.begin_closing(&session.meeting.id, parts.clock.now()).await? else { return Ok(Next::Now) };
+        if meeting.closings > MOST_CLOSINGS {
+            self.give_up(&meeting.id, "its result was begun three times and never ended").await;
+            return Ok(Next::Now);
+        }
+        let seats = parts.store.list_seats(&meeting.id).await?;
+        let session = Session { meeting: &meeting, material: session.material, seats: &seats };
+        agenda.close(&session, &parts.kill).await?;
+        parts.relay.wake(&meeting.channel.id);
+        tracing::info!(meeting = %meeting.id, kind = meeting.kind.as_str(), "meeting closed");
+        Ok(Next::Now)
+    }
+
+    /// How long to wait before the next turn: for the pause between turns, and for people to have their answer first.
+    async fn wait_before_turn(&self, meeting: &Meeting, agenda: &dyn Agenda, seats: &[Seat]) -> Result<Option<Duration>, StoreError> {
+        let parts = self.parts();
+        // One who was interrupted by a crash need not wait again.
+        let Some(last) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };
+        let since: DateTime<Utc> = last;
+        let quiet = (parts.clock.now() - since).to_std().unwrap_or_default();
+        let pause = agenda.pause().saturating_sub(quiet);
+        if !pause.is_zero() {
+            return Ok(Some(pause));
+        }
+        let talking = parts.clock.now() - since < LONGEST_TALK && parts.store.has_open_talk(&meeting.channel.id).await?;
+        Ok(talking.then_some(LOOK / 5))
+    }
+
+    /// Passes over everybody who has not spoken.
+    async fn pass_over(&self, meeting: &Meeting, seats: &[Seat], reason: &str) -> Result<(), StoreError> {
+        for seat in seats.iter().filter(|seat| !seat.state.is_over()) {
+            self.parts().store.skip_seat(&meeting.id, &seat.who, reason, self.parts().clock.now()).await?;
+        }
+        Ok(())
+    }
+
+    /// Who silenced the meeting's channel or the team, if somebody did since it was called.
+    async fn find_halt(&self, meeting: &Meeting) -> Result<Option<String>, StoreError> {
+        let concerns = |scope: &HaltScope| match scope {
+            HaltScope::All => true,
+            HaltScope::Channel(channel) => *channel == meeting.channel.id,
+            HaltScope::Persona(_) => false,
+        };
+        let halts = self.parts().store.list_halts().await?;
+        Ok(halts.into_iter().find(|halt| concerns(&halt.scope)).map(|halt| halt.by))
+    }
+
+    /// While the team is halted a meeting rests; one whose time passes meanwhile ends without a word.
+    async fn keep_silent(&self, meeting: &Meeting, by: &str) -> anyhow::Result<Next> {
+        let parts = self.parts();
+        if parts.clock.now() < meeting.deadline {
+            return Ok(Next::Within(LOOK));
+        }
+        let reason = format!("{by} had halted us until its time was over");
+        parts.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &[], parts.clock.now()).await?;
+        Ok(Next::Over)
+    }
+
+    async fn give_up(&self, id: &MeetingId, reason: &str) {
+        let parts = self.parts();
+        let ended = async {
+            let Some(meeting) = parts.store.find_meeting(id).await? else { return Ok(()) };
+            let outbox = self.agenda(&meeting).render_failure(&meeting, reason);
+            parts.store.end_meeting(id, MeetingState::Failed, reason, &outbox, parts.clock.now()).await?;
+            parts.relay.wake(&meeting.channel.id);
+            Ok::<(), StoreError>(())
+        };
+        if let Err(error) = ended.await {
+            tracing::warn!(meeting = %id, %error, "a meeting could not be given up");
+        }
+    }
+
+    async fn rest(&self, wait: Duration) {
+        let parts = self.parts();
+        let mut looked = self.inner.looked.subscribe();
+        tokio::select! {
+            () = parts.clock.sleep(wait) => {}
+            _ = looked.changed() => {}
+            () = parts.stop.cancelled() => {}
+        }
+    }
+}

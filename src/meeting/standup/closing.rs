@@ -1,0 +1,307 @@
+//! From what was said to the Day Report: cross-check, call, actions, and one transaction that holds all of it.
+
+use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
+
+use super::Standup;
+use super::render;
+use super::question::Terms;
+use super::reporting::{claims_of, read_material};
+use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
+use crate::domain::ids::{MemoryId, PredictionId, WorkItemId};
+use crate::domain::meeting::{Meeting, Seat};
+use crate::domain::memory::{Memory, MemoryKind, MemorySource};
+use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
+use crate::domain::page::{PageFeed, SharedPage};
+use crate::domain::persona::StandupDuty;
+use crate::domain::prediction::{Call, Prediction};
+use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
+use crate::domain::tension::{self, CrossCheck};
+use crate::domain::usage::Money;
+use crate::domain::work::{Origin, Owner, ProposedAction, WorkItem, WorkKind, WorkStatus};
+use crate::meeting::agenda::Session;
+use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
+use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
+
+/// The most actions of one report; what a team cannot do in a day helps nobody (STAND-14).
+const MOST_ACTIONS: usize = 7;
+
+/// How many open items the conclusion is shown; an action like any other open one is refused all the same.
+const OPEN_ITEMS: u32 = 30;
+
+/// How much a lesson of a standup weighs; what a person teaches weighs 0.9.
+const SIGNIFICANCE: f64 = 0.5;
+
+/// A call on its terms.
+struct Position {
+    call: Call,
+    terms: Terms,
+}
+
+/// What the report is made of.
+struct Findings<'a> {
+    page: &'a SharedPage,
+    cross_check: CrossCheck,
+    position: Result<Position, String>,
+    conclusion: Conclusion,
+    actions: CheckedActions,
+    /// The report before this day's.
+    last: Option<DayReport>,
+    /// This day's, if a standup was held before.
+    earlier: Option<StoredReport>,
+    moved: Vec<String>,
+}
+
+impl Standup {
+    pub(super) async fn close_standup(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
+        let meeting = session.meeting;
+        let page = read_material(session)?;
+        let found = self.conclude(session, &page, cancel).await?;
+        if cancel.is_cancelled() {
+            anyhow::bail!("the process is ending; the report is made after the next start");
+        }
+        let now = self.parts.clock.now();
+        let items = self.make_items(meeting, &found.actions.accepted, now);
+        let report = self.make_report(session, &found, &items, now).await?;
+        let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
+        let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
+        let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
+        let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
+        self.parts
+            .store
+            .close_standup(&StandupClosing {
+                meeting,
+                report: &report,
+                post: &post_id,
+                items: &items,
+                prediction: prediction.as_ref(),
+                memories: &self.make_memories(meeting, &found, now),
+                outbox: &outbox,
+                at: now,
+            })
+            .await?;
+        self.write_file(&report).await;
+        Ok(())
+    }
+
+    async fn conclude<'a>(&self, session: &Session<'_>, page: &'a SharedPage, cancel: &CancellationToken) -> anyhow::Result<Findings<'a>> {
+        let (store, meeting) = (&self.parts.store, session.meeting);
+        let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
+        let earlier = store.find_report(&meeting.channel.id, meeting.day).await?;
+        let moved = self.list_moved(meeting, last.as_ref()).await?;
+        let cross_check = tension::cross_check(&claims_of(session.seats));
+        let position = self.take_position(session, page, &cross_check, cancel).await?;
+        let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
+        let conclusion = self
+            .parts
+            .performer
+            .conclude(
+                &ConcludeAsked {
+                    meeting,
+                    page,
+                    seats: session.seats,
+                    cross_check: &cross_check,
+                    call: position.as_ref().ok().map(|position| &position.call),
+                    last_report: last.as_ref(),
+                    moved: &moved,
+                    open: &open,
+                },
+                cancel,
+            )
+            .await;
+        let people: Vec<_> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        let titles = store.list_open_titles().await?;
+        let proposed: &[ProposedAction] = &conclusion.actions;
+        let actions = action::check_actions(proposed, &known, &titles, MOST_ACTIONS);
+        Ok(Findings { page, cross_check, position, conclusion, actions, last, earlier, moved })
+    }
+
+    /// The call on the essential question, or in words why there is none.
+    async fn take_position(
+        &self,
+        session: &Session<'_>,
+        page: &SharedPage,
+        cross_check: &CrossCheck,
+        cancel: &CancellationToken,
+    ) -> anyhow::Result<Result<Position, String>> {
+        let terms = match self.set_terms(page).await? {
+            Ok(terms) => terms,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        let Some(caller) = self.find_duty(StandupDuty::Call) else { return Ok(Err("no persona has the duty `call`".into())) };
+        let scoreboard = self.read_scoreboard().await?;
+        let asked = CallAsked {
+            persona: &caller.slug,
+            meeting: session.meeting,
+            page,
+            seats: session.seats,
+            cross_check,
+            question: terms.asked(),
+            scoreboard: &scoreboard,
+        };
+        let call = self.parts.performer.call(&asked, cancel).await;
+        Ok(Ok(Position { call, terms }))
+    }
+
+    fn make_items(&self, meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
+        let item = |action: &AcceptedAction| WorkItem {
+            id: WorkItemId::generate(),
+            kind: WorkKind::Action,
+            what: action.what.clone(),
+            how: action.how.clone(),
+            why: action.why.clone(),
+            owner: action.owner.clone(),
+            urgency: action.urgency,
+            priority: 2,
+            criteria: Vec::new(),
+            status: WorkStatus::New,
+            attempts: 0,
+            parent: None,
+            depends_on: Vec::new(),
+            origin: Origin::Meeting(meeting.id.clone()),
+            outcome: None,
+            cost: Money::ZERO,
+            created_at: now,
+            updated_at: now,
+        };
+        accepted.iter().map(item).collect()
+    }
+
+    async fn make_report(&self, session: &Session<'_>, found: &Findings<'_>, items: &[WorkItem], now: DateTime<Utc>) -> anyhow::Result<DayReport> {
+        let meeting = session.meeting;
+        let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
+        // What an earlier standup of the day decided still holds.
+        let earlier = found.earlier.as_ref().map(|earlier| earlier.report.actions.clone()).unwrap_or_default();
+        let call = match &found.position {
+            Ok(position) => Ok(ReportedCall {
+                call: position.call.clone(),
+                by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
+                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
+                expires_at: position.terms.expires_at,
+            }),
+            Err(reason) => Err(reason.clone()),
+        };
+        Ok(DayReport {
+            day: meeting.day,
+            channel: meeting.channel.id.clone(),
+            channel_name: meeting.channel.name.clone(),
+            meeting: meeting.id.clone(),
+            revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
+            written_at: now,
+            tldr: found.conclusion.tldr.clone(),
+            question: self.parts.standup.question.as_ref().map(|question| question.text.clone()),
+            call,
+            scoreboard: self.read_scoreboard().await?,
+            contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
+            cross_check: found.cross_check.clone(),
+            changes: found.page.changes.clone(),
+            moved: found.moved.clone(),
+            actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
+            refused: found.actions.refused.clone(),
+            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
+            cost,
+            usage,
+            seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
+            model: found.conclusion.model.clone(),
+        })
+    }
+
+    fn contributed(&self, seat: &Seat) -> Contributed {
+        Contributed {
+            who: seat.who.clone(),
+            name: self.name_of(&seat.who).to_owned(),
+            state: seat.state,
+            text: seat.contribution.as_ref().map(|contribution| contribution.text.clone()),
+            reason: seat.reason.clone(),
+            signals: seat.contribution.as_ref().map(|contribution| contribution.signals.clone()).unwrap_or_default(),
+        }
+    }
+
+    fn reported(&self, item: &WorkItem) -> ReportedAction {
+        let owner = match &item.owner {
+            Owner::Persona(slug) => self.parts.roster.name_of(slug).to_owned(),
+            Owner::Person { name, .. } => name.clone(),
+        };
+        let WorkItem { id, what, how, why, urgency, .. } = item.clone();
+        ReportedAction { item: id, what, how, why, owner, urgency }
+    }
+
+    fn feed_line(&self, page: &PageFeed) -> FeedLine {
+        let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
+            source: reading.source.clone(),
+            as_of: reading.as_of,
+            items: reading.total,
+            values: reading.values.iter().map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit))).collect(),
+            note: reading.note.clone(),
+        });
+        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
+    }
+
+    /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
+    fn render_closing(&self, meeting: &Meeting, report: &DayReport, post: OutboundMessage, earlier: Option<&StoredReport>) -> Vec<OutboundMessage> {
+        let channel = &meeting.channel.id;
+        let mut outbox = Vec::new();
+        if let Ok(call) = &report.call {
+            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, render::render_call(call, report.question.as_deref())));
+        }
+        let name = format!("Day Report {}", report.day);
+        let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
+        let original = earlier.map_or_else(|| card.clone(), |earlier| OutboundMessage { id: earlier.post.clone(), ..card.clone() });
+        outbox.push(match earlier {
+            None => card,
+            Some(earlier) => OutboundMessage { place: Placement::Revision { of: earlier.post.clone() }, ..card },
+        });
+        if let Some(earlier) = earlier {
+            let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
+            outbox.push(self.say(meeting, OutboundKind::Notice, text));
+        }
+        outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
+        outbox
+    }
+
+    /// Lessons, and disagreements between personas (STAND-15).
+    fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Vec<Memory> {
+        let memory = |kind: MemoryKind, persona, text: String, tags| Memory {
+            id: MemoryId::generate(),
+            kind,
+            persona,
+            text,
+            tags,
+            significance: SIGNIFICANCE,
+            source: MemorySource::Meeting(meeting.id.clone()),
+            created_at: now,
+            ended_at: None,
+        };
+        let lessons = found.conclusion.lessons.iter().map(|(persona, text)| memory(MemoryKind::Lesson, persona.clone(), text.clone(), Vec::new()));
+        let disagreements = found.cross_check.tensions.iter().map(|tension| {
+            let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
+            personas.sort();
+            personas.dedup();
+            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.parts.roster), personas)
+        });
+        lessons.chain(disagreements).collect()
+    }
+
+    /// What became of work items since the report before, one line each.
+    pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
+        let Some(last) = last else { return Ok(Vec::new()) };
+        let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
+        Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
+    }
+}
+
+fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {
+    Prediction {
+        id: PredictionId::generate(),
+        meeting: meeting.id.clone(),
+        channel: meeting.channel.id.clone(),
+        question: position.terms.text.clone(),
+        call: position.call.clone(),
+        rule: position.terms.rule.clone(),
+        base: position.terms.base,
+        made_at: now,
+        expires_at: position.terms.expires_at,
+        settled: None,
+    }
+}

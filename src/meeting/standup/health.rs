@@ -1,0 +1,58 @@
+//! How the last standups went (STAND-17): the weekly chart, and the figures behind it.
+
+use chrono::TimeDelta;
+
+use super::{Standup, render};
+use crate::domain::health::{StandupFigures, StandupHealth};
+use crate::domain::ids::ChannelId;
+use crate::domain::outbound::{Embed, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use crate::store::{HeldStandup, StoreError};
+
+/// How many standups are looked at.
+const STANDUPS: u32 = 14;
+
+/// How far back ratings count for a persona.
+pub(super) const RATED: TimeDelta = TimeDelta::days(60);
+
+const PICTURE: &str = "standups.png";
+
+impl Standup {
+    /// The figures of the last standups, oldest first.
+    pub(super) async fn list_figures(&self) -> Result<Vec<StandupFigures>, StoreError> {
+        let held = self.parts.store.list_standup_figures(STANDUPS).await?;
+        let figures = |held: HeldStandup| StandupFigures {
+            day: held.day,
+            reports: held.reports,
+            quiet: held.quiet,
+            skipped: held.skipped,
+            words: u32::try_from(held.words).unwrap_or(u32::MAX),
+            useful: held.useful,
+            not_useful: held.not_useful,
+            seconds: held.seconds,
+            cost: held.cost,
+        };
+        Ok(held.into_iter().rev().map(figures).collect())
+    }
+
+    /// The chart as a message for a channel; none before the first standup.
+    pub(super) async fn draw_health(&self, channel: &ChannelId) -> anyhow::Result<Option<OutboundMessage>> {
+        let figures = self.list_figures().await?;
+        if figures.is_empty() {
+            return Ok(None);
+        }
+        let health = StandupHealth::of(&figures);
+        // Drawing takes tens of milliseconds of one core.
+        let picture = tokio::task::spawn_blocking(move || render::draw_health(&figures)).await??;
+        let facilitator = &self.parts.roster.coordinator().slug;
+        Ok(Some(OutboundMessage {
+            embed: Some(Embed {
+                title: "Health of the standup".into(),
+                text: render::render_health(&health),
+                image: Some(PICTURE.into()),
+                ..Embed::default()
+            }),
+            files: vec![OutboundFile { name: PICTURE.into(), content: FileContent::Bytes(picture) }],
+            ..OutboundMessage::new(facilitator, channel, OutboundKind::Notice, "")
+        }))
+    }
+}

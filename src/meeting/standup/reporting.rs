@@ -1,0 +1,102 @@
+//! One report: what its speaker is given, and how it is posted.
+
+use tokio_util::sync::CancellationToken;
+
+use super::Standup;
+use super::question::Terms;
+use crate::domain::ids::PersonaSlug;
+use crate::domain::meeting::{Contribution, Meeting, Participant, Seat};
+use crate::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
+use crate::domain::page::SharedPage;
+use crate::domain::signal::Claim;
+use crate::domain::tension;
+use crate::domain::work::{Owner, WorkItem};
+use crate::meeting::agenda::Session;
+use crate::persona::standup::ReportAsked;
+use crate::persona::turn::TurnError;
+use crate::store::{ItemFilter, StoreError};
+
+/// How many hints, open items and lessons a speaker is given.
+const HINTS: usize = 5;
+const ITEMS: u32 = 8;
+const LESSONS: u32 = 5;
+
+impl Standup {
+    pub(super) async fn report(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, TurnError> {
+        let Participant::Persona(persona) = &seat.who else { return Err(TurnError::Nothing) };
+        let store = &self.parts.store;
+        let meeting = session.meeting;
+        if store.list_halts().await?.iter().any(|halt| halt.scope == crate::store::HaltScope::Persona(persona.clone())) {
+            return Err(TurnError::Paused);
+        }
+        let page = read_material(session)?;
+        let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
+        let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
+        let scoreboard = self.read_scoreboard().await?;
+        let terms = self.set_terms(&page).await?;
+        let asked = ReportAsked {
+            persona,
+            meeting,
+            page: &page,
+            before: &session.seats[..session.seats.iter().take_while(|before| before.position != seat.position).count()],
+            hints: &tension::hints_for(persona, &claims_of(session.seats), HINTS),
+            items: &self.list_open_items(persona).await?,
+            lessons: &store.list_lessons(persona, LESSONS).await?,
+            question: terms.as_ref().ok().map(Terms::asked),
+            open_calls: &store.list_open_predictions().await?,
+            scoreboard: &scoreboard,
+            last_report: last.as_ref(),
+            moved: &self.list_moved(meeting, last.as_ref()).await?,
+            rated,
+            delta_context: self.parts.standup.delta_context,
+        };
+        self.parts.performer.report(&asked, cancel).await
+    }
+
+    async fn list_open_items(&self, persona: &PersonaSlug) -> Result<Vec<WorkItem>, StoreError> {
+        let owner = Owner::Persona(persona.clone());
+        let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
+        self.parts.store.list_items(&own).await
+    }
+
+    /// A report from its persona's own account. One that claims something can be rated.
+    pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
+        let Participant::Persona(persona) = &seat.who else { return Vec::new() };
+        let pieces = self.cut(&contribution.text);
+        let mut messages: Vec<OutboundMessage> = pieces
+            .into_iter()
+            .map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text))
+            .collect();
+        if let Some(last) = messages.last_mut()
+            && !contribution.signals.is_empty()
+        {
+            last.buttons = rating_buttons(meeting, seat);
+        }
+        messages
+    }
+}
+
+/// Two buttons whose ids say what is rated, so that they work after a restart.
+fn rating_buttons(meeting: &Meeting, seat: &Seat) -> Vec<Button> {
+    let button = |useful: &str, label: &str| Button {
+        id: format!("rate:{}:{}:{}:{useful}", meeting.id, seat.round, seat.position),
+        label: label.to_owned(),
+        style: ButtonStyle::Secondary,
+    };
+    vec![button("useful", "Useful"), button("useless", "Not useful")]
+}
+
+/// Everything that was claimed so far, in order.
+pub(super) fn claims_of(seats: &[Seat]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for seat in seats {
+        let (Participant::Persona(by), Some(contribution)) = (&seat.who, &seat.contribution) else { continue };
+        claims.extend(contribution.signals.iter().map(|signal| Claim { by: by.clone(), signal: signal.clone() }));
+    }
+    claims
+}
+
+/// The shared page as it was stored.
+pub(super) fn read_material(session: &Session<'_>) -> Result<SharedPage, StoreError> {
+    serde_json::from_value(session.material.clone()).map_err(|error| StoreError::Corrupt(format!("the page of meeting {}: {error}", session.meeting.id)))
+}

@@ -1,0 +1,105 @@
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::delta::most_moved;
+use crate::domain::ids::PersonaSlug;
+use crate::domain::page::{PageFeed, SharedPage};
+use crate::domain::report::ValueChange;
+use crate::domain::roster::Roster;
+use crate::domain::signal::Claim;
+use crate::domain::tension::Tension;
+use crate::domain::work::{Owner, ProposedAction, Urgency, WorkItem};
+use crate::persona::offline::wording::{foreign, moment};
+use crate::persona::standup::{ConcludeAsked, figures};
+
+/// A value that changed by more than this share of what it was is worth a look.
+const STARTLING: f64 = 0.5;
+/// An open item that nobody touched for so long is followed up.
+const FORGOTTEN: TimeDelta = TimeDelta::days(7);
+/// The most actions of one kind, so that one kind does not crowd out the others.
+const OF_A_KIND: usize = 3;
+/// How a follow-up begins. Following up follow-ups would never end.
+const FOLLOW_UP: &str = "Follow up on";
+
+/// The actions that follow from the facts alone, the most pressing first.
+pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
+    let page = asked.page;
+    let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster));
+    let startling = most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING);
+    let startling = startling.map(|change| check(change, page, roster, now));
+    let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
+    let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
+    forgotten.sort_by_key(|item| item.updated_at);
+    let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, now));
+    failing.take(OF_A_KIND).chain(startling.take(OF_A_KIND)).chain(tensions.take(OF_A_KIND)).chain(forgotten.take(OF_A_KIND)).collect()
+}
+
+fn repair(feed: &PageFeed, roster: &Roster) -> Option<ProposedAction> {
+    let reason = foreign(feed.outcome.as_ref().err()?, 160);
+    let name = foreign(&feed.feed, 60);
+    Some(ProposedAction {
+        what: format!("Repair the feed {name}"),
+        how: format!("Check the settings and the source of the {} feed {name}, then read it again.", feed.kind),
+        why: format!("It gave no data for today's standup: {reason}"),
+        owner: owner_of(feed.of.first(), roster),
+        urgency: Urgency::Today,
+    })
+}
+
+fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+    let declares = page.feeds.iter().find(|feed| feed.feed == change.feed).and_then(|feed| feed.of.first());
+    let (feed, value) = (foreign(&change.feed, 60), foreign(&change.name, 60));
+    ProposedAction {
+        what: format!("Check why {feed} {value} moved by more than half"),
+        how: format!("Look into what {feed} lists since {}.", moment(change.before_at, now)),
+        why: format!("{}.", foreign(&figures::change(change, now), 160)),
+        owner: owner_of(declares, roster),
+        urgency: Urgency::Today,
+    }
+}
+
+fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
+    let first_of_sides: Vec<&Claim> = tension.sides.iter().filter_map(|side| side.first()).collect();
+    let sides: Vec<_> = first_of_sides.iter().map(|claim| side(claim, roster)).collect();
+    let evidence = first_of_sides.iter().filter_map(|claim| claim.signal.evidence.as_ref());
+    let feeds: Vec<_> = evidence.map(|evidence| format!("{} ({})", foreign(&evidence.feed, 60), foreign(&evidence.value, 40))).collect();
+    ProposedAction {
+        what: format!("Settle which way {} goes", foreign(&tension.subject, 60)),
+        how: if feeds.is_empty() {
+            "Ask both sides what they rest on.".into()
+        } else {
+            format!("Hold against each other: {}.", feeds.join(", "))
+        },
+        why: format!("{}.", sides.join("; ")),
+        owner: roster.coordinator().name.clone(),
+        urgency: Urgency::ThisWeek,
+    }
+}
+
+/// "Vince says up (80 %)".
+fn side(claim: &Claim, roster: &Roster) -> String {
+    let Claim { by, signal } = claim;
+    format!("{} says {} ({:.0} %)", roster.name_of(by), signal.direction.as_str(), signal.confidence * 100.0)
+}
+
+fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+    let owner = match &item.owner {
+        Owner::Persona(slug) => owner_of(Some(slug), roster),
+        Owner::Person { name, .. } => name.clone(),
+    };
+    ProposedAction {
+        what: format!("{FOLLOW_UP} \"{}\"", foreign(&item.what, 100)),
+        how: "Say how far it is, finish it, or close it.".into(),
+        why: format!("Nobody touched it since {}.", moment(item.updated_at, now)),
+        owner,
+        urgency: Urgency::ThisWeek,
+    }
+}
+
+fn is_forgotten(item: &WorkItem, now: DateTime<Utc>) -> bool {
+    !item.status.is_over() && now - item.updated_at >= FORGOTTEN && !item.what.starts_with(FOLLOW_UP)
+}
+
+/// The name of whoever is to do it; the coordinator's where nobody else is on the roster.
+fn owner_of(slug: Option<&PersonaSlug>, roster: &Roster) -> String {
+    slug.and_then(|slug| roster.find(slug)).unwrap_or(roster.coordinator()).name.clone()
+}

@@ -1,0 +1,33 @@
+use chrono::{DateTime, Utc};
+
+use super::delta::most_moved;
+use crate::domain::page::SharedPage;
+use crate::domain::tension::CrossCheck;
+use crate::persona::offline::wording::{count, foreign, moment};
+use crate::persona::standup::figures;
+
+/// How many names a line lists before it counts the others.
+const NAMED: usize = 4;
+
+/// The TL;DR by rule: what changed most, what does not fit together, which feeds failed; or that all is quiet.
+pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<Utc>) -> Vec<String> {
+    let changed = most_moved(&page.changes);
+    let most = changed.first().map(|change| format!("Changed most: {}.", foreign(&figures::change(change, now), 160)));
+    let tensions = list_names(cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
+    let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
+    let tensions = tensions.map(|subjects| format!("Does not fit together: {subjects}."));
+    let failing = failing.map(|feeds| format!("No data from {feeds}."));
+    let lines: Vec<String> = [most, tensions, failing].into_iter().flatten().collect();
+    if lines.is_empty() {
+        return vec![format!("All quiet: nothing changed in {} since {}.", count(page.feeds.len(), "feed"), moment(page.since, now))];
+    }
+    lines
+}
+
+/// The first names, and how many there are beside them; none of none.
+fn list_names<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    let names: Vec<String> = names.map(|name| foreign(name, 60)).collect();
+    let others = names.len().saturating_sub(NAMED);
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{others}", names[..names.len().min(NAMED)].join(", ")))
+}

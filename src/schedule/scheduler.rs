@@ -1,0 +1,103 @@
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::Schedule;
+use crate::domain::schedule::{Due, Job, LATE};
+use crate::store::{NewFiring, StoreError};
+
+/// The longest time without a look at the clock, so that a laptop that slept and a clock that was set are noticed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long to wait when the store does not answer.
+const AFTER_FAILURE: Duration = Duration::from_secs(5);
+
+/// A mark this far ahead of the clock means that the clock was set back. Below that it is another process whose clock differs.
+const SET_BACK: TimeDelta = TimeDelta::minutes(5);
+
+impl Schedule {
+    /// Looks at the clock whenever an instant has come, until `stop`.
+    pub fn start(&self, tasks: &TaskTracker, stop: CancellationToken) {
+        let schedule = self.clone();
+        tasks.spawn(async move {
+            loop {
+                let pause = match schedule.look().await {
+                    Ok(pause) => pause,
+                    Err(error) => {
+                        tracing::warn!(%error, "the schedule cannot be looked through");
+                        AFTER_FAILURE
+                    }
+                };
+                tokio::select! {
+                    () = stop.cancelled() => return,
+                    () = schedule.inner.changed.notified() => {}
+                    () = schedule.parts().clock.sleep(pause) => {}
+                }
+            }
+        });
+    }
+
+    /// Fires what has come by now, and tells how long there is nothing to do.
+    ///
+    /// # Errors
+    /// The store does not answer; what was not recorded is looked at again the next time.
+    pub async fn look(&self) -> Result<Duration, StoreError> {
+        let store = &self.parts().store;
+        let now = self.parts().clock.now();
+        let paused = store.list_paused_jobs().await?;
+        let mut pause = LONGEST_PAUSE;
+        for job in self.list_jobs().await?.iter().filter(|job| job.enabled) {
+            self.consider(job, paused.contains_key(&job.name), now).await?;
+            let next = job.timetable.next_after(now).and_then(|next| (next - now).to_std().ok());
+            pause = next.map_or(pause, |next| next.min(pause));
+        }
+        if !store.list_open_firings().await?.is_empty() {
+            self.parts().wake.notify_one();
+        }
+        Ok(pause)
+    }
+
+    async fn consider(&self, job: &Job, paused: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
+        let store = &self.parts().store;
+        let Some(considered) = store.find_considered(job).await? else {
+            // Nothing was missed of a job that is new.
+            return store.record_considered(job, now).await;
+        };
+        if considered - now > SET_BACK {
+            tracing::warn!(job = %job.name, %considered, %now, "the clock was set back; instants count from here again");
+            return store.reset_considered(job, now).await;
+        }
+        let Some(due) = job.due(considered, now) else { return Ok(()) };
+        let dealt_with = paused || self.fire_due(job, &due, now).await?;
+        if dealt_with { store.record_considered(job, due.latest).await } else { Ok(()) }
+    }
+
+    /// False: this process cannot, and leaves it to one that is connected.
+    async fn fire_due(&self, job: &Job, due: &Due, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        if due.fire.is_empty() {
+            let missed = NewFiring {
+                job: job.name.clone(),
+                instant: due.latest,
+                action: job.action.clone(),
+                passed_over: due.passed_over.saturating_sub(1),
+            };
+            if self.parts().store.pass_over(&missed, now).await? {
+                tracing::warn!(job = %job.name, instant = %due.latest, count = due.passed_over, "runs were missed and are not made up for");
+            }
+            return Ok(true);
+        }
+        for instant in &due.fire {
+            // What was passed over is told once, with the latest.
+            let passed_over = if *instant == due.latest { due.passed_over } else { 0 };
+            if now - *instant > LATE {
+                tracing::info!(job = %job.name, %instant, "a missed run is made up for");
+            }
+            if self.fire(job, *instant, passed_over, now).await?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,85 @@
+//! Feeds as they are declared, against a web that answers well and badly, and the shared page that is read from them.
+
+#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and these call others")]
+
+mod http_json;
+mod page;
+mod rss;
+mod web;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use serde_json::{Value as Json, json};
+use teamroom::clock::ManualClock;
+use teamroom::domain::persona::FeedSpec;
+use teamroom::feeds::{
+    self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedQuery, FeedSources, LedgerSource, Reading,
+    Web,
+};
+
+/// A Saturday.
+fn now() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
+}
+
+fn last_days(days: i64) -> FeedQuery {
+    FeedQuery { now: now(), since: now() - TimeDelta::days(days), until: now(), limit: 100 }
+}
+
+/// A team that has done nothing.
+struct Nothing;
+
+#[async_trait]
+impl ActivitySource for Nothing {
+    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl BacklogSource for Nothing {
+    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
+        Ok(Backlog::default())
+    }
+}
+
+#[async_trait]
+impl LedgerSource for Nothing {
+    async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        Ok(Vec::new())
+    }
+}
+
+fn sources(work: &Path, clock: &ManualClock) -> FeedSources {
+    let (nothing, clock) = (Arc::new(Nothing), Arc::new(clock.clone()));
+    let web = Web::new().unwrap();
+    FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing }
+}
+
+fn spec(kind: &str, name: &str, settings: Json) -> FeedSpec {
+    let Json::Object(settings) = settings else { panic!("settings are an object") };
+    FeedSpec { kind: kind.into(), name: name.into(), settings }
+}
+
+fn build(kind: &str, settings: Json, clock: &ManualClock) -> Feed {
+    feeds::build(&spec(kind, kind, settings), &sources(Path::new("/nowhere"), clock)).unwrap()
+}
+
+/// Reads a feed of `kind` at `url`; what went wrong as people are told.
+async fn read(kind: &str, url: &str) -> Result<Reading, String> {
+    let settings = if kind == "rss" { json!({"url": url}) } else { json!({"url": url, "values": {"queue": "/queue"}}) };
+    let read = build(kind, settings, &ManualClock::new(now())).read(&last_days(7)).await;
+    read.map_err(|error| error.to_string())
+}
+
+/// Waits until so many tasks sleep by the clock, then lets the time of a feed run out.
+async fn run_out(clock: &ManualClock, sleepers: usize) {
+    while clock.sleepers() < sleepers {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(Duration::from_secs(10));
+}

@@ -1,0 +1,187 @@
+//! Rows that belong in a thread or in place of an earlier message: delivered in order, once, whatever is gone and whenever the process dies.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use teamroom::config::ProviderKind;
+use teamroom::domain::ids::{ChannelId, OutboxId};
+use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Placement};
+use teamroom::sandbox::{RestFault, Switch};
+use teamroom::store::Store;
+
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    rows_of_all_places_are_delivered_in_order,
+    what_has_no_place_any_more_is_said_in_the_channel,
+    a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator,
+    killed_after_the_platform_took_a_post_in_a_thread,
+    killed_after_the_platform_took_a_revision,
+);
+
+async fn quiet(backing: Backing) -> TestTeam {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).tokens(|slug| slug != "oracle").without_app().start().await;
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
+    team
+}
+
+fn row(team: &TestTeam, persona: &str, text: &str, place: Placement) -> OutboundMessage {
+    let channel = ChannelId::new(team.channel("general"));
+    OutboundMessage { place, ..OutboundMessage::new(&persona.into(), &channel, OutboundKind::Answer, text) }
+}
+
+fn in_thread(on: &OutboundMessage) -> Placement {
+    Placement::Thread { on: on.id.clone(), name: "Day Report".to_owned() }
+}
+
+fn instead_of(of: &OutboundMessage) -> Placement {
+    Placement::Revision { of: of.id.clone() }
+}
+
+/// Writes rows into the outbox of a team that does not run.
+async fn leave(team: &TestTeam, rows: &[&OutboundMessage]) {
+    let now = team.clock.now();
+    let store = Store::open(&team.config.database_url, now).await.expect("the store opens");
+    let rows: Vec<_> = rows.iter().map(|row| (*row).clone()).collect();
+    store.enqueue(&rows, now).await.expect("rows are stored");
+    store.close().await;
+}
+
+async fn texts(team: &TestTeam, channel: &str) -> Vec<String> {
+    let listed = team.call(reqwest::Method::GET, &format!("/channels/{channel}/messages?limit=100"), None).await;
+    let spoken = |message: &&Value| matches!(message["type"].as_u64(), Some(0 | 19));
+    let mut texts: Vec<_> =
+        listed.as_array().expect("a list").iter().filter(spoken).map(|message| message["content"].to_string()).collect();
+    texts.reverse();
+    texts.iter().map(|text| text.trim_matches('"').to_owned()).collect()
+}
+
+async fn general(team: &TestTeam) -> Vec<String> {
+    texts(team, &team.channel("general")).await
+}
+
+/// The thread's id, which is that of its message.
+async fn thread_on(team: &TestTeam, text: &str) -> Option<String> {
+    let found = team.history("general").await.into_iter().find(|shown| shown.text == text)?;
+    found.raw["thread"]["id"].as_str().map(str::to_owned)
+}
+
+async fn delete(team: &TestTeam, text: &str) {
+    let found = team.history("general").await.into_iter().find(|shown| shown.text == text).expect("it is there");
+    let path = format!("/channels/{}/messages/{}", team.channel("general"), found.raw["id"].as_str().expect("an id"));
+    team.call(reqwest::Method::DELETE, &path, None).await;
+}
+
+async fn rows_of_all_places_are_delivered_in_order(backing: Backing) {
+    let mut team = quiet(backing).await;
+    let report = row(&team, "kelly", "report", Placement::Channel);
+    let aside = row(&team, "vince", "by Vince", in_thread(&report));
+    // Oracle has no token and speaks through a webhook.
+    let mute = row(&team, "oracle", "by Oracle", in_thread(&report));
+    let first = row(&team, "kelly", "report, revised", instead_of(&report));
+    let inner = row(&team, "oracle", "by Oracle, revised", instead_of(&mute));
+    let second = row(&team, "kelly", "report, revised twice", instead_of(&report));
+    let end = row(&team, "echo", "the end", Placement::Channel);
+    leave(&team, &[&report, &aside, &mute, &first, &inner, &second, &end]).await;
+    team.start_app().await;
+    team.settle().await;
+    assert_eq!(general(&team).await, ["report, revised twice", "the end"]);
+    let thread = thread_on(&team, "report, revised twice").await.expect("a thread");
+    assert_eq!(texts(&team, &thread).await, ["by Vince", "by Oracle, revised"]);
+}
+
+async fn what_has_no_place_any_more_is_said_in_the_channel(backing: Backing) {
+    let mut team = quiet(backing).await;
+    let report = row(&team, "kelly", "report", Placement::Channel);
+    leave(&team, &[&report]).await;
+    team.start_app().await;
+    team.settle().await;
+    delete(&team, "report").await;
+    team.settle().await;
+    team.stop_app().await;
+    let never: OutboxId = "never".into();
+    let rows = [
+        row(&team, "vince", "no thread", in_thread(&report)),
+        row(&team, "vince", "no original", Placement::Revision { of: never.clone() }),
+        row(&team, "vince", "no starter", Placement::Thread { on: never, name: "Nothing".to_owned() }),
+        row(&team, "kelly", "report, again", instead_of(&report)),
+        row(&team, "kelly", "report, revised", instead_of(&report)),
+        row(&team, "vince", "a thread after all", in_thread(&report)),
+    ];
+    leave(&team, &rows.iter().collect::<Vec<_>>()).await;
+    team.start_app().await;
+    team.settle().await;
+    assert_eq!(general(&team).await, ["no thread", "no original", "no starter", "report, revised"]);
+    let thread = thread_on(&team, "report, revised").await.expect("a thread");
+    assert_eq!(texts(&team, &thread).await, ["a thread after all"]);
+}
+
+async fn a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator(backing: Backing) {
+    let mut team = quiet(backing).await;
+    let report = row(&team, "vince", "report", Placement::Channel);
+    let inside = row(&team, "vince", "it fell by four percent", in_thread(&report));
+    leave(&team, &[&report, &inside]).await;
+    team.start_app().await;
+    team.settle().await;
+    let thread = thread_on(&team, "report").await.expect("a thread");
+    let path = format!("/channels/{thread}/messages");
+    team.call(reqwest::Method::POST, &path, Some(serde_json::json!({ "content": "what now" }))).await;
+    eventually("it was answered", || async { texts(&team, &thread).await.len() == 3 }).await;
+    let answer = team.call(reqwest::Method::GET, &path, None).await[0].clone();
+    assert_eq!(
+        (answer["content"].as_str(), answer["author"]["id"].as_str()),
+        (Some("answer to now"), Some(team.account("kelly").as_str()))
+    );
+    let asked = team.model.requests().pop().expect("the model was asked").prompt();
+    assert!(asked.contains("it fell by four percent"), "what was said in the thread belongs to its context: {asked}");
+}
+
+/// Lets every call of this kind be done, and its answer be lost.
+fn lose_answers(team: &TestTeam, method: &str, channel: &str) {
+    let path = format!("/channels/{channel}/messages");
+    let switch = Switch::Rest { bot: None, method: Some(method.into()), path, times: u32::MAX, with: RestFault::ResetAfter };
+    team.sandbox().misbehaviour().set(switch).expect("a switch");
+}
+
+async fn post_and_kill(team: &TestTeam, report: &OutboundMessage) {
+    leave(team, &[report]).await;
+    let process = TeamProcess::start(team, &[]).await;
+    eventually("it was posted", || async { !general(team).await.is_empty() }).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.kill();
+}
+
+async fn killed_after_the_platform_took_a_post_in_a_thread(backing: Backing) {
+    let team = quiet(backing).await;
+    let report = row(&team, "kelly", "report", Placement::Channel);
+    post_and_kill(&team, &report).await;
+    let id = team.history("general").await[0].raw["id"].as_str().expect("an id").to_owned();
+    lose_answers(&team, "POST", &id);
+    leave(&team, &[&row(&team, "vince", "inside", in_thread(&report))]).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    eventually("the thread was opened", || async { thread_on(&team, "report").await.is_some() }).await;
+    eventually("it was posted", || async { !texts(&team, &id).await.is_empty() }).await;
+    process.kill();
+    team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
+    let _process = TeamProcess::start(&team, &[]).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!((texts(&team, &id).await, general(&team).await), (vec!["inside".to_owned()], vec!["report".to_owned()]));
+}
+
+async fn killed_after_the_platform_took_a_revision(backing: Backing) {
+    let team = quiet(backing).await;
+    let report = row(&team, "kelly", "report", Placement::Channel);
+    post_and_kill(&team, &report).await;
+    lose_answers(&team, "PATCH", &team.channel("general"));
+    leave(&team, &[&row(&team, "kelly", "report, revised", instead_of(&report)), &row(&team, "echo", "the end", Placement::Channel)]).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    eventually("it was revised", || async { general(&team).await == ["report, revised"] }).await;
+    process.kill();
+    team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
+    let _process = TeamProcess::start(&team, &[]).await;
+    eventually("the row behind it was sent", || async { general(&team).await.len() == 2 }).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert_eq!(general(&team).await, ["report, revised", "the end"]);
+}
