@@ -63,8 +63,22 @@ fn check(bencher: Bencher<'_, '_>) {
         })
         .collect();
     let person = Speaker::Person { id: "9".into(), name: "Ann".into() };
-    recent.push(Spoken { message: None, speaker: person, answers: None, text: "go on".into(), at: DateTime::UNIX_EPOCH, in_meeting: false });
-    recent.push(Spoken { message: None, speaker: speaker("vince"), answers: None, text: TALK.into(), at: DateTime::UNIX_EPOCH, in_meeting: false });
+    recent.push(Spoken {
+        message: None,
+        speaker: person,
+        answers: None,
+        text: "go on".into(),
+        at: DateTime::UNIX_EPOCH,
+        in_meeting: false,
+    });
+    recent.push(Spoken {
+        message: None,
+        speaker: speaker("vince"),
+        answers: None,
+        text: TALK.into(),
+        at: DateTime::UNIX_EPOCH,
+        in_meeting: false,
+    });
     let (from, to, limits) = (speaker("vince"), "solus".into(), GuardLimits::default());
     let exchange = guard::Exchange {
         from: &from,

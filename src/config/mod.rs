@@ -27,8 +27,8 @@ pub use guard::GuardLimits;
 pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 pub use reader::{ConfigError, ConfigErrors, Sources};
 pub use schedules::ScheduleSettings;
-pub use standup::StandupSettings;
 pub use server::{LogFormat, ServerSettings};
+pub use standup::StandupSettings;
 
 use reader::{Reader, Section};
 

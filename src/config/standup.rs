@@ -19,11 +19,23 @@ pub struct StandupSettings {
 impl Default for StandupSettings {
     fn default() -> Self {
         let question = EssentialQuestion {
-            text: "Will the repository have at least 10 more commits by next Friday?".into(), feed: "repository".into(), value: "commits".into(),
-            comparison: crate::domain::prediction::Comparison::AtLeast, threshold: crate::domain::prediction::Threshold::Change(10.0),
+            text: "Will the repository have at least 10 more commits by next Friday?".into(),
+            feed: "repository".into(),
+            value: "commits".into(),
+            comparison: crate::domain::prediction::Comparison::AtLeast,
+            threshold: crate::domain::prediction::Threshold::Change(10.0),
             expires: crate::domain::prediction::Expiry::parse("next friday 08:00", chrono_tz::Tz::UTC).unwrap(),
         };
-        Self { order: vec![], humans: vec![], human_deadline: Duration::from_mins(10), turn_timeout: Duration::from_secs(90), pause: Duration::from_secs(2),
-            session: Duration::from_mins(30), question: Some(question), delta_context: true, keep_samples: Duration::from_hours(24*400) }
+        Self {
+            order: vec![],
+            humans: vec![],
+            human_deadline: Duration::from_mins(10),
+            turn_timeout: Duration::from_secs(90),
+            pause: Duration::from_secs(2),
+            session: Duration::from_mins(30),
+            question: Some(question),
+            delta_context: true,
+            keep_samples: Duration::from_hours(24 * 400),
+        }
     }
 }

@@ -39,7 +39,9 @@ pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Su
 pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
 pub use meeting::{Called, HeldStandup, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
-pub use talk::{AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow};
+pub use talk::{
+    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
+};
 pub use work::{AdvanceError, ItemChange, ItemCounts, ItemFilter};
 
 use error::Result;

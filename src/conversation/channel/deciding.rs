@@ -57,8 +57,15 @@ impl Conversation {
         }
         rows.outbox.extend(self.explain_silence(&message, &decision).await?);
         let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
-        let decided =
-            Decided { messages: &messages, decision: &decision, turns: &rows.turns, asks: &rows.asks, outbox: &rows.outbox, meeting: wish.as_ref().and_then(Wish::step), at: now };
+        let decided = Decided {
+            messages: &messages,
+            decision: &decision,
+            turns: &rows.turns,
+            asks: &rows.asks,
+            outbox: &rows.outbox,
+            meeting: wish.as_ref().and_then(Wish::step),
+            at: now,
+        };
         if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
             // Decided before: by a stop, or by the attempt before the store went away.
             let known = parts.store.list_turns(&message.id).await?;

@@ -53,7 +53,14 @@ impl Conversation {
             _ => None,
         };
         let from = Speaker::Persona(turn.persona.clone());
-        let line = Spoken { message: None, speaker: from.clone(), answers, text: text.to_owned(), at: self.parts().clock.now(), in_meeting: false };
+        let line = Spoken {
+            message: None,
+            speaker: from.clone(),
+            answers,
+            text: text.to_owned(),
+            at: self.parts().clock.now(),
+            in_meeting: false,
+        };
         let said = Said { from: &from, text, channel: &message.message.channel, chain: &turn.chain, unposted: Some(line) };
         self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
     }

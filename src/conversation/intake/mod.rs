@@ -88,7 +88,10 @@ impl Conversation {
         for before in &unheard {
             let stopped = Decision::nobody(Reason::Stop);
             let messages = std::slice::from_ref(&before.id);
-            parts.store.decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], meeting: None, at: now }).await?;
+            parts
+                .store
+                .decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], meeting: None, at: now })
+                .await?;
         }
         let coordinator = &parts.roster.coordinator().slug;
         let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");

@@ -23,7 +23,16 @@ const FILLERS: &[&str] = &[
 const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "off", "kickoff", "launch", "call", "begins", "starts"];
 
 /// What ends one.
-const WRAPS: &[&[&str]] = &[&["wrap"], &["wrap", "standup"], &["day", "report"], &["wrap", "day", "report"], &["end", "standup"], &["finish", "standup"], &["close", "standup"], &["stop", "standup"]];
+const WRAPS: &[&[&str]] = &[
+    &["wrap"],
+    &["wrap", "standup"],
+    &["day", "report"],
+    &["wrap", "day", "report"],
+    &["end", "standup"],
+    &["finish", "standup"],
+    &["close", "standup"],
+    &["stop", "standup"],
+];
 
 /// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it.
 ///
@@ -42,7 +51,8 @@ pub fn find_standup_phrase<'a>(text: &str, names: impl Iterator<Item = &'a str>)
     if WRAPS.contains(&told.as_slice()) {
         return Some(StandupPhrase::Wrap);
     }
-    let wants = words.iter().any(|word| BEGIN.contains(word)) || words.contains(&"lets") || words.contains(&"new") || words.contains(&"time");
+    let wants =
+        words.iter().any(|word| BEGIN.contains(word)) || words.contains(&"lets") || words.contains(&"new") || words.contains(&"time");
     let only_standup = told.iter().all(|word| *word == "standup" || BEGIN.contains(word)) && told.contains(&"standup");
     // The bare word, or with a name: "standup kelly!".
     let bare = told == ["standup"] && words.len() <= 3;
@@ -81,7 +91,15 @@ mod tests {
 
     #[test]
     fn it_ends_when_a_person_says_so() {
-        for text in ["wrap up", "Wrap it up, Kelly", "ok, wrap up please", "day report", "the day report please", "Kelly, today's day report", "end the standup"] {
+        for text in [
+            "wrap up",
+            "Wrap it up, Kelly",
+            "ok, wrap up please",
+            "day report",
+            "the day report please",
+            "Kelly, today's day report",
+            "end the standup",
+        ] {
             assert_eq!(find(text), Some(Wrap), "{text}");
         }
     }

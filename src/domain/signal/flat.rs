@@ -31,8 +31,9 @@ pub fn flatten(text: &str, limit: usize) -> String {
 }
 
 /// Words that do not tell one subject from another.
-const EMPTY: &[&str] =
-    &["a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "its", "my", "of", "on", "our", "the", "their", "this", "to", "with"];
+const EMPTY: &[&str] = &[
+    "a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "its", "my", "of", "on", "our", "the", "their", "this", "to", "with",
+];
 
 /// The words that carry the meaning of a short text, each in one form and in one order: "Latency of the checkouts" is `checkout latency`.
 ///

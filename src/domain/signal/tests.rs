@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LATENCY: &str = r#"{"subject": "checkout latency", "direction": "up", "confidence": 0.8, "evidence": {"feed": "metrics", "value": "412 ms"}}"#;
+const LATENCY: &str =
+    r#"{"subject": "checkout latency", "direction": "up", "confidence": 0.8, "evidence": {"feed": "metrics", "value": "412 ms"}}"#;
 
 fn latency() -> Signal {
     let evidence = Some(Evidence { feed: "metrics".into(), value: "412 ms".into() });
@@ -120,7 +121,8 @@ fn a_field_is_understood_in_many_words() {
         let signal = read(&format!("\"direction\": \"{written}\", \"confidence\": 1")).expect(written);
         assert_eq!(signal.direction, meant, "{written}");
     }
-    for (written, meant) in [("0.7", 0.7), ("70", 0.7), ("1", 1.0), ("\"70%\"", 0.7), ("\"70\"", 0.7), ("\"High\"", 0.8), ("\"1%\"", 0.01), ("null", 0.5)]
+    for (written, meant) in
+        [("0.7", 0.7), ("70", 0.7), ("1", 1.0), ("\"70%\"", 0.7), ("\"70\"", 0.7), ("\"High\"", 0.8), ("\"1%\"", 0.01), ("null", 0.5)]
     {
         let signal = read(&format!("\"direction\": \"up\", \"confidence\": {written}")).expect(written);
         assert!((signal.confidence - meant).abs() < 1e-9, "{written}");
@@ -209,15 +211,23 @@ fn a_fence_that_is_cut_is_closed_within_the_cap() {
 
 /// Signals in a text that may be hostile, cut off anywhere.
 fn wrapped() -> impl Strategy<Value = String> {
-    let opening = prop::sample::select(vec!["```signals\n", "```json\n", "````signals\n```json\n", "```\n", "~~~\n", "Signals:\n", "\n", "```rust\nx\n"]);
+    let opening = prop::sample::select(vec![
+        "```signals\n",
+        "```json\n",
+        "````signals\n```json\n",
+        "```\n",
+        "~~~\n",
+        "Signals:\n",
+        "\n",
+        "```rust\nx\n",
+    ]);
     let closing = prop::sample::select(vec!["\n```", "\n```\n```", "", "\n~~~\nBye.", "\n````"]);
-    (prop::sample::select(vec!["", "Hi. ", "a ` b\n", "```py\nx\n```\n"]), opening, 1..4_usize, closing, any::<prop::sample::Index>()).prop_map(
-        |(before, opening, count, closing, cut)| {
+    (prop::sample::select(vec!["", "Hi. ", "a ` b\n", "```py\nx\n```\n"]), opening, 1..4_usize, closing, any::<prop::sample::Index>())
+        .prop_map(|(before, opening, count, closing, cut)| {
             let text = format!("{before}{opening}[{}]{closing}", vec![LATENCY; count].join(", "));
             let at = cut.index(text.len() + 1);
             text[..at].to_owned()
-        },
-    )
+        })
 }
 
 proptest! {
@@ -269,7 +279,9 @@ proptest! {
 #[test]
 fn fifty_thousand_characters_are_read_in_a_moment() {
     let began = std::time::Instant::now();
-    for part in ["[", "{", "```", "``` ", "```a", "[{", "{\"subject\":", "```json [\n```\n", "[{\"a\":", "{}", "~~~\n", "\"", LATENCY, " ", "x"] {
+    for part in
+        ["[", "{", "```", "``` ", "```a", "[{", "{\"subject\":", "```json [\n```\n", "[{\"a\":", "{}", "~~~\n", "\"", LATENCY, " ", "x"]
+    {
         let text = part.repeat(50_000 / part.len());
         let parsed = parse_report(&text);
         assert!(parsed.problems.len() <= 100_000 && cut_at_sentence(&parsed.text, 600).chars().count() <= 600);

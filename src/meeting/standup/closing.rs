@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use super::Standup;
-use super::render;
 use super::question::Terms;
+use super::render;
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, WorkItemId};
@@ -45,8 +45,6 @@ struct Findings<'a> {
     position: Result<Position, String>,
     conclusion: Conclusion,
     actions: CheckedActions,
-    /// The report before this day's.
-    last: Option<DayReport>,
     /// This day's, if a standup was held before.
     earlier: Option<StoredReport>,
     moved: Vec<String>,
@@ -114,7 +112,7 @@ impl Standup {
         let titles = store.list_open_titles().await?;
         let proposed: &[ProposedAction] = &conclusion.actions;
         let actions = action::check_actions(proposed, &known, &titles, MOST_ACTIONS);
-        Ok(Findings { page, cross_check, position, conclusion, actions, last, earlier, moved })
+        Ok(Findings { page, cross_check, position, conclusion, actions, earlier, moved })
     }
 
     /// The call on the essential question, or in words why there is none.
@@ -168,7 +166,13 @@ impl Standup {
         accepted.iter().map(item).collect()
     }
 
-    async fn make_report(&self, session: &Session<'_>, found: &Findings<'_>, items: &[WorkItem], now: DateTime<Utc>) -> anyhow::Result<DayReport> {
+    async fn make_report(
+        &self,
+        session: &Session<'_>,
+        found: &Findings<'_>,
+        items: &[WorkItem],
+        now: DateTime<Utc>,
+    ) -> anyhow::Result<DayReport> {
         let meeting = session.meeting;
         let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
         // What an earlier standup of the day decided still holds.
@@ -232,18 +236,33 @@ impl Standup {
             source: reading.source.clone(),
             as_of: reading.as_of,
             items: reading.total,
-            values: reading.values.iter().map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit))).collect(),
+            values: reading
+                .values
+                .iter()
+                .map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit)))
+                .collect(),
             note: reading.note.clone(),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
     }
 
     /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
-    fn render_closing(&self, meeting: &Meeting, report: &DayReport, post: OutboundMessage, earlier: Option<&StoredReport>) -> Vec<OutboundMessage> {
+    fn render_closing(
+        &self,
+        meeting: &Meeting,
+        report: &DayReport,
+        post: OutboundMessage,
+        earlier: Option<&StoredReport>,
+    ) -> Vec<OutboundMessage> {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
         if let Ok(call) = &report.call {
-            outbox.push(OutboundMessage::new(&call.call.by, channel, OutboundKind::Report, render::render_call(call, report.question.as_deref())));
+            outbox.push(OutboundMessage::new(
+                &call.call.by,
+                channel,
+                OutboundKind::Report,
+                render::render_call(call, report.question.as_deref()),
+            ));
         }
         let name = format!("Day Report {}", report.day);
         let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
@@ -273,7 +292,8 @@ impl Standup {
             created_at: now,
             ended_at: None,
         };
-        let lessons = found.conclusion.lessons.iter().map(|(persona, text)| memory(MemoryKind::Lesson, persona.clone(), text.clone(), Vec::new()));
+        let lessons =
+            found.conclusion.lessons.iter().map(|(persona, text)| memory(MemoryKind::Lesson, persona.clone(), text.clone(), Vec::new()));
         let disagreements = found.cross_check.tensions.iter().map(|tension| {
             let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
             personas.sort();

@@ -37,7 +37,8 @@ impl Standup {
             Some(channel) => self.draw_health(&channel).await?,
             None => None,
         };
-        let (state, note) = if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
+        let (state, note) =
+            if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
         let outbox: Vec<_> = drawn.into_iter().collect();
         if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
             outbox.iter().for_each(|message| self.parts.relay.wake(&message.channel));

@@ -13,7 +13,7 @@ mod opening;
 mod page;
 mod predictions;
 mod question;
-mod render;
+pub mod render;
 mod reporting;
 
 use std::time::Duration;
@@ -73,10 +73,19 @@ impl Standup {
     }
 
     /// Long texts as messages in the thread below one of ours.
-    fn in_thread(&self, persona: &PersonaSlug, channel: &ChannelId, on: &OutboundMessage, name: &str, texts: &[String]) -> Vec<OutboundMessage> {
+    fn in_thread(
+        &self,
+        persona: &PersonaSlug,
+        channel: &ChannelId,
+        on: &OutboundMessage,
+        name: &str,
+        texts: &[String],
+    ) -> Vec<OutboundMessage> {
         let place = Placement::Thread { on: on.id.clone(), name: name.to_owned() };
         let pieces = texts.iter().flat_map(|text| self.cut(text));
-        pieces.map(|text| OutboundMessage { place: place.clone(), ..OutboundMessage::new(persona, channel, OutboundKind::Notice, text) }).collect()
+        pieces
+            .map(|text| OutboundMessage { place: place.clone(), ..OutboundMessage::new(persona, channel, OutboundKind::Notice, text) })
+            .collect()
     }
 
     /// Text as the platform takes it: cleaned, with tables that line up, none over the limit.

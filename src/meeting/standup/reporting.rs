@@ -63,10 +63,8 @@ impl Standup {
     pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
         let Participant::Persona(persona) = &seat.who else { return Vec::new() };
         let pieces = self.cut(&contribution.text);
-        let mut messages: Vec<OutboundMessage> = pieces
-            .into_iter()
-            .map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text))
-            .collect();
+        let mut messages: Vec<OutboundMessage> =
+            pieces.into_iter().map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text)).collect();
         if let Some(last) = messages.last_mut()
             && !contribution.signals.is_empty()
         {
@@ -98,5 +96,6 @@ pub(super) fn claims_of(seats: &[Seat]) -> Vec<Claim> {
 
 /// The shared page as it was stored.
 pub(super) fn read_material(session: &Session<'_>) -> Result<SharedPage, StoreError> {
-    serde_json::from_value(session.material.clone()).map_err(|error| StoreError::Corrupt(format!("the page of meeting {}: {error}", session.meeting.id)))
+    serde_json::from_value(session.material.clone())
+        .map_err(|error| StoreError::Corrupt(format!("the page of meeting {}: {error}", session.meeting.id)))
 }

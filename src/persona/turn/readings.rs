@@ -131,7 +131,13 @@ impl Readings {
         let read = async |shared: &Arc<Shared>| {
             let outcome = shared.feed.read(asked).await;
             let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
-            PageEntry { personas: shared.personas.clone(), feed: shared.feed.name().to_owned(), kind: shared.feed.kind().to_owned(), outcome, samples }
+            PageEntry {
+                personas: shared.personas.clone(),
+                feed: shared.feed.name().to_owned(),
+                kind: shared.feed.kind().to_owned(),
+                outcome,
+                samples,
+            }
         };
         SharedPage { at: asked.now, entries: futures_util::future::join_all(self.inner.shared.iter().map(read)).await }
     }

@@ -168,26 +168,31 @@ fn words(contribution: Option<&Contribution>) -> i64 {
 }
 
 /// Ends the turn of a seat within a transaction; as of [`Store::finish_seat`].
-pub(in crate::store) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
+pub(in crate::store) async fn finish_seat(
+    transaction: &mut Transaction,
+    seat: &Seat,
+    outbox: &[OutboundMessage],
+    at: DateTime<Utc>,
+) -> Result<bool> {
     let Some(meeting) = hold_running(transaction, &seat.meeting, at).await? else { return Ok(false) };
-        let changed = sql!(
-            transaction.on(),
-            execute,
-            "UPDATE seats SET state = $5, contribution = $6, words = $7, reason = $8, ended_at = $9
+    let changed = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE seats SET state = $5, contribution = $6, words = $7, reason = $8, ended_at = $9
              WHERE meeting = $1 AND round = $2 AND position = $3 AND attempts = $4 AND state IN ('waiting', 'speaking')",
-            seat.meeting.as_str(),
-            i64::from(seat.round),
-            i64::from(seat.position),
-            i64::from(seat.attempts),
-            seat.state.as_str(),
-            seat.contribution.as_ref().map(document),
-            words(seat.contribution.as_ref()),
-            seat.reason.as_deref().map(plain),
-            at
-        )?;
-        if changed == 0 {
-            return Ok(false);
-        }
-        insert_outbound(transaction, outbox, cause(&meeting), at).await?;
-            Ok(true)
+        seat.meeting.as_str(),
+        i64::from(seat.round),
+        i64::from(seat.position),
+        i64::from(seat.attempts),
+        seat.state.as_str(),
+        seat.contribution.as_ref().map(document),
+        words(seat.contribution.as_ref()),
+        seat.reason.as_deref().map(plain),
+        at
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    insert_outbound(transaction, outbox, cause(&meeting), at).await?;
+    Ok(true)
 }

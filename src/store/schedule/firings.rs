@@ -174,9 +174,11 @@ impl Store {
 async fn call_standup(transaction: &mut Transaction, meeting: &Meeting) -> Result<Option<String>> {
     Ok(match insert_meeting(transaction, meeting).await? {
         Called::Opened => None,
-        Called::AlreadyOpen(running) => {
-            Some(format!("the standup that {} called at {} is still running", running.called_by.describe(), running.called_at.format("%H:%M UTC")))
-        }
+        Called::AlreadyOpen(running) => Some(format!(
+            "the standup that {} called at {} is still running",
+            running.called_by.describe(),
+            running.called_at.format("%H:%M UTC")
+        )),
     })
 }
 

@@ -91,7 +91,14 @@ impl Store {
 
 impl HeardColumns {
     fn spoken(self) -> Spoken {
-        Spoken { message: Some(self.id.into()), speaker: self.speaker.0, answers: None, text: self.message.0.text, at: self.sent_at, in_meeting: false }
+        Spoken {
+            message: Some(self.id.into()),
+            speaker: self.speaker.0,
+            answers: None,
+            text: self.message.0.text,
+            at: self.sent_at,
+            in_meeting: false,
+        }
     }
 }
 

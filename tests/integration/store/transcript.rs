@@ -39,10 +39,18 @@ async fn a_transcript_reads_as_the_channel_does(home: &Home) {
     assert_eq!(texts(&store, 10).await, ["which of you is right?", "Solus is.", "really?", "I am."]);
     let lines = store.list_spoken(&general().id, 10, None).await.unwrap();
     let ada = Speaker::Person { id: "1".into(), name: "Ada".into() };
-    let expected = Spoken { message: Some("m1".into()), speaker: ada, answers: None, text: "which of you is right?".into(), at: at(0), in_meeting: false };
+    let expected = Spoken {
+        message: Some("m1".into()),
+        speaker: ada,
+        answers: None,
+        text: "which of you is right?".into(),
+        at: at(0),
+        in_meeting: false,
+    };
     assert_eq!(lines[0], expected);
     let vince = Speaker::Persona("vince".into());
-    let expected = Spoken { message: Some("Solus is.".into()), speaker: vince, answers: None, text: "Solus is.".into(), at: at(2), in_meeting: false };
+    let expected =
+        Spoken { message: Some("Solus is.".into()), speaker: vince, answers: None, text: "Solus is.".into(), at: at(2), in_meeting: false };
     assert_eq!(lines[1], expected);
     assert_eq!((lines[3].message.as_ref(), lines[3].at), (None, at(-500)));
 
