@@ -14,6 +14,7 @@ use crate::store::talk::insert_outbound;
 
 /// What came of calling a meeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart where it was made")]
 pub enum Called {
     /// It stands and is to be opened.
     Opened,

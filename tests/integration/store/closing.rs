@@ -218,7 +218,7 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     store.open_meeting(&meeting.id, &seats.collect::<Vec<_>>(), &[], at(1)).await.unwrap();
     let ends = [SeatState::Spoke, SeatState::Spoke, SeatState::Quiet, SeatState::Quiet, SeatState::Skipped];
     for (position, state) in (0..).zip(ends) {
-        let begun = store.begin_seat(&meeting.id, 0, position, at(2)).await.unwrap().unwrap();
+        let begun = store.begin_seat(&meeting.id, 0, position, &[], at(2)).await.unwrap().unwrap();
         let contribution = (state != SeatState::Skipped).then(contribution);
         assert!(store.finish_seat(&Seat { state, contribution, ..begun }, &[], at(3)).await.unwrap());
     }

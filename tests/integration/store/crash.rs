@@ -167,7 +167,7 @@ async fn answer_one(store: &Store, id: &str, number: i64) -> Result<(), StoreErr
     assert_eq!(store.claim(&message(id, &"hello ".repeat(500), number), at(0)).await?, Claim::New);
     let turns = [turn(id, "vince")];
     let decision = Decision::one("vince".into(), Reason::Named);
-    let decided = Decided { messages: &[id.into()], decision: &decision, turns: &turns, asks: &[], outbox: &[], at: at(1) };
+    let decided = Decided { messages: &[id.into()], decision: &decision, turns: &turns, asks: &[], outbox: &[], meeting: None, at: at(1) };
     assert!(store.decide(&decided).await?);
     let begun = store.begin_turn(&turns[0].id, at(1)).await?.expect("it is queued");
     let post = answer(&begun, "Solus is.");

@@ -50,7 +50,10 @@ async fn content_that_comes_later_completes_a_claim(home: &Home) {
     withheld.id = "m2".into();
     store.claim(&withheld, at(3)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
-    store.decide(&Decided { messages: &["m2".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], at: at(4) }).await.unwrap();
+    store
+        .decide(&Decided { messages: &["m2".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: None, at: at(4) })
+        .await
+        .unwrap();
     assert_eq!(store.claim(&message("m2", "late", 3), at(5)).await.unwrap(), Claim::Known);
     assert_eq!(store.find_message(&"m2".into()).await.unwrap().unwrap().message.text, "late");
 }
@@ -66,8 +69,15 @@ async fn a_message_is_decided_once_with_all_that_follows(home: &Home) {
     let mut notice = line("two at once");
     notice.kind = OutboundKind::Notice;
     let decision = Decision { responders: vec!["vince".into(), "solus".into()], reason: Reason::Mentioned, ask: None };
-    let decided =
-        Decided { messages: &burst, decision: &decision, turns: &turns, asks: &asks, outbox: std::slice::from_ref(&notice), at: at(3) };
+    let decided = Decided {
+        messages: &burst,
+        decision: &decision,
+        turns: &turns,
+        asks: &asks,
+        outbox: std::slice::from_ref(&notice),
+        meeting: None,
+        at: at(3),
+    };
     assert!(store.decide(&decided).await.unwrap());
 
     let again = [turn("m2", "kelly")];
@@ -119,7 +129,10 @@ async fn an_edit_counts_while_the_message_waits(home: &Home) {
     assert_eq!(text("m2").await, "too late");
 
     let nobody = Decision::nobody(Reason::Silence);
-    store.decide(&Decided { messages: &["m1".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], at: at(6) }).await.unwrap();
+    store
+        .decide(&Decided { messages: &["m1".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: None, at: at(6) })
+        .await
+        .unwrap();
     assert!(!store.record_edit(&"m1".into(), "nobody waits for this", at(7)).await.unwrap());
 }
 

@@ -1,6 +1,8 @@
 use serde_json::json;
+use teamroom::domain::decision::{Decision, Reason};
+use teamroom::domain::ids::MessageId;
 use teamroom::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
-use teamroom::store::{Called, CancelScope, OpenMeeting, Store};
+use teamroom::store::{Called, CancelScope, Decided, MeetingStep, OpenMeeting, Store};
 
 use super::opening::tamper;
 use super::sample::{at, decided, general, line, message, turn};
@@ -17,6 +19,8 @@ on_both!(
     a_seat_is_begun_again_after_a_crash_and_finished_once,
     a_seat_that_was_begun_anew_is_not_finished_by_the_first,
     nobody_speaks_once_the_closing_has_begun,
+    an_invitation_is_posted_once,
+    a_message_is_decided_on_together_with_what_it_does_to_a_meeting,
     a_skipped_seat_is_passed_over_in_its_round,
     a_person_is_asked_only_while_their_turn_lasts,
     a_failure_in_the_middle_stores_nothing,
@@ -30,7 +34,7 @@ async fn state(store: &Store, meeting: &Meeting) -> MeetingState {
 }
 
 async fn begun(store: &Store, meeting: &Meeting, position: u32, seconds: i64) -> Seat {
-    store.begin_seat(&meeting.id, 0, position, at(seconds)).await.unwrap().expect("the seat is open")
+    store.begin_seat(&meeting.id, 0, position, &[], at(seconds)).await.unwrap().expect("the seat is open")
 }
 
 async fn a_channel_has_one_open_meeting(home: &Home) {
@@ -111,7 +115,7 @@ async fn a_called_meeting_is_neither_spoken_in_nor_closed(home: &Home) {
     assert!(!store.ask_wrap(&meeting.id, at(0)).await.unwrap());
     store.call_meeting(&meeting).await.unwrap();
     assert_eq!(store.begin_closing(&meeting.id, at(1)).await.unwrap(), None);
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, at(1)).await.unwrap(), None);
+    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(1)).await.unwrap(), None);
     assert!(!store.finish_seat(&spoke(&seat(&meeting, 0, vince())), &[], at(1)).await.unwrap());
     assert!(!store.record_material(&meeting.id, &json!({}), &[], at(1)).await.unwrap());
     assert!(store.ask_wrap(&meeting.id, at(1)).await.unwrap(), "somebody may change their mind at once");
@@ -128,7 +132,7 @@ async fn a_meeting_that_is_over_takes_nothing_more(home: &Home) {
     assert!(store.end_meeting(&meeting.id, MeetingState::Failed, "the channel\0 is gone", &[line("sorry")], at(4)).await.unwrap());
     assert!(!store.end_meeting(&meeting.id, MeetingState::Cancelled, "late", &[line("late")], at(5)).await.unwrap());
 
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, at(5)).await.unwrap(), None);
+    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(5)).await.unwrap(), None);
     assert!(!store.finish_seat(&spoke(&seat), &[line("late")], at(5)).await.unwrap());
     assert!(!store.skip_seat(&meeting.id, &vince(), "late", at(5)).await.unwrap());
     assert!(!store.ask_wrap(&meeting.id, at(5)).await.unwrap());
@@ -159,7 +163,7 @@ async fn a_seat_is_begun_again_after_a_crash_and_finished_once(home: &Home) {
     let meeting = opened(&store).await;
     let first = begun(&store, &meeting, 0, 2).await;
     assert_eq!((first.state, first.attempts, first.started_at), (SeatState::Speaking, 1, Some(at(2))));
-    assert_eq!(store.begin_seat(&meeting.id, 0, 9, at(2)).await.unwrap(), None, "there is no such seat");
+    assert_eq!(store.begin_seat(&meeting.id, 0, 9, &[], at(2)).await.unwrap(), None, "there is no such seat");
     store.close().await;
 
     let store = home.open().await;
@@ -168,7 +172,7 @@ async fn a_seat_is_begun_again_after_a_crash_and_finished_once(home: &Home) {
     assert!(!store.finish_seat(&seat, &[line("not an end")], at(31)).await.unwrap());
     assert!(store.finish_seat(&spoke(&seat), &[line("latency is up")], at(32)).await.unwrap());
     assert!(!store.finish_seat(&spoke(&seat), &[line("latency is up")], at(33)).await.unwrap());
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, at(34)).await.unwrap(), None, "it has spoken");
+    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(34)).await.unwrap(), None, "it has spoken");
     assert_eq!(store.list_seats(&meeting.id).await.unwrap()[0], Seat { ended_at: Some(at(32)), ..spoke(&seat) });
     assert_eq!(store.outbox_depth(at(34)).await.unwrap().0, 1);
 }
@@ -201,9 +205,43 @@ async fn nobody_speaks_once_the_closing_has_begun(home: &Home) {
     assert_eq!((stored.state == SeatState::Spoke, store.outbox_depth(at(4)).await.unwrap().0 == 1), (finished, finished), "all or nothing");
 
     assert!(!store.finish_seat(&spoke(&seat), &[line("too late")], at(4)).await.unwrap());
-    assert_eq!(store.begin_seat(&meeting.id, 0, 1, at(4)).await.unwrap(), None);
+    assert_eq!(store.begin_seat(&meeting.id, 0, 1, &[], at(4)).await.unwrap(), None);
     assert!(!store.skip_seat(&meeting.id, &ben(), "too late", at(4)).await.unwrap());
     assert!(store.record_material(&meeting.id, &json!([]), &[], at(4)).await.unwrap(), "the report may still need it");
+}
+
+async fn an_invitation_is_posted_once(home: &Home) {
+    let store = home.open().await;
+    let meeting = opened(&store).await;
+    for seconds in [2, 30] {
+        store.begin_seat(&meeting.id, 0, 1, &[line("Ben, what is new?")], at(seconds)).await.unwrap().unwrap();
+    }
+    assert_eq!(store.begin_seat(&meeting.id, 0, 9, &[line("nobody sits here")], at(31)).await.unwrap(), None);
+    assert_eq!(store.outbox_depth(at(31)).await.unwrap().0, 1);
+}
+
+/// Claims a message and decides, twice, that it does this to a meeting and nothing else.
+async fn decide(store: &Store, id: &str, step: MeetingStep<'_>) -> (bool, bool) {
+    store.claim(&message(id, "about the standup", 0), at(0)).await.unwrap();
+    let nobody = Decision::nobody(Reason::Empty);
+    let messages: [MessageId; 1] = [id.into()];
+    let decided = Decided { messages: &messages, decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: Some(step), at: at(5) };
+    (store.decide(&decided).await.unwrap(), store.decide(&decided).await.unwrap())
+}
+
+async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    assert_eq!(decide(&store, "m1", MeetingStep::Call(&meeting)).await, (true, false));
+    assert_eq!(decide(&store, "m2", MeetingStep::Call(&standup())).await, (true, false), "decided on, though one is open");
+    assert_eq!(store.list_meetings(9).await.unwrap(), std::slice::from_ref(&meeting));
+
+    store.open_meeting(&meeting.id, &[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(6)).await.unwrap();
+    let asked = begun(&store, &meeting, 1, 7).await;
+    assert_eq!(decide(&store, "m3", MeetingStep::Report(&spoke(&asked))).await, (true, false));
+    assert_eq!(store.list_seats(&meeting.id).await.unwrap()[1].state, SeatState::Spoke);
+    assert_eq!(decide(&store, "m4", MeetingStep::Wrap(&meeting.id)).await, (true, false));
+    assert!(store.find_meeting(&meeting.id).await.unwrap().unwrap().wrap);
 }
 
 async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {

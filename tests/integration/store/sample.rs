@@ -93,7 +93,10 @@ pub(crate) async fn decided(store: &Store, id: &str, turns: &[Turn]) {
     store.claim(&message(id, "which of you is right?", 0), at(0)).await.unwrap();
     let decision = Decision { responders: turns.iter().map(|turn| turn.persona.clone()).collect(), reason: Reason::Mentioned, ask: None };
     let messages: [MessageId; 1] = [id.into()];
-    let done = store.decide(&Decided { messages: &messages, decision: &decision, turns, asks: &[], outbox: &[], at: at(1) }).await.unwrap();
+    let done = store
+        .decide(&Decided { messages: &messages, decision: &decision, turns, asks: &[], outbox: &[], meeting: None, at: at(1) })
+        .await
+        .unwrap();
     assert!(done);
 }
 
