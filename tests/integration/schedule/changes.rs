@@ -118,7 +118,7 @@ async fn the_file_wins_over_a_job_of_the_same_name(backing: Backing) {
     place.schedule(&clock, &[]).await.add(draft("retro", "0 9 * * *", "post: mine"), "Ada").await.unwrap();
     let file = Job { origin: JobOrigin::File, ..post("retro", "0 10 * * *", MissedRuns::Once) };
     let schedule = place.schedule(&clock, std::slice::from_ref(&file)).await;
-    assert_eq!(schedule.list_jobs().await.unwrap(), [file.clone()]);
+    assert_eq!(schedule.list_jobs().await.unwrap(), std::slice::from_ref(&file));
     schedule.remove("retro").await.unwrap();
     assert!(schedule.remove("retro").await.unwrap_err().to_string().contains("teamroom.toml"), "only the hidden one was removed");
 }

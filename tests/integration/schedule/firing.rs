@@ -109,7 +109,7 @@ async fn a_clock_that_jumps_about_causes_no_burst_and_nothing_twice(backing: Bac
     let fired: Vec<_> = standups.iter().filter(|row| row.state == FiringState::Done).map(|row| row.instant).collect();
     assert_eq!(fired, [utc("2026-11-20T09:00:00Z"), utc("2026-11-23T09:00:00Z")], "the second while it was three days ahead");
     let rows = standups.len() + firings(&store, &jobs[1]).await.len();
-    assert_eq!(posts(&store).await as usize, rows, "one post for each row");
+    assert_eq!(posts(&store).await, rows as u64, "one post for each row");
     assert!(clock.now() > utc("2026-11-20T18:00:00Z"), "{}", clock.now());
 }
 

@@ -50,7 +50,7 @@ impl Clock for Wall {
     }
 
     async fn sleep(&self, _duration: Duration) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
