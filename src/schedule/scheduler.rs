@@ -23,7 +23,7 @@ impl Schedule {
         let schedule = self.clone();
         tasks.spawn(async move {
             loop {
-                let pause = match stop.run_until_cancelled(schedule.look()).await {
+                let pause = match stop.run_until_cancelled(Box::pin(schedule.look())).await {
                     None => return,
                     Some(Ok(pause)) => pause,
                     Some(Err(error)) => {
