@@ -110,7 +110,9 @@ async fn carry(schedule: &Schedule, command: Command) -> anyhow::Result<(String,
     Ok(match command {
         Command::List => {
             let jobs = schedule.list().await?;
-            (align_tables(&render_jobs(&jobs)), jobs.iter().map(describe_job).collect())
+            // Aligned for a chat, where a code block keeps the columns; a terminal does so by itself.
+            let table = align_tables(&render_jobs(&jobs)).replace("```", "");
+            (table.trim().to_owned(), jobs.iter().map(describe_job).collect())
         }
         Command::Add(add) => {
             let job = schedule.add(add.into_draft(), BY).await?;

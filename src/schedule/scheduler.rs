@@ -23,9 +23,10 @@ impl Schedule {
         let schedule = self.clone();
         tasks.spawn(async move {
             loop {
-                let pause = match schedule.look().await {
-                    Ok(pause) => pause,
-                    Err(error) => {
+                let pause = match stop.run_until_cancelled(Box::pin(schedule.look())).await {
+                    None => return,
+                    Some(Ok(pause)) => pause,
+                    Some(Err(error)) => {
                         tracing::warn!(%error, "the schedule cannot be looked through");
                         AFTER_FAILURE
                     }

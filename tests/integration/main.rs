@@ -6,6 +6,7 @@ mod llm;
 mod offline;
 mod page;
 mod sandbox;
+mod schedule;
 mod store;
 mod support;
 mod team;

@@ -104,6 +104,18 @@ async fn names_of_personas_are_completed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_of_jobs_are_completed() {
+    let stage = with_commands(Setting::new()).await;
+    let general = stage.channel("general");
+    let typed = json!([{ "name": "name", "type": 3, "value": "st", "focused": true }]);
+    interact(&stage, &general, 4, "schedule", json!([{ "name": "pause", "type": 1, "options": typed }])).await;
+    let callback = |exchange: &RestExchange| exchange.path.ends_with("/callback") && exchange.request["type"] == 8;
+    until(|| !rest(&stage, callback).is_empty(), || "nothing was completed".to_owned()).await;
+    assert_eq!(rest(&stage, callback)[0].request["data"]["choices"], json!([{ "name": "standup", "value": "standup" }]));
+    stage.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_long_answer_comes_in_pieces_and_pings_nobody() {
     let stage = with_commands(Setting::new()).await;
     let general = stage.channel("general");

@@ -15,7 +15,6 @@ on_both_stores!(
     a_huge_file_is_refused_in_words_and_its_message_answered,
     bytes_that_are_no_text_are_refused_in_words,
     a_wrong_token_costs_one_identity_and_is_told,
-    a_second_process_on_the_database_refuses,
     impostors_by_name_are_people,
 );
 
@@ -87,16 +86,6 @@ async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {
     team.say("general", "oracle, hello").await;
     let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
     assert_eq!(authors, ["Kelly", "Oracle"], "without its account a persona speaks through a webhook");
-}
-
-async fn a_second_process_on_the_database_refuses(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
-    let process = crate::support::process::TeamProcess::run_to_end(&team);
-    assert!(!process.status.success());
-    let said = String::from_utf8_lossy(&process.stderr);
-    assert!(said.contains("is in use by"), "{said}");
-    team.say("general", "kelly, hello").await;
-    team.wait_for_answers("general", 1).await;
 }
 
 async fn impostors_by_name_are_people(backing: Backing) {

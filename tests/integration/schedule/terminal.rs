@@ -1,0 +1,118 @@
+//! `teamroom schedule` and `/schedule`, as a person uses them.
+
+use std::process::Command;
+
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule,);
+
+/// What `teamroom schedule` says beside the team, or its complaint.
+fn terminal(team: &TestTeam, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .arg("schedule")
+        .args(args)
+        .current_dir(team.dir.path())
+        .env_clear()
+        .env("DATABASE_URL", team.config.database_url.expose_secret())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
+async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let say = |args: &[&str]| terminal(&team, args).unwrap_or_else(|complaint| panic!("{args:?}: {complaint}"));
+    let complain = |args: &[&str]| terminal(&team, args).expect_err("a complaint");
+    let list = say(&["list"]);
+    assert!(list.contains("standup") && list.contains("Monday to Friday at 09:00, UTC") && !list.contains('`'), "{list}");
+
+    let general = team.channel("general");
+    say(&["add", "retro", "0 16 * * 5", "post: Time for the retro.", "--zone", "Europe/Berlin", "--channel", &general, "--deadline", "30"]);
+    let next = say(&["next", "retro", "--count", "2"]);
+    assert!(next.lines().count() == 2 && next.lines().all(|line| line.contains("T16:00:00+0")), "{next}");
+    assert!(say(&["run", "retro"]).contains("retro: under way"));
+    let posted = team.wait_for_answers("general", 1).await;
+    assert_eq!((posted[0].text.as_str(), posted[0].author.as_str()), ("Time for the retro.", "Kelly"));
+
+    say(&["pause", "retro"]);
+    let jobs: Value = serde_json::from_str(&say(&["list", "--json"])).unwrap();
+    let retro = jobs.as_array().unwrap().iter().find(|job| job["name"] == "retro").unwrap();
+    assert_eq!(retro["paused_by"], "the terminal");
+    assert_eq!((&retro["last"]["state"], &retro["deadline_s"], &retro["origin"]), (&json!("done"), &json!(1800), &json!("command")));
+    assert_eq!(say(&["resume", "retro"]), "Resumed retro.");
+    assert_eq!(say(&["remove", "retro"]), "Removed retro.");
+
+    assert!(complain(&["pause", "retro"]).contains("there is no job retro; there are standup, settle-predictions, health"));
+    assert!(complain(&["remove", "standup"]).contains("standup is built in and cannot be removed; pause it instead"));
+    assert!(complain(&["add", "standup", "0 9 * * *", "health"]).contains("there is a job standup already"));
+    assert!(complain(&["add", "x", "0 9 * *", "health"]).contains("fields; give 5"));
+    assert!(complain(&["add", "x", "0 9 * * *", "health", "--zone", "Berlin"]).contains("there is no time zone \"Berlin\""));
+    assert!(complain(&["next", "standup", "--count", "0"]).contains("--count"));
+}
+
+/// Invokes a sub-command of `/schedule`; the answer as it reads after the deferral.
+async fn schedule(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Value {
+    let guild = team.sandbox().guild_id();
+    let find = || async {
+        let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
+        let commands = index["application_commands"].as_array().cloned().unwrap_or_default();
+        commands.into_iter().find(|command| command["name"] == "schedule")
+    };
+    eventually("the command is registered", || async { find().await.is_some() }).await;
+    let command = find().await.unwrap();
+    let before = team.history("general").await.len();
+    let options: Vec<_> = options.iter().map(|(name, value)| json!({"type": 3, "name": name, "value": value})).collect();
+    let body = json!({
+        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel("general"),
+        "data": {"id": command["id"], "name": "schedule", "type": 1, "version": command["version"],
+                 "options": [{"type": 1, "name": action, "options": options}]},
+    });
+    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+    let answered = || async {
+        let history = team.history("general").await;
+        history.get(before..).and_then(|new| new.last().cloned()).filter(|last| !last.text.is_empty())
+    };
+    eventually("the command is answered", || async { answered().await.is_some() }).await;
+    answered().await.unwrap().raw
+}
+
+fn is_ephemeral(answer: &Value) -> bool {
+    answer["flags"].as_u64().unwrap_or_default() & 64 != 0
+}
+
+async fn the_chat_changes_the_schedule(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let list = schedule(&team, "list", &[]).await;
+    let text = |answer: &Value| answer["content"].as_str().unwrap().to_owned();
+    assert!(text(&list).contains("Monday to Friday at 09:00") && is_ephemeral(&list), "{list}");
+
+    let retro = [("name", "retro"), ("cron", "0 16 * * 5"), ("action", "post: Time for the retro."), ("zone", "Asia/Kathmandu")];
+    let added = schedule(&team, "add", &retro).await;
+    assert!(text(&added).contains("added the job retro: every Friday at 16:00, Asia/Kathmandu. Next: Fri"), "{added}");
+    assert!(!is_ephemeral(&added), "everybody sees what changed");
+    let refused = schedule(&team, "add", &retro).await;
+    assert!(text(&refused).contains("there is a job retro already") && is_ephemeral(&refused), "{refused}");
+
+    let name = [("name", "retro")];
+    assert!(text(&schedule(&team, "run", &name).await).contains("runs the job retro"));
+    let said = || async { team.answers("general").await.iter().any(|answer| answer.text == "Time for the retro.") };
+    eventually("it is posted where the job was added", said).await;
+    assert!(text(&schedule(&team, "pause", &name).await).contains("paused the job retro"));
+    assert!(text(&schedule(&team, "list", &[]).await).contains("paused by"));
+    assert!(text(&schedule(&team, "resume", &name).await).contains("resumed the job retro. Next: Fri"));
+    assert!(text(&schedule(&team, "remove", &name).await).contains("removed the job retro"));
+    let unknown = schedule(&team, "remove", &name).await;
+    assert!(text(&unknown).contains("there is no job retro; there are standup") && is_ephemeral(&unknown), "{unknown}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stranger_may_read_the_schedule_but_not_change_it() {
+    let team = Wanted::on(Backing::Sqlite).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    assert!(schedule(&team, "list", &[]).await["content"].as_str().unwrap().contains("standup"));
+    let refused = schedule(&team, "pause", &[("name", "standup")]).await;
+    assert!(refused["content"].as_str().unwrap().contains("operator") && is_ephemeral(&refused), "{refused}");
+}
