@@ -88,9 +88,10 @@ fn describe_feed(entry: PageEntry, roster: &Roster) -> Finding {
     let what = format!("feed {} of {}", entry.feed, owners.join(", "));
     match entry.outcome {
         Ok(reading) => {
-            let values: String = reading.values.iter().map(|value| format!(", {value}")).collect();
+            let items = format!("{} item(s) this week", reading.total);
+            let told: Vec<_> = std::iter::once(items).chain(reading.values.iter().map(ToString::to_string)).collect();
             let note = reading.note.map_or(String::new(), |note| format!(" ({note})"));
-            Finding::good(format!("{what}: {} item(s) this week{values}{note}", reading.total))
+            Finding::good(format!("{what}: {}{note}", told.join(", ")))
         }
         Err(error) => Finding::bad(format!("{what}: {error}")),
     }

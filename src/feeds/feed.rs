@@ -62,7 +62,7 @@ impl Feed {
         &self.inner.name
     }
 
-    /// One of [`super::kinds`].
+    /// One of [`super::kinds()`].
     pub fn kind(&self) -> &str {
         &self.inner.kind
     }

@@ -79,10 +79,10 @@ impl Git {
     async fn list_commits(&self, asked: &FeedQuery) -> Result<(Vec<FeedItem>, usize), FeedError> {
         let since = format!("--max-age={}", asked.since.timestamp());
         let until = format!("--min-age={}", asked.until.timestamp());
-        let (limit, sized) = (format!("--max-count={}", asked.limit), format!("--max-count={}", asked.limit.min(SIZED)));
+        let (limit, newest) = (format!("--max-count={}", asked.limit), format!("--max-count={}", asked.limit.min(SIZED)));
         let log = ["log", "--no-show-signature", COMMIT_FORMAT, &since, &until, &limit, "HEAD"];
         let fixed = ["log", "--no-show-signature", SIZE_FORMAT, "--numstat", "--no-ext-diff", "--no-textconv"];
-        let sizes = [&fixed[..], &[&since, &until, &sized, "HEAD"]].concat();
+        let sizes = [&fixed[..], &[&since, &until, &newest, "HEAD"]].concat();
         let (log, sizes) = tokio::try_join!(self.git(&log), self.git(&sizes))?;
         let mut commits: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).collect();
         for (hash, size) in sizes.split(RECORD).skip(1).map(parse_size) {

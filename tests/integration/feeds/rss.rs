@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use chrono::TimeDelta;
 use serde_json::json;
 use teamroom::clock::ManualClock;
-use teamroom::feeds::{FeedQuery, Reading};
+use teamroom::feeds::{FeedQuery, Reading, Value};
 
 use super::web::{Answer, Site};
 use super::{build, last_days, now, read};
@@ -42,7 +42,7 @@ async fn entries_of_the_range_come_newest_first_and_undated_ones_last() {
     assert_eq!(reading.items[0].reference, "http://river.example/9");
     assert_eq!(reading.items[0].at, Some(now() - TimeDelta::days(1)));
     assert_eq!(reading.total, 4);
-    assert_eq!(reading.find_value("entries").unwrap().number, 6.0);
+    assert_eq!(reading.values, [Value::new("entries", 6.0, "")]);
     assert_eq!(reading.note.as_deref(), Some("2 of its 6 entries carry no date"));
     assert_eq!(reading.source, site.shown("/feed"));
 }
@@ -77,7 +77,7 @@ async fn what_is_no_feed_is_told_and_one_without_entries_is_none() {
         assert!(error.starts_with("its answer (application/xml) is no RSS, Atom or JSON feed: "), "{path}: {error}");
     }
     let empty = read("rss", &site.xml("/empty", rss(""))).await.unwrap();
-    assert_eq!((empty.items.len(), empty.find_value("entries").unwrap().number, empty.note), (0, 0.0, None));
+    assert_eq!((empty.items.len(), empty.values, empty.note), (0, vec![Value::new("entries", 0.0, "")], None));
     let large = site.xml("/large", vec![b' '; (4 << 20) + 1]);
     assert_eq!(read("rss", &large).await, Err("its answer is longer than 4 MiB".into()));
 }
