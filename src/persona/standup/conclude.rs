@@ -90,7 +90,7 @@ impl Performer {
 }
 
 /// The prompt of a conclusion. Pure: the same input gives the same prompt.
-fn request(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
+pub(super) fn request(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
     let message = template::render_conclude(&template::Conclude {
         marker: material.marker,
         now: spelt(material.now),
@@ -152,3 +152,6 @@ fn read_conclusion(given: Structured<ConclusionGiven>, tldr_by_rule: Vec<String>
 fn one_line(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LINE)
 }
+
+#[cfg(test)]
+mod tests;

@@ -190,3 +190,6 @@ fn whole_sentences(text: &str) -> &str {
     }
     text[..end].trim_end()
 }
+
+#[cfg(test)]
+mod tests;
