@@ -5,6 +5,7 @@ mod llm;
 mod offline;
 mod page;
 mod sandbox;
+mod speaker;
 mod store;
 mod support;
 mod team;

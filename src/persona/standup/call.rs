@@ -71,8 +71,7 @@ pub(super) fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, mate
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = material.history(asked.question.history).into_iter().collect();
     blocks.extend(material.changes(asked.page));
-    let reports = material.news(asked.seats, &[]);
-    blocks.extend(reports);
+    blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));
     blocks
 }
