@@ -211,3 +211,4 @@ pub struct Contribution {
     /// What was wrong with the form of the answer, for operators.
     pub problems: Vec<String>,
 }
+

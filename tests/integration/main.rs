@@ -7,6 +7,7 @@ mod offline;
 mod page;
 mod sandbox;
 mod schedule;
+mod speaker;
 mod store;
 mod support;
 mod team;

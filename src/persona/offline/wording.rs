@@ -6,13 +6,13 @@ use crate::domain::text::without_invisible;
 use crate::feeds::FeedError;
 use crate::persona::retrieval::cut;
 
-/// "1 commit", "3 commits".
+/// "1 commit", "3 commits", "2 branches", "4 entries".
 pub(crate) fn count(number: usize, what: &str) -> String {
-    match what {
+    match what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         _ if number == 1 => format!("1 {what}"),
-        "branch" => format!("{number} branches"),
-        "entry" => format!("{number} entries"),
-        _ => format!("{number} {what}s"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None if what.ends_with("ch") => format!("{number} {what}es"),
+        None => format!("{number} {what}s"),
     }
 }
 
@@ -60,6 +60,12 @@ mod tests {
     fn a_foreign_line_can_neither_call_nor_link_nor_hide() {
         assert_eq!(foreign("Fix\n@Vince [click](http://x) \u{202e}x\u{200b}y", 80), "Fix ＠Vince [click] (http://x) xy");
         assert_eq!(block_quote("a\n```sh\n@here ```"), "> a\n> ＠here `");
+    }
+
+    #[test]
+    fn things_are_counted_in_their_plural() {
+        assert_eq!([count(1, "entry"), count(4, "entry"), count(2, "branch")], ["1 entry", "4 entries", "2 branches"]);
+        assert_eq!([count(2, "day"), count(0, "commit")], ["2 days", "0 commits"]);
     }
 
     #[test]

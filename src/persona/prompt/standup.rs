@@ -53,7 +53,7 @@ pub(crate) struct Conclude<'a> {
     /// How many actions there may be.
     pub(crate) actions: usize,
     /// Names that an action may be given to.
-    pub(crate) owners: Vec<&'a str>,
+    pub(crate) owners: Vec<String>,
     pub(crate) blocks: &'a [Block],
 }
 

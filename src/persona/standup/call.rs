@@ -49,7 +49,7 @@ impl Performer {
 }
 
 /// The prompt of a call. Pure: the same input gives the same prompt.
-fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
+pub(super) fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
     let rule = asked.question.rule;
     let message = template::render_call(&template::Call {
         marker: material.marker,
@@ -71,8 +71,7 @@ fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, material: Mater
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = material.history(asked.question.history).into_iter().collect();
     blocks.extend(material.changes(asked.page));
-    let reports = material.news(asked.seats, &[]);
-    blocks.extend(reports);
+    blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));
     blocks
 }
@@ -96,12 +95,24 @@ fn read_call(given: Structured<CallGiven>, persona: &Persona) -> Result<Call, &'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::feeds::fixture::now;
     use crate::persona::fixture::roster;
+    use crate::persona::standup::fixture::Standup;
 
     fn read(answer: Answer, confidence: f64, reason: &str) -> Result<Call, &'static str> {
         let value = CallGiven { answer, confidence, reason: reason.into() };
         let roster = roster();
         read_call(Structured { value, model: "main/small".into() }, roster.find(&"solus".into()).expect("on the roster"))
+    }
+
+    #[test]
+    fn the_prompt_of_a_call_reads_as_it_should() {
+        let standup = Standup::new();
+        let solus = standup.persona("solus");
+        let material = Material { roster: &standup.roster, marker: "7f3a9c20d1e8", now: now() };
+        let asked = request("Teamroom", &standup.call_asked(&solus.slug), solus, material);
+        let [ModelMessage::User(message)] = asked.messages.as_slice() else { panic!("one message of the user") };
+        insta::assert_snapshot!(message);
     }
 
     #[test]

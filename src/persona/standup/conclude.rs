@@ -90,13 +90,15 @@ impl Performer {
 }
 
 /// The prompt of a conclusion. Pure: the same input gives the same prompt.
-fn request(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
+pub(super) fn request(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, material: Material<'_>) -> ModelRequest {
+    let personas = material.roster.personas().iter().map(|persona| persona.name.clone());
+    let people = asked.people.iter().map(|name| material.name(name));
     let message = template::render_conclude(&template::Conclude {
         marker: material.marker,
         now: spelt(material.now),
         channel: material.name(&asked.meeting.channel.name),
         actions: ACTIONS,
-        owners: material.roster.personas().iter().map(|persona| persona.name.as_str()).collect(),
+        owners: personas.chain(people).collect(),
         blocks: &blocks(asked, material),
     });
     ModelRequest {
@@ -111,8 +113,7 @@ fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {
     let failing = asked.page.feeds.iter().filter(|feed: &&PageFeed| feed.outcome.is_err());
     let mut blocks: Vec<Block> = failing.map(|feed| material.feed(feed, "")).collect();
     blocks.extend(material.changes(asked.page));
-    let reports = material.news(asked.seats, &[]);
-    blocks.extend(reports);
+    blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));
     blocks.extend(asked.call.map(|call| call_made(call, material)));
     blocks.extend(asked.last_report.and_then(|report| material.last_report(report)));
@@ -152,3 +153,6 @@ fn read_conclusion(given: Structured<ConclusionGiven>, tldr_by_rule: Vec<String>
 fn one_line(text: &str) -> String {
     cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), LINE)
 }
+
+#[cfg(test)]
+mod tests;

@@ -48,6 +48,7 @@ pub(super) struct Standup {
     pub(super) moved: Vec<String>,
     pub(super) cross_check: CrossCheck,
     pub(super) call: Call,
+    pub(super) people: Vec<String>,
 }
 
 /// Friday, 09:00.
@@ -80,7 +81,7 @@ impl Standup {
             hints: vec![Hint {
                 from: "sentinel".into(),
                 subject: "checkout errors".into(),
-                text: "Sentinel sees checkout errors up (incidents 4).".into(),
+                text: "checkout errors is going up (80 % sure; incidents: 4 entries).".into(),
             }],
             items: vec![item("Trace the slow checkout query", "vince", 2)],
             lessons: vec![lesson("The price feed stops at night; its silence before 08:00 means nothing.")],
@@ -93,6 +94,7 @@ impl Standup {
             page,
             cross_check,
             call,
+            people: vec!["Ann".into()],
         }
     }
 
@@ -166,6 +168,7 @@ impl Standup {
             last_report: Some(&self.last_report),
             moved: &self.moved,
             open: &self.items,
+            people: &self.people,
         }
     }
 

@@ -89,7 +89,7 @@ impl Material<'_> {
             let name = flat_name(&feed.feed);
             match &feed.outcome {
                 Ok(reading) => self.clean(&format!("{name}: {}; {} new", figures::values(reading), reading.total), 300),
-                Err(reason) => self.clean(&format!("{name}: no data, {reason}"), 300),
+                Err(reason) => self.clean(&format!("{name}, failing: {reason}"), 300),
             }
         };
         self.block("other feeds, values alone", feeds.map(line))
@@ -111,8 +111,8 @@ impl Material<'_> {
         .collect()
     }
 
-    /// What was said before beyond what `told` says already, in one block. Signals are left to hints.
-    pub(super) fn news(&self, seats: &[Seat], told: &[Block]) -> Option<Block> {
+    /// What was said beyond what `told` says already, in one block. Signals are left to hints and to the cross-check.
+    pub(super) fn news(&self, label: &str, seats: &[Seat], told: &[Block]) -> Option<Block> {
         let told: Vec<Shingles> = told.iter().flat_map(|block| block.text.lines()).map(Shingles::of).collect();
         let is_told = |line: &str| {
             let line = Shingles::of(line);
@@ -123,7 +123,7 @@ impl Material<'_> {
             let news: Vec<String> = self.lines(&said.text).filter(|line| !is_told(line)).collect();
             (!news.is_empty()).then(|| format!("[{}] {}", self.speaker(seat), news.join(" ")))
         };
-        self.block("reports before yours", seats.iter().filter_map(line))
+        self.block(label, seats.iter().filter_map(line))
     }
 
     /// A report line by line, without the small print that a composed one has.

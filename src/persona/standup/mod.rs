@@ -98,6 +98,8 @@ pub struct ConcludeAsked<'a> {
     pub moved: &'a [String],
     /// Everybody's open items.
     pub open: &'a [WorkItem],
+    /// The names of people that an action may be given to.
+    pub people: &'a [String],
 }
 
 /// What a standup comes to.

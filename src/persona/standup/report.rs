@@ -103,7 +103,7 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
     if asked.delta_context {
         blocks.extend(material.values(others.into_iter()));
         blocks.extend(material.changes(asked.page));
-        let news = material.news(asked.before, &blocks);
+        let news = material.news("reports before yours", asked.before, &blocks);
         blocks.extend(news);
     } else {
         blocks.extend(others.iter().map(|feed| material.feed(feed, "")));
@@ -190,3 +190,6 @@ fn whole_sentences(text: &str) -> &str {
     }
     text[..end].trim_end()
 }
+
+#[cfg(test)]
+mod tests;

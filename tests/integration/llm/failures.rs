@@ -218,3 +218,37 @@ async fn in_a_storm_only_whole_answers_get_through() {
         desk.meter.assert_balanced();
     }
 }
+
+#[tokio::test]
+async fn half_an_answer_is_handed_out_to_those_who_take_it_and_to_nobody_else() {
+    for kind in BOTH {
+        for (script, error) in
+            [(Script::Truncated("Half of it".into()), "truncated"), (Script::SayAndHang("Half of it".into()), "timed_out")]
+        {
+            let server = ScriptedModel::start().await;
+            server.on(move |_| script.clone());
+            let mut settings = one_model(&server, kind);
+            settings.idle_timeout = Duration::from_millis(300);
+            let desk = Desk::new(&settings, Arc::new(EagerClock::default()));
+            assert_eq!(desk.ask(Tier::T1).await.expect_err("no whole answer").kind(), error);
+            let (call, cancel) = (call(Tier::T1), CancellationToken::new());
+            let written = desk.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.expect("half an answer");
+            assert_eq!((written.reply.text.as_str(), written.broke_off.map(|error| error.kind())), ("Half of it", Some(error)));
+            desk.meter.assert_balanced();
+            assert!(desk.meter.settled().iter().all(|settlement| settlement.outcome == CallOutcome::Failed));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_filter_held_back_and_what_is_garbage_is_handed_out_to_nobody() {
+    for kind in BOTH {
+        for script in [Script::Filtered, Script::GarbageEvents, Script::Empty, Script::Flood(2 << 20)] {
+            let server = ScriptedModel::start().await;
+            server.on(move |_| script.clone());
+            let desk = Desk::of(&server, kind);
+            let (call, cancel) = (call(Tier::T1), CancellationToken::new());
+            assert!(desk.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.is_err());
+        }
+    }
+}

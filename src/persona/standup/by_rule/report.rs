@@ -115,14 +115,15 @@ fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
     let details = [item.by.as_deref().map(|by| foreign(by, 40)), item.at.map(|at| moment(at, now))];
     let details: Vec<String> = details.into_iter().flatten().collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    let reference = foreign(&item.reference, 120).replace('`', "'");
-    format!("- `{reference}` {}{details}", foreign(&item.text, 120))
+    let (text, reference) = (foreign(&item.text, 120), foreign(&item.reference, 200).replace(['`', '<', '>'], "'"));
+    // In angle brackets a link shows no preview, of which three would be longer than the report.
+    if reference.starts_with("http") { format!("- {text}{details} <{reference}>") } else { format!("- `{reference}` {text}{details}") }
 }
 
 /// The call by rule with its arithmetic.
 fn call(question: &QuestionAsked<'_>, persona: &Persona, now: DateTime<Utc>) -> String {
     let call = question.call_by_rule(now, &persona.slug);
-    format!("{} **{}, {:.0} %.** {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
+    format!("{} **{}, {:.0} %**: {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
 }
 
 /// What was looked at and found unchanged.

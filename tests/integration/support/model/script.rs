@@ -36,6 +36,8 @@ pub(crate) enum Script {
         body: String,
         headers: Vec<(&'static str, String)>,
     },
+    /// Says it and falls silent before the end.
+    SayAndHang(String),
     /// Takes the request and never answers.
     Hang,
     /// Begins to answer and falls silent after so many bytes.
@@ -121,6 +123,7 @@ impl Script {
             _ if !asked.stream => whole(asked, &answer),
             Self::SaySlowly { pause, .. } => stream(slowly(frames(asked, &answer), pause)),
             Self::Drip(pause) => stream(slowly(frames(asked, &answer).concat().chars().map(String::from).collect(), pause)),
+            Self::SayAndHang(_) => stream(chunks(without_end(frames(asked, &answer))).chain(pending())),
             Self::HangAfter(bytes) => stream(chunks(vec![first_bytes(&frames(asked, &answer).concat(), bytes)]).chain(pending())),
             Self::CutOff => stream(chunks(first_half(frames(asked, &answer)))),
             Self::ErrorAfter200 { kind, message } => {
@@ -135,7 +138,12 @@ impl Script {
     fn answer(&self, asked: &Asked) -> Answer {
         let mut answer = Answer::default();
         match self {
-            Self::Say(text) | Self::SayWhole(text) | Self::SaySlowly { text, .. } | Self::SayAfter(_, text) | Self::SayCounted(text, _) => {
+            Self::Say(text)
+            | Self::SayWhole(text)
+            | Self::SayAndHang(text)
+            | Self::SaySlowly { text, .. }
+            | Self::SayAfter(_, text)
+            | Self::SayCounted(text, _) => {
                 answer.pieces = words(text);
             }
             Self::Truncated(text) => {
@@ -188,6 +196,12 @@ fn status(code: u16, body: String, headers: Vec<(&'static str, String)>) -> Resp
 fn first_half(mut frames: Vec<String>) -> Vec<String> {
     frames.truncate(frames.len() / 2);
     frames
+}
+
+/// What comes before the model is said to have stopped.
+fn without_end(frames: Vec<String>) -> Vec<String> {
+    let ends = |frame: &String| ["\"finish_reason\":\"", "content_block_stop"].iter().any(|mark| frame.contains(mark));
+    frames.into_iter().take_while(|frame| !ends(frame)).collect()
 }
 
 fn first_bytes(text: &str, bytes: usize) -> String {

@@ -1,0 +1,366 @@
+//! What a persona says in a standup, with a scripted model over real HTTP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use secrecy::SecretString;
+use serde_json::json;
+use teamroom::app;
+use teamroom::clock::{ManualClock, SharedClock};
+use teamroom::config::{self, ProviderKind, Sources};
+use teamroom::domain::ids::PersonaSlug;
+use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState};
+use teamroom::domain::message::{Channel, Place};
+use teamroom::domain::page::{PageFeed, PageReading, PageValue, SharedPage};
+use teamroom::domain::prediction::{Answer, Call, Comparison, Scoreboard, SettlingRule};
+use teamroom::domain::report::ValueChange;
+use teamroom::domain::roster::Roster;
+use teamroom::domain::signal::Direction;
+use teamroom::domain::tension::CrossCheck;
+use teamroom::domain::usage::TokenUsage;
+use teamroom::llm::ModelError;
+use teamroom::persona::standup::{CallAsked, ConcludeAsked, Conclusion, QuestionAsked, ReportAsked};
+use teamroom::persona::turn::{Performer, TurnError};
+use teamroom::persona::{file, load};
+use teamroom::store::{CostGroup, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::model::{Script, ScriptedModel};
+use crate::support::team::use_model;
+
+const BOTH: [ProviderKind; 2] = [ProviderKind::OpenAi, ProviderKind::Anthropic];
+const REPORT: &str = "Latency rose to 840 ms.\n\n```signals\n[{\"subject\": \"checkout latency\", \"direction\": \"up\", \"confidence\": 0.8, \
+                      \"evidence\": {\"feed\": \"shop\", \"value\": \"840 ms\"}}]\n```";
+
+fn now() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap()
+}
+
+/// The built-in team with its standup, in front of a scripted model.
+struct Stage {
+    performer: Performer,
+    meeting: Meeting,
+    page: SharedPage,
+    rule: SettlingRule,
+    _dir: tempfile::TempDir,
+}
+
+impl Stage {
+    async fn with(model: &ScriptedModel, kind: ProviderKind) -> Self {
+        Self::new(Some((model, kind))).await
+    }
+
+    async fn new(model: Option<(&ScriptedModel, ProviderKind)>) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut config = config::load(Sources { dir: dir.path().into(), ..Sources::default() }).expect("the defaults are valid");
+        config.models.idle_timeout = Duration::from_millis(400);
+        if let Some((model, kind)) = model {
+            use_model(&mut config, kind, model);
+        }
+        let url = SecretString::from(format!("sqlite:{}", dir.path().join("teamroom.db").display()));
+        let store = Store::open(&url, now()).await.expect("the store opens");
+        let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()));
+        let roster = Arc::new(Roster::new(personas.map(|persona| persona.expect("a persona")).collect()).expect("a roster"));
+        let clock: SharedClock = Arc::new(ManualClock::new(now()));
+        let (performer, _) = app::performer(&config, &roster, &store, &clock).expect("a performer");
+        Self { performer, meeting: meeting(), page: page(), rule: rule(), _dir: dir }
+    }
+
+    async fn report(&self, cancel: &CancellationToken) -> Result<Contribution, TurnError> {
+        let asked = ReportAsked {
+            persona: &PersonaSlug::from("vince"),
+            meeting: &self.meeting,
+            page: &self.page,
+            before: &[],
+            hints: &[],
+            items: &[],
+            lessons: &[],
+            question: Some(self.question()),
+            open_calls: &[],
+            scoreboard: &Scoreboard::default(),
+            last_report: None,
+            moved: &[],
+            rated: (0, 0),
+            delta_context: true,
+        };
+        self.performer.report(&asked, cancel).await
+    }
+
+    async fn call(&self) -> Call {
+        let asked = CallAsked {
+            persona: &PersonaSlug::from("solus"),
+            meeting: &self.meeting,
+            page: &self.page,
+            seats: &[],
+            cross_check: &CrossCheck::default(),
+            question: self.question(),
+            scoreboard: &Scoreboard::default(),
+        };
+        self.performer.call(&asked, &CancellationToken::new()).await
+    }
+
+    async fn conclude(&self) -> Conclusion {
+        let asked = ConcludeAsked {
+            meeting: &self.meeting,
+            page: &self.page,
+            seats: &[],
+            cross_check: &CrossCheck::default(),
+            call: None,
+            last_report: None,
+            moved: &[],
+            open: &[],
+            people: &[],
+        };
+        self.performer.conclude(&asked, &CancellationToken::new()).await
+    }
+
+    fn question(&self) -> QuestionAsked<'_> {
+        let expires_at = now() + TimeDelta::days(6);
+        QuestionAsked { text: "Will latency be below 500 ms by Friday?", rule: &self.rule, base: 840.0, history: &[], expires_at }
+    }
+
+    /// Calls and tokens that the ledger has under `standup`.
+    async fn ledger(&self) -> (u64, TokenUsage) {
+        let day = TimeDelta::days(1);
+        let lines = self.performer.store.costs(now() - day, now() + day, CostGroup::Purpose).await.expect("the ledger");
+        lines.iter().find(|line| line.key == "standup").map(|line| (line.calls, line.usage)).unwrap_or_default()
+    }
+}
+
+fn meeting() -> Meeting {
+    Meeting {
+        id: "meeting-1".into(),
+        kind: MeetingKind::Standup,
+        channel: Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server },
+        day: now().date_naive(),
+        facilitator: "kelly".into(),
+        called_by: CalledBy::CommandLine,
+        called_at: now(),
+        deadline: now() + TimeDelta::minutes(30),
+        state: MeetingState::Running,
+        wrap: false,
+        closings: 0,
+        reason: None,
+        ended_at: None,
+    }
+}
+
+fn page() -> SharedPage {
+    let latency = PageValue { name: "latency".into(), number: 840.0, unit: "ms".into() };
+    let (source, as_of) = ("shop figures".into(), now());
+    let reading = PageReading { source, as_of, items: Vec::new(), total: 0, values: vec![latency], note: None };
+    let yesterday = now() - TimeDelta::days(1);
+    let change = ValueChange {
+        feed: "shop".into(),
+        name: "latency".into(),
+        unit: "ms".into(),
+        before: 410.0,
+        before_at: yesterday,
+        now: 840.0,
+        now_at: now(),
+    };
+    let shop = PageFeed { feed: "shop".into(), kind: "http_json".into(), of: vec!["vince".into()], outcome: Ok(reading) };
+    SharedPage { read_at: now(), since: yesterday, feeds: vec![shop], changes: vec![change] }
+}
+
+fn rule() -> SettlingRule {
+    let (feed, value, unit) = ("shop".into(), "latency".into(), "ms".into());
+    SettlingRule { feed, value, unit, comparison: Comparison::Below, threshold: 500.0 }
+}
+
+async fn reported(script: Script, kind: ProviderKind) -> (Result<Contribution, TurnError>, usize) {
+    let model = ScriptedModel::start().await;
+    model.on(move |_| script.clone());
+    let stage = Stage::with(&model, kind).await;
+    let said = stage.report(&CancellationToken::new()).await;
+    (said, model.count())
+}
+
+#[tokio::test]
+async fn good_signals_are_read_and_not_posted() {
+    for kind in BOTH {
+        let model = ScriptedModel::start().await;
+        model.next([Script::say(REPORT)]);
+        let stage = Stage::with(&model, kind).await;
+        let said = stage.report(&CancellationToken::new()).await.expect("a report");
+        assert_eq!((said.text.as_str(), said.model.as_deref()), ("Latency rose to 840 ms.", Some("scripted/scripted-1")));
+        assert_eq!((said.signals[0].subject.as_str(), said.signals[0].direction), ("checkout latency", Direction::Up));
+        assert!(!said.partial && said.problems.is_empty());
+        let asked = model.requests().remove(0);
+        assert!(asked.system.contains("You are Vince") && asked.tools.is_empty());
+        assert!(asked.prompt().contains("shop latency 410 → 840 ms (+430) since Fri 09:00"), "{}", asked.prompt());
+        let (calls, usage) = stage.ledger().await;
+        assert_eq!((calls, usage), (1, said.usage));
+    }
+}
+
+#[tokio::test]
+async fn bad_signals_cost_the_report_nothing() {
+    let bad = "Latency rose to 840 ms.\n```signals\n[{\"subject\": 7, \"direction\": \"sideways\"}, {\"sub\n```";
+    for kind in BOTH {
+        let (said, asked) = reported(Script::say(bad), kind).await;
+        let said = said.expect("a report");
+        assert_eq!((said.text.as_str(), said.signals.len(), asked), ("Latency rose to 840 ms.", 0, 1));
+        assert!(!said.problems.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_report_without_signals_is_a_report() {
+    let said = reported(Script::say("Nothing to report."), ProviderKind::OpenAi).await.0.expect("a report");
+    assert_eq!((said.text.as_str(), said.signals.len(), said.problems.len()), ("Nothing to report.", 0, 0));
+}
+
+#[tokio::test]
+async fn a_refusal_is_an_error_and_never_a_report() {
+    for kind in BOTH {
+        let (said, _) = reported(Script::Filtered, kind).await;
+        assert!(matches!(said, Err(TurnError::Model(ModelError::Refused { .. }))), "{said:?}");
+        let (said, _) = reported(Script::say(r#"{"refusal": "I cannot help with that."}"#), kind).await;
+        assert!(matches!(said, Err(TurnError::Nothing)), "{said:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_nothing() {
+    for script in [Script::Empty, Script::say("\u{200b}\u{2060}"), Script::say(" \n")] {
+        let (said, asked) = reported(script, ProviderKind::OpenAi).await;
+        assert!(matches!(said, Err(TurnError::Nothing)), "{said:?}");
+        assert_eq!(asked, 2, "an empty answer is asked for once more");
+    }
+}
+
+#[tokio::test]
+async fn fifty_thousand_characters_are_cut_at_the_cap() {
+    let said = reported(Script::SayWhole("It rose again. ".repeat(3_400)), ProviderKind::OpenAi).await.0.expect("a report");
+    assert!(said.text.chars().count() <= 1200 && said.text.ends_with("again."), "{}", said.text.len());
+}
+
+#[tokio::test]
+async fn of_a_truncated_stream_whole_sentences_are_kept() {
+    for kind in BOTH {
+        let (said, asked) = reported(Script::Truncated("Latency rose to 840 ms. It is the provi".into()), kind).await;
+        let said = said.expect("a report");
+        assert_eq!((said.text.as_str(), said.partial, asked), ("Latency rose to 840 ms.", true, 2));
+        let (said, _) = reported(Script::CutOff, kind).await;
+        assert!(matches!(said, Err(TurnError::Model(ModelError::Truncated { .. }))), "no sentence was whole: {said:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_falls_silent_has_said_what_it_had_said() {
+    for kind in BOTH {
+        let (said, asked) = reported(Script::SayAndHang("Latency rose to 840 ms. It is the provi".into()), kind).await;
+        let said = said.expect("a report");
+        assert_eq!((said.text.as_str(), said.partial, asked), ("Latency rose to 840 ms.", true, 1));
+        assert_eq!(said.problems, ["the answer broke off: scripted was silent for too long"]);
+    }
+}
+
+#[tokio::test]
+async fn at_the_time_limit_a_partial_report_is_kept_and_paid_for() {
+    for kind in BOTH {
+        let model = ScriptedModel::start().await;
+        // A word every 50 ms: it is never silent for long and never done.
+        let text = "Latency rose. ".repeat(500);
+        model.next([Script::SaySlowly { text, pause: Duration::from_millis(50) }]);
+        let stage = Stage::with(&model, kind).await;
+        let limit = CancellationToken::new();
+        let reach_limit = async {
+            model.wait_for(1).await;
+            tokio::time::sleep(Duration::from_millis(1500)).await;
+            limit.cancel();
+        };
+        let (said, ()) = tokio::join!(stage.report(&limit), reach_limit);
+        let said = said.expect("a report");
+        assert!(said.partial && said.text.ends_with("Latency rose."), "{}", said.text);
+        let (calls, usage) = stage.ledger().await;
+        assert_eq!((calls, usage), (1, said.usage));
+        assert!(usage.output > 0);
+    }
+}
+
+#[tokio::test]
+async fn at_the_time_limit_nothing_said_is_cancelled() {
+    let model = ScriptedModel::start().await;
+    model.next([Script::Hang]);
+    let stage = Stage::with(&model, ProviderKind::OpenAi).await;
+    let limit = CancellationToken::new();
+    let (said, ()) = tokio::join!(stage.report(&limit), async {
+        model.wait_for(1).await;
+        limit.cancel();
+    });
+    assert!(matches!(said, Err(TurnError::Cancelled)), "{said:?}");
+}
+
+#[tokio::test]
+async fn secrets_are_taken_out_of_words_and_of_signals() {
+    let key = "sk-scripted-0123456789abcdef";
+    let said = reported(Script::say(REPORT.replace("840 ms", key)), ProviderKind::OpenAi).await.0.expect("a report");
+    let signal = said.signals[0].evidence.as_ref().expect("evidence");
+    assert!(!said.text.contains(key) && !signal.value.contains(key), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_call_comes_from_the_model_within_its_bounds() {
+    for kind in BOTH {
+        let model = ScriptedModel::start().await;
+        model.next([Script::Json(json!({"answer": "no", "confidence": 0.8, "reason": "It doubled since Friday."}))]);
+        let call = Stage::with(&model, kind).await.call().await;
+        assert_eq!((call.answer, call.by.as_str(), call.model.as_deref()), (Answer::No, "solus", Some("scripted/scripted-1")));
+        assert!((call.confidence - 0.8).abs() < 1e-9);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_no_model_gives_is_made_by_rule_and_says_so() {
+    for (script, asked) in [
+        (Script::say("I would say no."), 2),
+        (Script::Json(json!({"answer": "perhaps", "confidence": 0.8, "reason": "So."})), 2),
+        (Script::Json(json!({"answer": "no", "confidence": -3, "reason": "So."})), 1),
+        (Script::status(400), 1),
+    ] {
+        let model = ScriptedModel::start().await;
+        model.on(move |_| script.clone());
+        let call = Stage::with(&model, ProviderKind::OpenAi).await.call().await;
+        assert!(call.reason.ends_with("Made by rule, since the model gave no usable call.") && call.reason.contains("840 ms"), "{call:?}");
+        assert_eq!((call.answer, call.model, model.count()), (Answer::Uncertain, None, asked));
+    }
+}
+
+#[tokio::test]
+async fn a_conclusion_comes_from_the_model_and_its_owners_are_names_and_nothing_more() {
+    for kind in BOTH {
+        let model = ScriptedModel::start().await;
+        let action =
+            json!({"what": "Call the provider", "how": "By phone.", "why": "840 ms.", "owner": "<@&everyone>", "urgency": "today"});
+        let lesson = json!({"about": "Vince", "text": "Latency doubles on Saturdays."});
+        model.next([Script::Json(json!({"tldr": ["Latency doubled."], "actions": [action], "lessons": [lesson]}))]);
+        let conclusion = Stage::with(&model, kind).await.conclude().await;
+        assert_eq!(conclusion.tldr, ["Latency doubled."]);
+        assert_eq!((conclusion.actions[0].owner.as_str(), conclusion.model.as_deref()), ("<@&everyone>", Some("scripted/scripted-1")));
+        assert_eq!(conclusion.lessons, [(Some("vince".into()), "Latency doubles on Saturdays.".into())]);
+    }
+}
+
+#[tokio::test]
+async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
+    let model = ScriptedModel::start().await;
+    model.on(|_| Script::say("All fine."));
+    let conclusion = Stage::with(&model, ProviderKind::OpenAi).await.conclude().await;
+    let offline = Stage::new(None).await.conclude().await;
+    assert_eq!((conclusion.tldr, conclusion.actions), (offline.tldr.clone(), offline.actions));
+    assert_eq!(offline.tldr, ["Changed most: shop latency 410 → 840 ms (+430) since Fri 09:00."]);
+    assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded by rule: "), "{:?}", conclusion.problems);
+    assert!(offline.problems.is_empty());
+}
+
+#[tokio::test]
+async fn without_a_model_nothing_is_asked_and_nothing_is_charged() {
+    let stage = Stage::new(None).await;
+    let said = stage.report(&CancellationToken::new()).await.expect("a report");
+    assert_eq!((said.text.as_str(), said.model), ("**shop**: latency 840 ms, +430 since Fri 09:00", None));
+    assert!(stage.call().await.model.is_none() && stage.conclude().await.model.is_none());
+    assert_eq!(stage.ledger().await.0, 0);
+}
