@@ -71,7 +71,13 @@ fn page(seconds: i64, unit: &'static str, number: f64) -> SharedPage {
     let failing = FeedError::Failed("it is down".into());
     let entries = vec![
         PageEntry { personas: vec!["eliza".into()], feed: "code".into(), kind: "git".into(), outcome: Ok(reading), samples },
-        PageEntry { personas: vec!["vince".into()], feed: "prices".into(), kind: "http_json".into(), outcome: Err(failing), samples: Vec::new() },
+        PageEntry {
+            personas: vec!["vince".into()],
+            feed: "prices".into(),
+            kind: "http_json".into(),
+            outcome: Err(failing),
+            samples: Vec::new(),
+        },
     ];
     SharedPage { at: at(seconds), entries }
 }
