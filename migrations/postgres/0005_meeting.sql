@@ -85,3 +85,7 @@ CREATE TABLE ratings (
 );
 CREATE INDEX ratings_about ON ratings (about);
 CREATE INDEX ratings_persona ON ratings (persona, at);
+
+-- What is said in a meeting belongs in the transcript too, so that its lines are all that are no notices.
+DROP INDEX outbox_spoken;
+CREATE INDEX outbox_spoken ON outbox (channel, position) WHERE kind <> 'notice' AND state <> 'failed' AND deleted_at IS NULL;

@@ -70,8 +70,14 @@ fn page(seconds: i64, unit: &'static str, number: f64) -> SharedPage {
     let samples = vec![Sample { unit: unit.into(), ..sample("commits", seconds, number) }];
     let failing = FeedError::Failed("it is down".into());
     let entries = vec![
-        PageEntry { personas: vec!["eliza".into()], feed: "code".into(), outcome: Ok(reading), samples },
-        PageEntry { personas: vec!["vince".into()], feed: "prices".into(), outcome: Err(failing), samples: Vec::new() },
+        PageEntry { personas: vec!["eliza".into()], feed: "code".into(), kind: "git".into(), outcome: Ok(reading), samples },
+        PageEntry {
+            personas: vec!["vince".into()],
+            feed: "prices".into(),
+            kind: "http_json".into(),
+            outcome: Err(failing),
+            samples: Vec::new(),
+        },
     ];
     SharedPage { at: at(seconds), entries }
 }
