@@ -2,8 +2,10 @@
 //!
 //! No I/O, no async, no clock: time comes in as a value. Everything else in the crate may import this; it imports nothing.
 
+pub mod action;
 pub mod ask;
 pub mod decision;
+pub mod health;
 pub mod ids;
 pub mod meeting;
 pub mod memory;

@@ -7,6 +7,9 @@ mod scoreboard;
 mod settling;
 mod terms;
 
+#[cfg(test)]
+mod tests;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 

@@ -27,7 +27,7 @@ pub(super) fn find_block(text: &str) -> Option<Block> {
             (Some(fence), Some(opening)) if fence.closes(opening) => open = None,
             (Some(fence), _) if fence.holds_signals(&text[start..]) => return Some(fenced(text, start, fence)),
             (Some(fence), None) => open = Some(*fence),
-            (None, _) if opens_signals(&text[start..]) => {
+            (None, _) if opens_signals(&text[start..]) || is_empty_list(text, start) => {
                 let end = start + find_end(&text[start..]).unwrap_or(text.len() - start);
                 return Some(Block { whole: start..end, content: start..end });
             }
@@ -41,19 +41,28 @@ pub(super) fn find_block(text: &str) -> Option<Block> {
 /// The text before a block without a heading that announces it: `Signals:`, `**Signals**`, `---`.
 pub(super) fn without_heading(text: &str) -> &str {
     let mut text = text.trim_end();
-    loop {
+    while !text.is_empty() {
         let start = text.rfind('\n').map_or(0, |line_break| line_break + 1);
-        let line = text[start..].trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        let announces = matches!(line.as_str(), "" | "signal" | "signals" | "signals (json" | "my signals" | "structured signals" | "json");
-        if !announces || text.is_empty() {
-            return text;
+        if !announces(&text[start..]) {
+            break;
         }
         text = text[..start].trim_end();
     }
+    text
 }
 
-/// The JSON objects in a block that are whole, none inside another. What follows the last is cut off and lost.
-pub(super) fn list_entries(content: &str) -> Vec<&str> {
+fn announces(line: &str) -> bool {
+    let (marks, line) = (['#', '*', '_', '-', ' '], line.trim().to_lowercase());
+    let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let bare = line.trim_matches(marks);
+    bare.is_empty() || matches!(words.as_slice(), ["signal" | "signals"]) || (words.len() <= 6 && words.contains(&"signals") && bare.ends_with(':'))
+}
+
+/// The JSON objects in a block that are whole, none inside another; and whether one was cut off.
+pub(super) fn list_entries(content: &str) -> (Vec<&str>, bool) {
+    // Some models wrap the list: {"signals": […]}.
+    let wrapped = content.trim_start().starts_with('{') && opens_key(content.trim_start(), "signals");
+    let content = content.find('[').filter(|_| wrapped).map_or(content, |list| &content[list..]);
     let mut open: Vec<usize> = Vec::new();
     let mut whole: Vec<Range<usize>> = Vec::new();
     for (at, c) in outside_strings(content) {
@@ -68,7 +77,7 @@ pub(super) fn list_entries(content: &str) -> Vec<&str> {
             whole.push(start..at + 1);
         }
     }
-    whole.into_iter().map(|range| &content[range]).collect()
+    (whole.into_iter().map(|range| &content[range]).collect(), !open.is_empty())
 }
 
 /// A run of backticks or tildes that may begin or end a block.
@@ -98,8 +107,8 @@ impl Fence {
         let inside = &text[self.length..];
         let (label, content) = split_label(inside);
         let label = label.to_lowercase();
-        let empty_to_the_end = inside.trim() == inside.trim_start_matches(' ').trim_end() && content.trim().is_empty();
-        LABELS.contains(&label.as_str()) || empty_to_the_end || opens_records(skip_fences(content))
+        // Cut off behind its first word, a block could have become anything.
+        LABELS.contains(&label.as_str()) || content.trim_start().is_empty() || opens_signals(skip_fences(content))
     }
 }
 
@@ -108,13 +117,10 @@ fn split_label(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len()))
 }
 
-/// A fence whose block is wrapped in another: the content begins behind both.
+/// A block may be wrapped in another: the content begins behind both fences.
 fn skip_fences(content: &str) -> &str {
-    let mut content = content.trim_start();
-    while let Some(fence) = Fence::at(content) {
-        content = split_label(&content[fence.length..]).1.trim_start();
-    }
-    content
+    let content = content.trim_start();
+    Fence::at(content).map_or(content, |fence| split_label(&content[fence.length..]).1.trim_start())
 }
 
 /// The block that begins with a fence at `start`.
@@ -142,7 +148,7 @@ fn find_closing(text: &str, mut at: usize, mark: u8) -> Option<(usize, usize)> {
         let start = at + found;
         let fence = Fence::at(&text[start..])?;
         at = start + fence.length;
-        if fence.bare || text[..start].ends_with([']', '}']) {
+        if fence.bare || text[..start].trim_end().ends_with([']', '}']) {
             while let Some(next) = Fence::at(text[at..].trim_start()).filter(|next| next.bare) {
                 at = text.len() - text[at..].trim_start().len() + next.length;
             }
@@ -154,13 +160,16 @@ fn find_closing(text: &str, mut at: usize, mark: u8) -> Option<(usize, usize)> {
 
 /// Whether a text begins with a list of objects, or with an object that is a signal, at least as far as it goes.
 fn opens_signals(text: &str) -> bool {
-    opens_records(text) && (text.starts_with('[') || KEYS.iter().any(|key| opens_key(text, key)))
+    match text.strip_prefix('[') {
+        Some(first) => opens_object(first.trim_start()),
+        None => opens_object(text) && KEYS.iter().any(|key| opens_key(text, key)),
+    }
 }
 
-fn opens_records(text: &str) -> bool {
-    let Some(first) = text.strip_prefix('[').map(str::trim_start) else { return opens_object(text) };
-    // An empty list, and one that is cut off before its first entry, only where nothing follows.
-    first.is_empty() || first.trim() == "]" || opens_object(first)
+/// A list without entries, or cut off before the first, that has a line to itself at the end.
+fn is_empty_list(text: &str, start: usize) -> bool {
+    let before = text[..start].trim_end_matches(' ');
+    matches!(text[start..].trim_end(), "[" | "[]") && (before.is_empty() || before.ends_with(['\n', ':']))
 }
 
 /// `{ "key" :`, with or without quotes, or cut off before that.
@@ -173,9 +182,11 @@ fn opens_object(text: &str) -> bool {
 
 /// Whether the first key of the object is `key`, as far as it goes.
 fn opens_key(text: &str, key: &str) -> bool {
-    let first = text.trim_start_matches(['[', '{', '"', '\'']).trim_start().trim_start_matches(['"', '\'']).to_lowercase();
-    let name: String = first.chars().take_while(|c| c.is_alphanumeric()).collect();
-    name == key || (name.len() == first.trim_end().len() && key.starts_with(&name))
+    let text = text.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric()).collect();
+    let cut_off = name.len() == text.len();
+    let name = name.to_lowercase();
+    name == key || (cut_off && key.starts_with(&name))
 }
 
 /// Where the JSON value that a text begins with ends. None: nowhere.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::PersonaSlug;
 
-pub use flat::flatten;
+pub use flat::{essence, flatten};
 pub use wording::{cut_at_sentence, is_quiet};
 
 /// A machine-readable claim of a report.
@@ -40,7 +40,7 @@ impl Signal {
 }
 
 /// Which way a subject goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     Up,
@@ -97,18 +97,13 @@ const MOST: usize = 8;
 /// one stays as it is, but for the space around it.
 pub fn parse_report(answer: &str) -> ParsedReport {
     let mut parsed = ParsedReport { text: String::new(), signals: Vec::new(), problems: Vec::new() };
-    let mut rest = answer;
+    let mut rest = answer.trim();
     while let Some(found) = block::find_block(rest) {
-        let before = block::without_heading(&rest[..found.whole.start]);
-        parsed.add_text(before);
+        parsed.add_text(block::without_heading(&rest[..found.whole.start]));
         parsed.read_block(&rest[found.content]);
         rest = &rest[found.whole.end..];
     }
-    if parsed.text.is_empty() {
-        parsed.text = rest.trim().to_owned();
-    } else {
-        parsed.add_text(rest);
-    }
+    parsed.add_text(rest);
     if parsed.signals.len() > MOST {
         parsed.problems.push(format!("{} signals were given; the first {MOST} are kept", parsed.signals.len()));
         parsed.signals.truncate(MOST);
@@ -126,11 +121,14 @@ impl ParsedReport {
     }
 
     fn read_block(&mut self, content: &str) {
-        let entries = block::list_entries(content);
-        if entries.is_empty() && content.chars().any(char::is_alphanumeric) {
+        let (entries, cut_off) = block::list_entries(content);
+        if cut_off {
+            self.problems.push("the last signal is cut off".to_owned());
+        } else if entries.is_empty() && content.chars().any(char::is_alphanumeric) {
             self.problems.push("the block of signals holds no JSON object".to_owned());
         }
-        for written in entries {
+        // Far more than are kept, and few enough that a hostile answer fills no log.
+        for written in entries.into_iter().take(4 * MOST) {
             match entry::parse_entry(written) {
                 Ok((signal, problem)) => {
                     self.signals.push(signal);

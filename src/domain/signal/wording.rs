@@ -3,7 +3,7 @@
 use crate::domain::text::{is_invisible, without_invisible};
 
 /// What is left of "Nothing to report from my side today, thanks!" when nothing is meant by the rest.
-const QUIET: [&str; 16] = [
+const QUIET: &[&str] = &[
     "nothing",
     "nothing to report",
     "nothing to add",
@@ -23,7 +23,7 @@ const QUIET: [&str; 16] = [
 ];
 
 /// Words that change nothing about a report that says nothing.
-const FILLERS: [&str; 52] = [
+const FILLERS: &[&str] = &[
     "a", "all", "and", "at", "day", "else", "end", "everyone", "feeds", "for", "from", "front", "good", "have", "hello", "here", "hi", "i",
     "in", "is", "it", "just", "last", "me", "moment", "morning", "much", "my", "new", "now", "of", "on", "part", "really", "report", "side",
     "significant", "since", "so", "standup", "still", "team", "thank", "thanks", "that", "the", "there", "this", "to", "today", "ve",

@@ -1,9 +1,21 @@
 //! The cross-check: signals of different personas on one subject, compared (STAND-10), and hints made of them (STAND-7).
+//!
+//! Only what the signals say is compared. Who is right is not decided here: a tension is told with both sides.
+
+mod check;
+mod hint;
+mod subject;
+
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 
 use super::ids::PersonaSlug;
 use super::signal::{Claim, Direction};
+
+pub use check::cross_check;
+pub use hint::hints_for;
 
 /// What the team as a whole says on a subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
