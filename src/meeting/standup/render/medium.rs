@@ -15,9 +15,13 @@ impl Medium {
     /// A foreign text as a piece of prose, on one line, without any effect on what surrounds it.
     ///
     /// A word that a reader's client would turn into a link, a preview or a mention becomes code, which stays readable and dead. Escaping
-    /// does not help there: bare addresses are linked whatever stands before them.
+    /// does not help there: bare addresses are linked whatever stands before them. A blank text is a dash, since marks around nothing
+    /// mean something else: `****` is a rule.
     pub(super) fn line(self, text: &str) -> String {
         let visible = flatten(text);
+        if visible.is_empty() {
+            return BLANK.to_owned();
+        }
         let words: Vec<String> = visible.split(' ').map(|word| if is_live(word) { code(word) } else { self.escape(word) }).collect();
         let line = words.join(" ");
         let marker = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -46,12 +50,12 @@ impl Medium {
 
     /// A foreign text as a cell of a table; a dash where there is none.
     pub(super) fn cell(self, text: &str) -> String {
-        let cell = match self {
+        let visible = flatten(text);
+        match self {
             // In a code block nothing is live but its end; escapes would show.
-            Self::Chat => flatten(text).replace('`', "'").replace('|', "\\|"),
-            Self::File => self.line(text),
-        };
-        if cell.is_empty() { "–".to_owned() } else { cell }
+            Self::Chat if !visible.is_empty() => visible.replace('`', "'").replace('|', "\\|"),
+            Self::Chat | Self::File => self.line(&visible),
+        }
     }
 
     fn escape(self, word: &str) -> String {
@@ -72,6 +76,9 @@ impl Medium {
     }
 }
 
+/// What stands for a blank text.
+const BLANK: &str = "–";
+
 /// The text on one line, without what does not show.
 pub(super) fn flatten(text: &str) -> String {
     let visible = without_invisible(&text.replace(['\n', '\r', '\t'], " "));
@@ -90,7 +97,8 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
 /// Whether a client would make a link, a mention or a preview of the word.
 fn is_live(word: &str) -> bool {
     let word = word.to_lowercase();
-    ["@", "://", "www.", "mailto:", "discord.gg/"].iter().any(|mark| word.contains(mark))
+    // Without its dot, which may be ours: `www` at the end of a sentence is linked.
+    ["@", "://", "www", "mailto:", "discord.gg/"].iter().any(|mark| word.contains(mark))
 }
 
 /// A word as inline code. Bars would end a table's cell, even here.
@@ -114,7 +122,7 @@ mod tests {
     #[test]
     fn what_would_be_a_link_or_a_mention_is_code() {
         assert_eq!(Medium::Chat.line("see https://evil.example/?a=`b|c now"), "see `https://evil.example/?a='b¦c` now");
-        for live in ["@everyone", "<@123>", "WWW.evil.example", "ann@example.org", "discord.gg/abc", "[x](http://y)"] {
+        for live in ["@everyone", "<@123>", "WWW.evil.example", "ann@example.org", "www", "discord.gg/abc", "[x](http://y)"] {
             assert_eq!(Medium::File.line(live), format!("`{live}`"));
         }
     }
@@ -141,7 +149,9 @@ mod tests {
     fn a_cell_holds_together() {
         assert_eq!(Medium::Chat.cell("a | b\n```c"), r"a \| b '''c");
         assert_eq!(Medium::File.cell("a\\|b\r\n| --- |"), r"a\\\|b \| --- \|");
-        assert_eq!(Medium::File.cell(" \u{200B}"), "–");
+        for medium in [Medium::Chat, Medium::File] {
+            assert_eq!([medium.cell(" \u{200B}"), medium.line("\n")], ["–", "–"]);
+        }
     }
 
     #[test]
@@ -164,7 +174,7 @@ mod tests {
                         prop_assert!(before >= 1 && (medium == Medium::Chat || before % 2 == 1), "{shown:?}");
                     }
                 }
-                prop_assert!(!medium.cell(&text).is_empty());
+                prop_assert!(!medium.cell(&text).is_empty() && !medium.line(&text).is_empty());
             }
         }
 

@@ -47,8 +47,8 @@ fn render_summary(page: &SharedPage) -> String {
     let mut changes: Vec<&ValueChange> = page.changes.iter().filter(|change| relative(change) > 0.0).collect();
     changes.sort_by(|a, b| relative(b).total_cmp(&relative(a)));
     for change in changes.into_iter().take(CHANGES) {
-        let (feed, name, unit) = (short(&change.feed, NAME), short(&change.name, NAME), short(&change.unit, NAME));
-        let (before, now) = (words::number(change.before), words::amount(change.now, &name, &unit));
+        let (feed, name) = (short(&change.feed, NAME), short(&change.name, NAME));
+        let (before, now) = (words::number(change.before), short(&words::amount(change.now, &change.name, &change.unit), NAME));
         let (difference, since) = (words::difference(change.now - change.before), words::time(change.before_at));
         let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
@@ -75,8 +75,8 @@ fn render_reading(reading: &PageReading) -> String {
         let _ = write!(text, ", {}", short(note, ITEM));
     }
     for value in &reading.values {
-        let (name, unit) = (short(&value.name, NAME), short(&value.unit, NAME));
-        let _ = write!(text, "\n- {name}: {}", words::amount(value.number, &name, &unit));
+        let amount = words::amount(value.number, &value.name, &value.unit);
+        let _ = write!(text, "\n- {}: {}", short(&value.name, NAME), short(&amount, NAME));
     }
     for item in &reading.items {
         let _ = write!(text, "\n- {}", render_item(item));

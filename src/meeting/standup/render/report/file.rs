@@ -59,7 +59,7 @@ fn render_reports(report: &DayReport) -> String {
     let mut text = String::new();
     for contributed in report.contributions.iter().filter(|contributed| contributed.state == SeatState::Spoke) {
         let said = contributed.text.as_deref().unwrap_or_default();
-        let lines: Vec<String> = said.lines().map(|line| Medium::File.line(line)).filter(|line| !line.is_empty()).collect();
+        let lines: Vec<String> = said.lines().filter(|line| !line.trim().is_empty()).map(|line| Medium::File.line(line)).collect();
         // A backslash at the end of a line keeps the line break.
         let _ = write!(text, "\n**{}**\n\n> {}\n", Medium::File.line(&contributed.name), lines.join("\\\n> "));
     }

@@ -123,7 +123,7 @@ fn figures_that_are_no_numbers_are_shown_and_break_nothing() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     /// Headings, front matter and tables are ours: as many as without any foreign text.
     #[test]
@@ -147,10 +147,15 @@ proptest! {
     }
 
     #[test]
-    fn any_text_fits_into_messages_and_embeds(text in "([a-z]|[-|`*_#<>@\\\\ \n]|\\PC){1,60}") {
+    fn any_text_fits_into_messages_and_embeds_and_opens_no_code_block(text in "([a-z]|[-|`*_#<>@\\\\ \n]|\\PC){1,60}") {
         let report = full_of(&text);
         let embed = render_report_embed(&report);
         prop_assert_eq!(embed.clone().fit(), embed);
-        prop_assert!(within_limits(&render_report_thread(&report)));
+        let thread = render_report_thread(&report);
+        prop_assert!(within_limits(&thread));
+        // Code blocks are ours: what is opened in a message is closed in it.
+        for message in &thread {
+            prop_assert!(message.matches("```").count() % 2 == 0, "{}", message);
+        }
     }
 }
