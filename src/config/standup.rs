@@ -132,9 +132,13 @@ fn read_question(section: &mut Section<'_>, zone: Tz) -> Option<EssentialQuestio
     );
     let feed = section.read("feed", default.feed, "The feed by which it is settled: the name that a persona gives it.");
     let value = section.read("value", default.value, "The value of that feed.");
-    let comparison =
-        section.read("comparison", default.comparison, "The answer is yes if, at the expiry, the value compares like this to the threshold.");
-    let threshold = section.read("threshold", default.threshold, "What the value is held against, as a number or as a change from the call on.");
+    let comparison = section.read(
+        "comparison",
+        default.comparison,
+        "The answer is yes if, at the expiry, the value compares like this to the threshold.",
+    );
+    let threshold =
+        section.read("threshold", default.threshold, "What the value is held against, as a number or as a change from the call on.");
     let expires = section.read_where(
         "expires",
         EXPIRES.to_owned(),
@@ -273,7 +277,10 @@ mod tests {
             ("[standup.question]\ncomparison = \"=>\"", "give \">\", \">=\", \"<\", \"<=\", \"==\""),
             ("[standup.question]\nthreshold = \"many\"", "a change from now such as +10"),
             ("[standup.question]\nthreshold = 1e300", "a change from now such as +10"),
-            ("[standup.question]\nexpires = \"someday\"", "standup.question.expires: \"someday\" is not allowed; give \"next friday 08:00\""),
+            (
+                "[standup.question]\nexpires = \"someday\"",
+                "standup.question.expires: \"someday\" is not allowed; give \"next friday 08:00\"",
+            ),
         ] {
             let errors = refused(&format!("[standup]\n{file}\n"), &[]);
             assert!(errors.len() == 1 && errors[0].contains(told), "{file}: {errors:#?}");
