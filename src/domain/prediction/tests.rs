@@ -312,7 +312,10 @@ proptest! {
             Verdict::Miss => Some((call.call.confidence, false)),
             Verdict::Uncalled | Verdict::Void => None,
         }).collect();
-        let share = |part: &[(f64, bool)]| (!part.is_empty()).then(|| part.iter().filter(|(_, hit)| *hit).count() as f64 / part.len() as f64);
+        let mean = |numbers: Vec<f64>| {
+            (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / f64::from(u32::try_from(numbers.len()).expect("a count")))
+        };
+        let share = |part: &[(f64, bool)]| mean(part.iter().map(|(_, hit)| f64::from(u8::from(*hit))).collect());
         prop_assert_eq!(board.accuracy, share(&verdicts));
         prop_assert_eq!(board.recent_accuracy, share(&verdicts[verdicts.len().saturating_sub(20)..]));
         prop_assert_eq!(usize::try_from(board.judged() + board.open + board.void).expect("a count"), calls.len());
@@ -323,12 +326,12 @@ proptest! {
             let chance = if yes { call.call.confidence } else { 1.0 - call.call.confidence };
             Some((chance - came).powi(2))
         }).collect();
-        let brier = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+        let brier = mean(errors);
         prop_assert!(board.brier.zip(brier).map_or(board.brier == brier, |(a, b)| (a - b).abs() < 1e-9));
         for band in &board.bands {
             let inside: Vec<_> = verdicts.iter().filter(|(confidence, _)| {
-                let percent = (confidence * 100.0).round() as u32;
-                percent >= band.from && (percent < band.to || band.to == 100)
+                let percent = (confidence * 100.0).round();
+                percent >= f64::from(band.from) && (percent < f64::from(band.to) || band.to == 100)
             }).collect();
             prop_assert_eq!((band.calls as usize, band.hits as usize), (inside.len(), inside.iter().filter(|(_, hit)| *hit).count()));
         }

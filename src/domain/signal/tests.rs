@@ -99,7 +99,7 @@ fn a_block_that_cannot_be_read_is_removed_and_told() {
 fn bad_entries_are_dropped_one_by_one() {
     let parsed = parse_report(&format!("```signals\n[{LATENCY}, {{\"subject\": \"x\"}}, {LATENCY}, 3, {{\"subject\": \"cut"));
     assert_eq!((parsed.signals.len(), parsed.problems.len()), (2, 2), "{:?}", parsed.problems);
-    let many = vec![LATENCY; 11].join(",");
+    let many = [LATENCY; 11].join(",");
     let parsed = parse_report(&format!("```signals\n[{many}]\n```"));
     assert_eq!((parsed.signals.len(), parsed.problems), (MOST, vec!["11 signals were given; the first 8 are kept".to_owned()]));
 }
@@ -234,7 +234,7 @@ proptest! {
     #[test]
     fn signals_are_never_posted_however_they_are_wrapped_and_cut(text in wrapped()) {
         let parsed = parse_report(&text);
-        prop_assert!(!parsed.text.contains("{") && !parsed.text.contains("\"subj") && !parsed.text.contains("```json"), "{:?}", parsed.text);
+        prop_assert!(!parsed.text.contains('{') && !parsed.text.contains("\"subj") && !parsed.text.contains("```json"), "{:?}", parsed.text);
     }
 
     #[test]
@@ -266,7 +266,7 @@ proptest! {
         prop_assert!(cut.chars().count() <= cap);
         // Only tried where there was something to cut: an open fence of the author is closed too.
         let ticks: Vec<usize> = cut.split(|c| c != '`').map(str::len).filter(|length| *length >= 3).collect();
-        prop_assert!(ticks.len() % 2 == 0 || ticks.contains(&4), "{cut:?}");
+        prop_assert!(ticks.len().is_multiple_of(2) || ticks.contains(&4), "{cut:?}");
     }
 
     #[test]
