@@ -5,7 +5,7 @@ use clap::Parser;
 #[tokio::main]
 async fn main() -> ExitCode {
     match teamroom::cli::Cli::parse().run().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("teamroom: {error:#}");
             ExitCode::FAILURE

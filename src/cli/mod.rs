@@ -4,13 +4,17 @@ mod ask;
 mod db;
 mod doctor;
 pub mod init;
+mod predictions;
+mod report;
 mod run;
 mod sandbox;
 mod schedule;
 mod setting;
+mod standup;
 mod trace;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -41,6 +45,12 @@ enum Command {
     Doctor(doctor::Args),
     /// Ask a persona here in the terminal, without a chat server.
     Ask(ask::Args),
+    /// Hold a standup and watch it, see how it stands, or steer it.
+    Standup(standup::Args),
+    /// Show the Day Report of today or of another day.
+    Report(report::Args),
+    /// Show the calls made in standups and how they turned out.
+    Predictions(predictions::Args),
     /// Show everything that was decided and done about a message.
     Trace(trace::Args),
     /// Show and change what happens by the clock.
@@ -50,11 +60,11 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command.
+    /// Runs the command; what the process is to exit with.
     ///
     /// # Errors
     /// What kept it from being done, for the person at the terminal.
-    pub async fn run(self) -> anyhow::Result<()> {
+    pub async fn run(self) -> anyhow::Result<ExitCode> {
         let config = self.config;
         match self.command {
             Command::Sandbox(args) => sandbox::run(config, args).await,
@@ -62,9 +72,14 @@ impl Cli {
             Command::Init { dir } => init::run(&dir),
             Command::Doctor(args) => doctor::run(config, args).await,
             Command::Ask(args) => ask::run(config, args).await,
+            // Who waits for a standup is told how it ended.
+            Command::Standup(args) => return standup::run(config, args).await,
+            Command::Report(args) => report::run(config, args).await,
+            Command::Predictions(args) => predictions::run(config, args).await,
             Command::Trace(args) => trace::run(config, args).await,
             Command::Schedule(args) => schedule::run(config, args).await,
             Command::Db(args) => db::run(config, args).await,
-        }
+        }?;
+        Ok(ExitCode::SUCCESS)
     }
 }

@@ -1,12 +1,13 @@
 use chrono::{DateTime, Utc};
 
-use super::Schedule;
+use super::{Parts, Schedule};
+use crate::chat::ChatPlatform;
 use crate::domain::ids::ChannelId;
 use crate::domain::meeting::{CalledBy, Meeting};
 use crate::domain::message::{Channel, Place};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::schedule::{Job, JobAction};
-use crate::store::{Fired, FiringEffect, NewFiring, StoreError};
+use crate::store::{Fired, FiringEffect, NewFiring, Store, StoreError};
 
 impl Schedule {
     /// Fires one instant of a job. None: only a process that is connected can tell which channel is meant, and this one is not.
@@ -37,37 +38,41 @@ impl Schedule {
             JobAction::Standup => None,
             JobAction::Post { text } => Some(text),
         };
+        let Parts { store, platform, .. } = self.parts();
         let name = job.channel.as_deref().unwrap_or_default();
-        Ok(match (self.find_channel(name).await?, text) {
-            (Some(channel), Some(text)) => Some(FiringEffect::Post(self.post(&channel, text))),
-            (Some(channel), None) => Some(FiringEffect::CallStandup(Box::new(self.standup(job, channel, name).await?))),
-            (None, _) if self.parts().platform.is_some() => Some(FiringEffect::Refuse(format!("there is no channel {name}"))),
+        Ok(match (find_channel(store, platform.as_deref(), name).await?, text) {
+            (Some(channel), Some(text)) => Some(FiringEffect::Post(self.post(&channel.id, text))),
+            (Some(channel), None) => Some(FiringEffect::CallStandup(Box::new(self.standup(job, channel)))),
+            (None, _) if platform.is_some() => Some(FiringEffect::Refuse(format!("there is no channel {name}"))),
             (None, _) => None,
         })
     }
 
-    async fn standup(&self, job: &Job, channel: ChannelId, name: &str) -> Result<Meeting, StoreError> {
-        let seen = self.parts().store.list_channels().await?;
-        let known = seen.into_iter().map(|seen| seen.channel).find(|known| known.id == channel);
-        // The name is for showing; of a channel in which nothing was heard it is what the job calls it.
-        let channel = known.unwrap_or_else(|| Channel { id: channel, name: name.to_owned(), place: Place::Server });
+    fn standup(&self, job: &Job, channel: Channel) -> Meeting {
         let by = CalledBy::Schedule { job: job.name.to_string() };
-        Ok(self.parts().standup.call(channel, by, self.parts().clock.now()))
+        self.parts().standup.call(channel, by, self.parts().clock.now())
     }
 
     fn post(&self, channel: &ChannelId, text: &str) -> OutboundMessage {
         OutboundMessage::new(&self.parts().coordinator, channel, OutboundKind::Answer, text)
     }
+}
 
-    /// By id or name. Without a platform an id is taken as it is, and names are those of channels in which something was heard.
-    async fn find_channel(&self, name: &str) -> Result<Option<ChannelId>, StoreError> {
-        if let Some(platform) = &self.parts().platform {
-            return Ok(platform.find_channel(name).await);
-        }
-        if !name.is_empty() && name.chars().all(|c| c.is_ascii_digit()) {
-            return Ok(Some(name.into()));
-        }
-        let seen = self.parts().store.list_channels().await?;
-        Ok(seen.into_iter().map(|seen| seen.channel).find(|channel| channel.name.eq_ignore_ascii_case(name)).map(|channel| channel.id))
-    }
+/// A channel by its id or name. Without a platform an id is taken as it is, and names are those of channels that the team has seen.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, name: &str) -> Result<Option<Channel>, StoreError> {
+    let seen = store.list_channels().await?;
+    let mut known = seen.into_iter().map(|seen| seen.channel);
+    let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
+    let id = match platform {
+        Some(platform) => platform.find_channel(name).await,
+        None if is_id => Some(name.into()),
+        None => return Ok(known.find(|channel| channel.name.eq_ignore_ascii_case(name))),
+    };
+    let Some(id) = id else { return Ok(None) };
+    // The name is for showing; of a channel in which nothing was heard it is what it was asked for by.
+    let found = known.find(|channel| channel.id == id);
+    Ok(Some(found.unwrap_or_else(|| Channel { id, name: name.to_owned(), place: Place::Server })))
 }

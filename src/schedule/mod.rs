@@ -34,6 +34,7 @@ use crate::domain::meeting::StandupTerms;
 use crate::store::Store;
 
 pub use desk::ScheduleDesk;
+pub use firing::find_channel;
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
 

@@ -108,6 +108,9 @@ pub(in crate::conversation) fn render_help(roster: &Roster) -> String {
          Drop a text file with your question and we read it. Say *ask Vince what he thinks about …* and the answer is relayed. *stop* silences us.\n\n\
          - `/ask` asks a persona and relays the answer\n\
          - `/team list`, `show`, `pause`, `resume`: who we are, and who rests\n\
+         - `/standup start`, `status`, `skip`, `wrap`, `cancel`: the daily standup of a channel\n\
+         - `/report` and `/predictions`: what came out of the standups\n\
+         - `/schedule`: what happens by the clock\n\
          - `/status`: how we fare; `/costs`: what it cost, and more budget for today\n\
          - `/halt` and `/resume`: silence us all, and lift it\n",
         names.join(", ")

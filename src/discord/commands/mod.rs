@@ -9,10 +9,13 @@ mod ask;
 mod costs;
 mod halt;
 mod help;
+mod predictions;
 mod press;
 mod registration;
+mod report;
 mod resume;
 mod schedule;
+mod standup;
 mod status;
 mod team;
 
@@ -60,6 +63,9 @@ impl Commands {
             ask::ask(),
             team::team(),
             status::status(),
+            standup::standup(),
+            report::report(),
+            predictions::predictions(),
             schedule::schedule(),
             halt::halt(),
             resume::resume(),

@@ -59,6 +59,13 @@ impl Store {
         Ok(row.map(StoredReport::from))
     }
 
+    /// The reports of a day in all channels, the one written last first.
+    pub async fn list_reports_of(&self, day: NaiveDate) -> Result<Vec<StoredReport>> {
+        let rows: Vec<ReportColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM reports WHERE day = $1 ORDER BY updated_at DESC", day.to_string())?;
+        Ok(rows.into_iter().map(StoredReport::from).collect())
+    }
+
     /// The last `limit` reports of all channels, the newest day first.
     pub async fn list_reports(&self, limit: u32) -> Result<Vec<StoredReport>> {
         let rows: Vec<ReportColumns> =

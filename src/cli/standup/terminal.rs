@@ -1,0 +1,202 @@
+//! A standup right here: the engine as ever, on a platform that prints.
+
+use std::collections::HashSet;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use anyhow::Context;
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
+use tokio_util::task::TaskTracker;
+
+use super::transcript::{Transcript, describe};
+use super::{INTERRUPTED, judge};
+use crate::app;
+use crate::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use crate::clock::{Clock, SharedClock, SystemClock};
+use crate::config::{Config, StandupSettings};
+use crate::domain::ids::{ChannelId, MeetingId, MessageId, PersonaSlug};
+use crate::domain::meeting::{CalledBy, Meeting, MeetingState};
+use crate::domain::message::{Attachment, Channel, InboundMessage, Place};
+use crate::domain::outbound::{OutboundMessage, Posted};
+use crate::domain::roster::Roster;
+use crate::meeting::{Meetings, Parts};
+use crate::outbox::Relay;
+use crate::shutdown::{self, Shutdown};
+use crate::store::{Called, Store};
+
+/// The channel of standups that are held here, in the store. No platform's id looks like it.
+const HERE: &str = "terminal";
+
+/// How often it is looked whether the standup is over.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long what runs may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Holds a standup here, or goes on with one that was killed. Ctrl-C cancels it: nobody else would go on with it.
+pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -> anyhow::Result<ExitCode> {
+    let clock: SharedClock = Arc::new(SystemClock);
+    let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
+    let meetings = build(config, roster, store, &clock, &shutdown, &tasks)?;
+    let here = Channel { id: HERE.into(), name: HERE.into(), place: Place::Server };
+    let called = app::terms(config, roster).call(here, CalledBy::CommandLine, clock.now());
+    let id = match store.call_meeting(&called).await? {
+        Called::Opened => called.id,
+        Called::AlreadyOpen(earlier) => {
+            eprintln!("the standup of {} was not over; it goes on", earlier.called_at.format("%H:%M UTC"));
+            earlier.id
+        }
+    };
+    meetings.start();
+    let ended = tokio::select! {
+        ended = wait_until_over(store, &id) => Some(ended),
+        () = store.lost_leadership() => Some(Err(anyhow::anyhow!("the database let go of our lock; another process may be serving now"))),
+        () = shutdown::signalled() => None,
+    };
+    if ended.is_none() {
+        store.end_meeting(&id, MeetingState::Cancelled, "it was interrupted at the terminal", &[], clock.now()).await?;
+        shutdown.kill.cancel();
+    }
+    shutdown.stop.cancel();
+    tasks.close();
+    // What was said last is still being printed.
+    if tokio::time::timeout(GRACE, tasks.wait()).await.is_err() {
+        shutdown.kill.cancel();
+    }
+    match ended {
+        Some(ended) => judge(&ended?),
+        None => Ok(ExitCode::from(INTERRUPTED)),
+    }
+}
+
+async fn wait_until_over(store: &Store, id: &MeetingId) -> anyhow::Result<Meeting> {
+    loop {
+        let meeting = store.find_meeting(id).await?.context("the standup is gone from the database")?;
+        if meeting.state.is_over() {
+            return Ok(meeting);
+        }
+        SystemClock.sleep(LOOK).await;
+    }
+}
+
+fn build(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    clock: &SharedClock,
+    shutdown: &Shutdown,
+    tasks: &TaskTracker,
+) -> anyhow::Result<Meetings> {
+    let platform = Arc::new(Terminal { roster: roster.clone(), transcript: Transcript::new(), threads: Mutex::default() });
+    let (performer, _low) = app::performer(config, roster, store, clock)?;
+    Ok(Meetings::new(Parts {
+        roster: roster.clone(),
+        // Nobody could be asked here.
+        standup: StandupSettings { humans: Vec::new(), ..config.standup.clone() },
+        terms: app::terms(config, roster),
+        reports: config.data.join("reports"),
+        store: store.clone(),
+        relay: Relay::start(store.clone(), platform.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone()),
+        platform,
+        performer: Arc::new(performer),
+        clock: clock.clone(),
+        tasks: tasks.clone(),
+        called: Arc::new(Notify::new()),
+        stop: shutdown.stop.clone(),
+        kill: shutdown.kill.clone(),
+    }))
+}
+
+/// A platform of one channel, whose messages are printed.
+struct Terminal {
+    roster: Arc<Roster>,
+    transcript: Transcript,
+    /// Those whose name was printed.
+    threads: Mutex<HashSet<ChannelId>>,
+}
+
+impl Terminal {
+    /// What is meant for another platform stays in the outbox until the team is there again.
+    fn check_place(message: &OutboundMessage) -> Result<(), SendError> {
+        let channel = message.channel.as_str();
+        if channel == HERE || is_thread(&message.channel) { Ok(()) } else { Err(SendError::Offline(message.persona.clone())) }
+    }
+
+    /// A row of the outbox is one message here, so that it may bear the row's id.
+    fn posted(message: &OutboundMessage) -> Posted {
+        Posted { channel: message.channel.clone(), message: MessageId::new(message.id.as_str()), at: SystemClock.now() }
+    }
+}
+
+fn is_thread(channel: &ChannelId) -> bool {
+    channel.as_str().strip_prefix(HERE).is_some_and(|rest| rest.starts_with('/'))
+}
+
+#[async_trait]
+impl ChatPlatform for Terminal {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        Self::check_place(message)?;
+        if is_thread(&message.channel) {
+            println!("{}", self.transcript.render_below(&describe(message)));
+        } else {
+            println!("{}", self.transcript.render(self.roster.name_of(&message.persona), &describe(message)));
+        }
+        Ok(Self::posted(message))
+    }
+
+    async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
+        Self::check_place(message)?;
+        let name = format!("{} (in place of what was said before)", self.roster.name_of(&message.persona));
+        println!("{}", self.transcript.render(&name, &describe(message)));
+        Ok(Posted { message: posted.clone(), ..Self::posted(message) })
+    }
+
+    async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError> {
+        let thread = ChannelId::new(format!("{channel}/{message}"));
+        let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
+        if is_thread(&thread) && threads.insert(thread.clone()) {
+            println!("{}", self.transcript.render_below(&format!("── {name}")));
+        }
+        Ok(thread)
+    }
+
+    /// What was printed cannot be read back; after a crash it is printed again.
+    async fn find_posted(&self, _: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        Ok(None)
+    }
+
+    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
+
+    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
+
+    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
+        Err(DownloadError::ForeignHost)
+    }
+
+    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
+        Ok(Vec::new())
+    }
+
+    async fn find_channel(&self, name: &str) -> Option<ChannelId> {
+        (name == HERE).then(|| HERE.into())
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        Vec::new()
+    }
+
+    fn name(&self) -> &'static str {
+        HERE
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        Vec::new()
+    }
+}

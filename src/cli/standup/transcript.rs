@@ -1,0 +1,82 @@
+//! A standup as text: who, what they said, and what hangs below it.
+
+use std::io::IsTerminal;
+
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::text::without_invisible;
+
+/// How far what stands in a thread is moved to the right.
+const INDENT: &str = "    ";
+
+/// How a standup is printed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Transcript {
+    bold: bool,
+}
+
+impl Transcript {
+    /// For standard output: names are bold where a person looks at it.
+    pub(super) fn new() -> Self {
+        Self { bold: std::io::stdout().is_terminal() }
+    }
+
+    /// What somebody said, with an empty line behind it.
+    pub(super) fn render(self, name: &str, text: &str) -> String {
+        let name = without_invisible(name);
+        let name = if self.bold { format!("\x1b[1m{name}\x1b[0m") } else { name };
+        format!("{name}\n{}\n", without_invisible(text).trim())
+    }
+
+    /// What stands in a thread.
+    pub(super) fn render_below(self, text: &str) -> String {
+        let text = without_invisible(text);
+        text.trim().lines().map(|line| format!("{}\n", format!("{INDENT}{line}").trim_end())).collect()
+    }
+}
+
+/// A message with its embed as text. Buttons and pictures are nothing for a terminal; files are named.
+pub(super) fn describe(message: &OutboundMessage) -> String {
+    let mut parts = vec![message.text.clone()];
+    if let Some(embed) = &message.embed {
+        parts.push(embed.title.clone());
+        parts.push(embed.text.clone());
+        parts.extend(embed.fields.iter().map(|field| format!("{}\n{}", field.name, field.value)));
+        parts.extend(embed.footer.clone());
+    }
+    parts.extend(message.files.iter().map(|file| format!("[{}]", file.name)));
+    parts.retain(|part| !part.trim().is_empty());
+    parts.join("\n\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::outbound::{Embed, EmbedField, FileContent, OutboundFile, OutboundKind};
+
+    #[test]
+    fn names_are_bold_only_where_a_person_looks() {
+        assert_eq!(Transcript { bold: false }.render("Vince", "All well.\n"), "Vince\nAll well.\n");
+        assert_eq!(Transcript { bold: true }.render("Vince", "All well."), "\x1b[1mVince\x1b[0m\nAll well.\n");
+    }
+
+    #[test]
+    fn nothing_that_is_said_reaches_the_terminal_as_a_control() {
+        let plain = Transcript { bold: false };
+        assert_eq!(plain.render("Vi\x1bnce", "a\x1b[2Jb\x07"), "Vince\na[2Jb\n");
+        assert_eq!(plain.render_below("a\x1b\n\nb"), "    a\n\n    b\n");
+    }
+
+    #[test]
+    fn an_embed_is_text_and_a_file_is_named() {
+        let field = EmbedField { name: "Actions".into(), value: "1. Mend it".into(), inline: false };
+        let embed =
+            Embed { title: "Day Report".into(), text: "Quiet.".into(), fields: vec![field], footer: Some("$0".into()), ..Embed::default() };
+        let file = OutboundFile { name: "report.md".into(), content: FileContent::Text("x".into()) };
+        let message = OutboundMessage {
+            embed: Some(embed),
+            files: vec![file],
+            ..OutboundMessage::new(&"kelly".into(), &"terminal".into(), OutboundKind::Report, "")
+        };
+        assert_eq!(describe(&message), "Day Report\n\nQuiet.\n\nActions\n1. Mend it\n\n$0\n\n[report.md]");
+    }
+}
