@@ -317,7 +317,7 @@ pub fn performer(
 }
 
 /// Knows everything that this process was told in confidence.
-fn redactor(config: &Config) -> Redactor {
+pub(crate) fn redactor(config: &Config) -> Redactor {
     let secrets: Vec<_> = config.list_secrets().into_iter().cloned().collect();
     Redactor::new(&secrets)
 }

@@ -211,4 +211,3 @@ pub struct Contribution {
     /// What was wrong with the form of the answer, for operators.
     pub problems: Vec<String>,
 }
-

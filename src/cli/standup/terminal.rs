@@ -99,7 +99,7 @@ fn build(
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
         store: store.clone(),
-        relay: Relay::start(store.clone(), platform.clone(), clock.clone(), tasks.clone(), shutdown.stop.clone()),
+        relay: Relay::start(store.clone(), platform.clone(), app::redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone()),
         platform,
         performer: Arc::new(performer),
         clock: clock.clone(),

@@ -8,7 +8,7 @@ use super::question::Terms;
 use super::render;
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
-use crate::domain::ids::{MemoryId, PredictionId, WorkItemId};
+use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
 use crate::domain::meeting::{Meeting, Seat};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
@@ -89,6 +89,8 @@ impl Standup {
         let moved = self.list_moved(meeting, last.as_ref()).await?;
         let cross_check = tension::cross_check(&claims_of(session.seats));
         let position = self.take_position(session, page, &cross_check, cancel).await?;
+        let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
         let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
         let conclusion = self
             .parts
@@ -103,11 +105,11 @@ impl Standup {
                     last_report: last.as_ref(),
                     moved: &moved,
                     open: &open,
+                    people: &names,
                 },
                 cancel,
             )
             .await;
-        let people: Vec<_> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let known = KnownOwners { roster: &self.parts.roster, people: &people };
         let titles = store.list_open_titles().await?;
         let proposed: &[ProposedAction] = &conclusion.actions;

@@ -15,6 +15,8 @@ impl Standup {
         let json = serde_json::to_string_pretty(report).expect("a report is plain data");
         for (extension, text) in [("md", render::render_report_markdown(report)), ("json", json)] {
             let path = dir.join(format!("{name}.{extension}"));
+            // A file does not leave through the outbox, which takes secrets out of everything else.
+            let (text, _) = self.parts.performer.redactor.redact(&text);
             if let Err(error) = write_whole(&path, text.as_bytes()).await {
                 tracing::warn!(path = %path.display(), %error, "the Day Report could not be written; it stands in the store");
             }

@@ -70,6 +70,7 @@ async fn a_follow_up_is_about_what_was_asked_before() {
         answers: None,
         text: "which PostgreSQL do we run?".into(),
         at: now(),
+        in_meeting: false,
     };
     let asked = Asked { channel_files: vec![file("notes.md", NOTES)], transcript: vec![before], ..Asked::default() };
     let answer = asked.of("Kelly", "why?").await;
