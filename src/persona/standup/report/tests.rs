@@ -1,10 +1,11 @@
+use super::answer::{read_answer, whole_sentences};
 use super::*;
 use crate::config::{self, Config, Sources};
 use crate::domain::meeting::SeatState;
 use crate::domain::persona::Tier;
 use crate::domain::usage::{Money, TokenUsage};
 use crate::feeds::fixture::now;
-use crate::llm::{ModelError, ModelReply, Prices};
+use crate::llm::{ModelError, ModelReply, Prices, Written};
 use crate::persona::standup::fixture::Standup;
 
 const MARKER: &str = "7f3a9c20d1e8";
