@@ -171,11 +171,11 @@ impl Standup {
             people: &self.people,
         }
     }
+}
 
-    /// The speakers in order.
-    pub(super) fn speakers(&self) -> Vec<PersonaSlug> {
-        SPEAKERS.iter().map(|(name, ..)| name.to_lowercase().into()).collect()
-    }
+/// The speakers in order.
+pub(super) fn speakers() -> impl Iterator<Item = PersonaSlug> {
+    SPEAKERS.iter().map(|(name, ..)| name.to_lowercase().into())
 }
 
 fn roster() -> Roster {

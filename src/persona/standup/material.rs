@@ -207,12 +207,12 @@ impl Material<'_> {
         let evidence = claim.signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
         format!("{} {}{evidence}", self.roster.name_of(&claim.by), claim.signal.direction.as_str())
     }
+}
 
-    /// Earlier values, oldest first.
-    pub(super) fn history(&self, history: &[(DateTime<Utc>, f64)]) -> Option<Block> {
-        let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figures::number(*value));
-        block("the value before, oldest first", history.iter().map(line))
-    }
+/// Earlier values, oldest first. Numbers need no cleaning.
+pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
+    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figures::number(*value));
+    block("the value before, oldest first", values.iter().map(line))
 }
 
 /// A block of these lines; none of none.

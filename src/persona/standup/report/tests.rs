@@ -6,7 +6,7 @@ use crate::domain::persona::Tier;
 use crate::domain::usage::{Money, TokenUsage};
 use crate::feeds::fixture::now;
 use crate::llm::{ModelError, ModelReply, Prices, Written};
-use crate::persona::standup::fixture::Standup;
+use crate::persona::standup::fixture::{Standup, speakers};
 
 const MARKER: &str = "7f3a9c20d1e8";
 
@@ -95,7 +95,7 @@ fn a_line_that_the_page_says_already_is_not_told_again() {
 
 /// Estimated tokens of all reports of a standup.
 fn tokens(standup: &Standup, speakers: usize, delta_context: bool) -> u64 {
-    let speakers = standup.speakers().into_iter().take(speakers).enumerate();
+    let speakers = speakers().take(speakers).enumerate();
     let prompts = speakers.map(|(at, slug)| prompt_of(standup, slug.as_str(), at, |asked| asked.delta_context = delta_context));
     prompts.map(|request| request.estimate_tokens()).sum()
 }
@@ -119,7 +119,7 @@ fn a_standup_of_four_stays_below_five_cents_at_the_default_prices() {
     let settings = configured().models;
     let model = &settings.tiers[&Tier::T1][0].model;
     let standup = Standup::new();
-    let speakers = standup.speakers().into_iter().take(4).enumerate();
+    let speakers = speakers().take(4).enumerate();
     let reports = speakers.map(|(at, slug)| prompt_of(&standup, slug.as_str(), at, |_| ()));
     let kelly = standup.persona("kelly");
     let material = Material { roster: &standup.roster, marker: MARKER, now: now() };
