@@ -10,6 +10,7 @@ mod guard;
 mod models;
 mod reader;
 mod server;
+mod standup;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ pub use guard::GuardLimits;
 pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
 pub use reader::{ConfigError, ConfigErrors, Sources};
 pub use server::{LogFormat, ServerSettings};
+pub use standup::StandupSettings;
 
 use reader::{Reader, Section};
 
@@ -43,6 +45,7 @@ pub struct Config {
     pub database_url: SecretString,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
+    pub standup: StandupSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
@@ -93,6 +96,7 @@ impl Config {
             work: dir.join(work),
             chat: ChatSettings::read(&mut root.section("chat")),
             guard: GuardLimits::read(&mut root.section("guard")),
+            standup: StandupSettings::read(&mut root.section("standup"), chrono_tz::Tz::UTC),
             models: ModelSettings::read(&mut root.section("models")),
             budgets: Budgets::read(&mut root.section("budgets")),
             discord: DiscordSettings::read(&mut root.section("discord")),
@@ -109,7 +113,8 @@ impl Config {
         let tokens = self.discord.tokens.keys().map(|slug| (slug.as_str(), DiscordSettings::token_variable(slug)));
         let bindings = self.chat.channels.bindings.iter().filter(|(_, bound)| bound != "listen");
         let bindings = bindings.map(|(channel, bound)| (bound.as_str(), format!("the rule of chat.channels for {channel}")));
-        let strangers = tokens.chain(bindings).filter(|(slug, _)| !known.contains(slug));
+        let speakers = self.standup.order.iter().map(|slug| (slug.as_str(), "standup.order".to_owned()));
+        let strangers = tokens.chain(bindings).chain(speakers).filter(|(slug, _)| !known.contains(slug));
         strangers
             .map(|(slug, place)| {
                 let meant = reader::find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));

@@ -20,13 +20,13 @@ fn sources(file: &str, env: &[(&str, &str)]) -> (TempDir, Sources) {
     (dir, sources)
 }
 
-fn loaded(file: &str, env: &[(&str, &str)]) -> Config {
+pub(super) fn loaded(file: &str, env: &[(&str, &str)]) -> Config {
     let (_dir, sources) = sources(file, env);
     load(sources).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// The errors as lines.
-fn refused(file: &str, env: &[(&str, &str)]) -> Vec<String> {
+pub(super) fn refused(file: &str, env: &[(&str, &str)]) -> Vec<String> {
     let (_dir, sources) = sources(file, env);
     load(sources).expect_err("a refusal").0.iter().map(ToString::to_string).collect()
 }
@@ -44,6 +44,7 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
     assert_eq!(config.guard, GuardLimits::default());
     assert_eq!(config.budgets, Budgets::default());
     assert_eq!(config.server, ServerSettings::default());
+    assert_eq!(config.standup, StandupSettings::default());
     assert!(config.models.providers.is_empty() && config.models.tiers.is_empty() && config.discord.tokens.is_empty());
     assert_eq!(config.personas, dir.path().join("personas"));
     assert_eq!(config.database_url.expose_secret(), format!("sqlite:{}", dir.path().join(".teamroom/teamroom.db").display()));
@@ -332,6 +333,9 @@ fn tokens_and_channels_of_personas_that_are_not_on_the_team_are_warnings() {
     ];
     assert_eq!(config.list_unknown_personas(&roster), expected);
     assert!(loaded(&rule("listen"), &[]).list_unknown_personas(&roster).is_empty());
+    let config = loaded("[standup]\norder = [\"vince\", \"sentinal\"]\n", &[]);
+    let expected = ["standup.order names a persona sentinal, which is not on the team; did you mean sentinel?"];
+    assert_eq!(config.list_unknown_personas(&roster), expected);
 }
 
 #[test]

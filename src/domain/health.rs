@@ -105,17 +105,7 @@ mod tests {
 
     fn standup(day: u32, reports: u32, quiet: u32) -> StandupFigures {
         let day = NaiveDate::from_yo_opt(2026, day).expect("a day");
-        StandupFigures {
-            day,
-            reports,
-            quiet,
-            skipped: 0,
-            words: reports * 40,
-            useful: 0,
-            not_useful: 0,
-            seconds: 60,
-            cost: Money(1000),
-        }
+        StandupFigures { day, reports, quiet, skipped: 0, words: reports * 40, useful: 0, not_useful: 0, seconds: 60, cost: Money(1000) }
     }
 
     fn health(reports: u32, quiet: u32, standups: u32) -> StandupHealth {

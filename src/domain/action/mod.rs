@@ -54,12 +54,7 @@ pub struct CheckedActions {
 }
 
 /// Checks proposals against the roster, against what is `open` already, and against each other. At most `limit` are accepted.
-pub fn check_actions(
-    proposed: &[ProposedAction],
-    known: &KnownOwners<'_>,
-    open: &[(WorkItemId, String)],
-    limit: usize,
-) -> CheckedActions {
+pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
     let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
     by_urgency.sort_by_key(|action| action.urgency);
     let mut taken: Vec<(Shingles, &str)> = open.iter().map(|(_, what)| (Shingles::of(&essence(what)), "an open item")).collect();
@@ -107,7 +102,11 @@ impl KnownOwners<'_> {
     pub fn resolve(&self, asked: &str) -> Result<Owner, String> {
         let name = fold_name(asked.trim().trim_start_matches("<@").trim_end_matches(['>', ':', '.']));
         if NOBODY.contains(&name.as_str()) {
-            return Err(if name.is_empty() { "has no owner".to_owned() } else { format!("{name} is nobody in particular; name one owner") });
+            return Err(if name.is_empty() {
+                "has no owner".to_owned()
+            } else {
+                format!("{name} is nobody in particular; name one owner")
+            });
         }
         let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name;
         if let Some(persona) = self.roster.find_named(&name) {
@@ -133,7 +132,8 @@ impl KnownOwners<'_> {
             let before = rest;
             rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
             if let Some((first, after)) = rest.split_once([' ', ':', ',']) {
-                let label = matches!(first.to_lowercase().as_str(), "please" | "action" | "todo" | "kindly") || first.parse::<u32>().is_ok();
+                let label =
+                    matches!(first.to_lowercase().as_str(), "please" | "action" | "todo" | "kindly") || first.parse::<u32>().is_ok();
                 let marked = rest[first.len()..].starts_with([':', ',']);
                 if label || first.trim_end_matches(['.', ')']).parse::<u32>().is_ok() || (marked && self.resolve(first).is_ok()) {
                     rest = after;

@@ -217,7 +217,13 @@ fn name_of(weekday: Weekday) -> &'static str {
 }
 
 /// The first instant later than `after` that is `time` in `zone` on a day from `first` on that fits.
-fn first_instant(first: NaiveDate, fits: impl Fn(NaiveDate) -> bool, time: NaiveTime, zone: Tz, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
+fn first_instant(
+    first: NaiveDate,
+    fits: impl Fn(NaiveDate) -> bool,
+    time: NaiveTime,
+    zone: Tz,
+    after: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
     // The second Friday from a Thursday is 8 days away, and a zone may leave out a whole day.
     let days = (0..=15).map_while(|ahead| first.checked_add_days(Days::new(ahead))).filter(|day| fits(*day));
     days.flat_map(|day| list_instants(day, time, zone)).find(|instant| *instant > after)

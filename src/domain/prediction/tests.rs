@@ -29,9 +29,13 @@ fn prediction(answer: Answer, confidence: f64) -> Prediction {
 
 #[test]
 fn comparisons_hold_with_room_for_decimal_fractions() {
-    for (text, below, same, above) in
-        [(">", false, false, true), (">=", false, true, true), ("<", true, false, false), ("<=", true, true, false), ("==", false, true, false)]
-    {
+    for (text, below, same, above) in [
+        (">", false, false, true),
+        (">=", false, true, true),
+        ("<", true, false, false),
+        ("<=", true, true, false),
+        ("==", false, true, false),
+    ] {
         let comparison = Comparison::parse(text).expect("a comparison");
         assert_eq!(comparison.as_str(), text);
         let rule = rule(comparison, 0.3);
@@ -97,8 +101,19 @@ fn an_expiry_is_read_in_its_zone_and_written_back() {
         assert_eq!(Expiry::parse(again, Tz::UTC), Ok(expiry));
     }
     for wrong in [
-        "", "friday", "next friday", "next friday 25:00", "next friday 08:00 Mars/Base", "next friday 08:00 europe/berlin", "someday 08:00", "in 0 days",
-        "in 367 days", "in -1 hours", "in 9223372036854775807 weeks", "in three days", "tomorrow 08:00 UTC please",
+        "",
+        "friday",
+        "next friday",
+        "next friday 25:00",
+        "next friday 08:00 Mars/Base",
+        "next friday 08:00 europe/berlin",
+        "someday 08:00",
+        "in 0 days",
+        "in 367 days",
+        "in -1 hours",
+        "in 9223372036854775807 weeks",
+        "in three days",
+        "tomorrow 08:00 UTC please",
     ] {
         let error = Expiry::parse(wrong, Tz::UTC).expect_err(wrong).to_string();
         assert!(error.contains("\"next friday 08:00\"") && error.contains("\"in 3 days\""), "{error}");
@@ -164,10 +179,7 @@ fn a_call_by_rule_follows_the_trend_and_shows_its_arithmetic() {
     let rises = history(480.0, 2.0, 10);
     let yes = called(&rule(Comparison::AtLeast, 505.0), 500.0, &rises);
     assert_eq!(yes.answer, Answer::Yes);
-    assert_eq!(
-        yes.reason,
-        "commits went from 480 to 500 in 10 days (11 samples), which makes about 507.92 at the expiry against >= 505."
-    );
+    assert_eq!(yes.reason, "commits went from 480 to 500 in 10 days (11 samples), which makes about 507.92 at the expiry against >= 505.");
     let no = called(&rule(Comparison::AtLeast, 520.0), 500.0, &rises);
     assert_eq!((no.answer, no.model.clone()), (Answer::No, None));
     assert!(no.confidence > yes.confidence, "it is farther from the threshold: {no:?} {yes:?}");
@@ -214,7 +226,8 @@ fn settled(answer: Answer, confidence: f64, verdict: Verdict, hour: i64) -> Pred
 #[test]
 fn a_scoreboard_judges_from_five_calls_on() {
     let now = at("2026-12-31T00:00:00Z");
-    let mut calls = vec![settled(Answer::Yes, 0.8, Verdict::Hit, 1), settled(Answer::No, 0.7, Verdict::Miss, 2), prediction(Answer::Yes, 0.6)];
+    let mut calls =
+        vec![settled(Answer::Yes, 0.8, Verdict::Hit, 1), settled(Answer::No, 0.7, Verdict::Miss, 2), prediction(Answer::Yes, 0.6)];
     assert_eq!(Scoreboard::of(&[], now), Scoreboard::default());
     assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to judge (2 settled, 1 open)");
     calls.extend([settled(Answer::Uncertain, 0.5, Verdict::Uncalled, 3), settled(Answer::Yes, 0.9, Verdict::Void, 4)]);
@@ -244,8 +257,17 @@ fn the_last_twenty_are_told_where_there_are_more_and_advice_goes_both_ways() {
 
 fn zones() -> impl Strategy<Value = Tz> {
     prop::sample::select(vec![
-        Tz::UTC, Tz::Europe__Berlin, Tz::America__New_York, Tz::Australia__Lord_Howe, Tz::Asia__Kathmandu, Tz::America__Santiago, Tz::Africa__Cairo,
-        Tz::Pacific__Auckland, Tz::America__Sao_Paulo, Tz::Africa__Casablanca, Tz::Pacific__Apia,
+        Tz::UTC,
+        Tz::Europe__Berlin,
+        Tz::America__New_York,
+        Tz::Australia__Lord_Howe,
+        Tz::Asia__Kathmandu,
+        Tz::America__Santiago,
+        Tz::Africa__Cairo,
+        Tz::Pacific__Auckland,
+        Tz::America__Sao_Paulo,
+        Tz::Africa__Casablanca,
+        Tz::Pacific__Apia,
     ])
 }
 
@@ -290,7 +312,10 @@ proptest! {
             Verdict::Miss => Some((call.call.confidence, false)),
             Verdict::Uncalled | Verdict::Void => None,
         }).collect();
-        let share = |part: &[(f64, bool)]| (!part.is_empty()).then(|| part.iter().filter(|(_, hit)| *hit).count() as f64 / part.len() as f64);
+        let mean = |numbers: Vec<f64>| {
+            (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / f64::from(u32::try_from(numbers.len()).expect("a count")))
+        };
+        let share = |part: &[(f64, bool)]| mean(part.iter().map(|(_, hit)| f64::from(u8::from(*hit))).collect());
         prop_assert_eq!(board.accuracy, share(&verdicts));
         prop_assert_eq!(board.recent_accuracy, share(&verdicts[verdicts.len().saturating_sub(20)..]));
         prop_assert_eq!(usize::try_from(board.judged() + board.open + board.void).expect("a count"), calls.len());
@@ -301,12 +326,12 @@ proptest! {
             let chance = if yes { call.call.confidence } else { 1.0 - call.call.confidence };
             Some((chance - came).powi(2))
         }).collect();
-        let brier = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+        let brier = mean(errors);
         prop_assert!(board.brier.zip(brier).map_or(board.brier == brier, |(a, b)| (a - b).abs() < 1e-9));
         for band in &board.bands {
             let inside: Vec<_> = verdicts.iter().filter(|(confidence, _)| {
-                let percent = (confidence * 100.0).round() as u32;
-                percent >= band.from && (percent < band.to || band.to == 100)
+                let percent = (confidence * 100.0).round();
+                percent >= f64::from(band.from) && (percent < f64::from(band.to) || band.to == 100)
             }).collect();
             prop_assert_eq!((band.calls as usize, band.hits as usize), (inside.len(), inside.iter().filter(|(_, hit)| *hit).count()));
         }

@@ -55,7 +55,9 @@ fn announces(line: &str) -> bool {
     let (marks, line) = (['#', '*', '_', '-', ' '], line.trim().to_lowercase());
     let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let bare = line.trim_matches(marks);
-    bare.is_empty() || matches!(words.as_slice(), ["signal" | "signals"]) || (words.len() <= 6 && words.contains(&"signals") && bare.ends_with(':'))
+    bare.is_empty()
+        || matches!(words.as_slice(), ["signal" | "signals"])
+        || (words.len() <= 6 && words.contains(&"signals") && bare.ends_with(':'))
 }
 
 /// The JSON objects in a block that are whole, none inside another; and whether one was cut off.

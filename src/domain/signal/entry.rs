@@ -15,8 +15,14 @@ const UNSAID: f64 = 0.5;
 
 /// Words for a direction, as models and people use them.
 const DIRECTIONS: [(Direction, &[&str]); 5] = [
-    (Direction::Up, &["up", "upward", "upwards", "rising", "rise", "rose", "increase", "increasing", "increased", "higher", "growing", "grew"]),
-    (Direction::Down, &["down", "downward", "downwards", "falling", "fall", "fell", "decrease", "decreasing", "decreased", "lower", "shrinking"]),
+    (
+        Direction::Up,
+        &["up", "upward", "upwards", "rising", "rise", "rose", "increase", "increasing", "increased", "higher", "growing", "grew"],
+    ),
+    (
+        Direction::Down,
+        &["down", "downward", "downwards", "falling", "fall", "fell", "decrease", "decreasing", "decreased", "lower", "shrinking"],
+    ),
     (Direction::Flat, &["flat", "stable", "steady", "unchanged", "neutral", "same", "constant", "sideways", "none"]),
     (Direction::Good, &["good", "positive", "improving", "improved", "better", "healthy", "green", "ok"]),
     (Direction::Bad, &["bad", "negative", "worsening", "worsened", "worse", "unhealthy", "red", "degrading", "degraded", "critical"]),

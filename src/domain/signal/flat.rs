@@ -20,19 +20,18 @@ pub fn flatten(text: &str, limit: usize) -> String {
     let flat = flat.split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = flat.trim_start_matches(['#', '>', ' ']);
     let flat = flat.strip_prefix("- ").or_else(|| flat.strip_prefix("+ ")).unwrap_or(flat);
-    match flat.char_indices().nth(limit) {
-        None => flat.to_owned(),
-        Some(_) => {
-            let kept: String = flat.chars().take(limit.saturating_sub(1)).collect();
-            let whole_words = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).map_or(kept.as_str(), |end| &kept[..end]);
-            format!("{}…", whole_words.trim_end())
-        }
+    if flat.chars().count() <= limit {
+        return flat.to_owned();
     }
+    let kept: String = flat.chars().take(limit.saturating_sub(1)).collect();
+    let whole_words = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).map_or(kept.as_str(), |end| &kept[..end]);
+    format!("{}…", whole_words.trim_end())
 }
 
 /// Words that do not tell one subject from another.
-const EMPTY: &[&str] =
-    &["a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "its", "my", "of", "on", "our", "the", "their", "this", "to", "with"];
+const EMPTY: &[&str] = &[
+    "a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "its", "my", "of", "on", "our", "the", "their", "this", "to", "with",
+];
 
 /// The words that carry the meaning of a short text, each in one form and in one order: "Latency of the checkouts" is `checkout latency`.
 ///

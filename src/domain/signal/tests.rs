@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LATENCY: &str = r#"{"subject": "checkout latency", "direction": "up", "confidence": 0.8, "evidence": {"feed": "metrics", "value": "412 ms"}}"#;
+const LATENCY: &str =
+    r#"{"subject": "checkout latency", "direction": "up", "confidence": 0.8, "evidence": {"feed": "metrics", "value": "412 ms"}}"#;
 
 fn latency() -> Signal {
     let evidence = Some(Evidence { feed: "metrics".into(), value: "412 ms".into() });
@@ -98,7 +99,7 @@ fn a_block_that_cannot_be_read_is_removed_and_told() {
 fn bad_entries_are_dropped_one_by_one() {
     let parsed = parse_report(&format!("```signals\n[{LATENCY}, {{\"subject\": \"x\"}}, {LATENCY}, 3, {{\"subject\": \"cut"));
     assert_eq!((parsed.signals.len(), parsed.problems.len()), (2, 2), "{:?}", parsed.problems);
-    let many = vec![LATENCY; 11].join(",");
+    let many = [LATENCY; 11].join(",");
     let parsed = parse_report(&format!("```signals\n[{many}]\n```"));
     assert_eq!((parsed.signals.len(), parsed.problems), (MOST, vec!["11 signals were given; the first 8 are kept".to_owned()]));
 }
@@ -120,7 +121,8 @@ fn a_field_is_understood_in_many_words() {
         let signal = read(&format!("\"direction\": \"{written}\", \"confidence\": 1")).expect(written);
         assert_eq!(signal.direction, meant, "{written}");
     }
-    for (written, meant) in [("0.7", 0.7), ("70", 0.7), ("1", 1.0), ("\"70%\"", 0.7), ("\"70\"", 0.7), ("\"High\"", 0.8), ("\"1%\"", 0.01), ("null", 0.5)]
+    for (written, meant) in
+        [("0.7", 0.7), ("70", 0.7), ("1", 1.0), ("\"70%\"", 0.7), ("\"70\"", 0.7), ("\"High\"", 0.8), ("\"1%\"", 0.01), ("null", 0.5)]
     {
         let signal = read(&format!("\"direction\": \"up\", \"confidence\": {written}")).expect(written);
         assert!((signal.confidence - meant).abs() < 1e-9, "{written}");
@@ -209,22 +211,30 @@ fn a_fence_that_is_cut_is_closed_within_the_cap() {
 
 /// Signals in a text that may be hostile, cut off anywhere.
 fn wrapped() -> impl Strategy<Value = String> {
-    let opening = prop::sample::select(vec!["```signals\n", "```json\n", "````signals\n```json\n", "```\n", "~~~\n", "Signals:\n", "\n", "```rust\nx\n"]);
+    let opening = prop::sample::select(vec![
+        "```signals\n",
+        "```json\n",
+        "````signals\n```json\n",
+        "```\n",
+        "~~~\n",
+        "Signals:\n",
+        "\n",
+        "```rust\nx\n",
+    ]);
     let closing = prop::sample::select(vec!["\n```", "\n```\n```", "", "\n~~~\nBye.", "\n````"]);
-    (prop::sample::select(vec!["", "Hi. ", "a ` b\n", "```py\nx\n```\n"]), opening, 1..4_usize, closing, any::<prop::sample::Index>()).prop_map(
-        |(before, opening, count, closing, cut)| {
+    (prop::sample::select(vec!["", "Hi. ", "a ` b\n", "```py\nx\n```\n"]), opening, 1..4_usize, closing, any::<prop::sample::Index>())
+        .prop_map(|(before, opening, count, closing, cut)| {
             let text = format!("{before}{opening}[{}]{closing}", vec![LATENCY; count].join(", "));
             let at = cut.index(text.len() + 1);
             text[..at].to_owned()
-        },
-    )
+        })
 }
 
 proptest! {
     #[test]
     fn signals_are_never_posted_however_they_are_wrapped_and_cut(text in wrapped()) {
         let parsed = parse_report(&text);
-        prop_assert!(!parsed.text.contains("{") && !parsed.text.contains("\"subj") && !parsed.text.contains("```json"), "{:?}", parsed.text);
+        prop_assert!(!parsed.text.contains('{') && !parsed.text.contains("\"subj") && !parsed.text.contains("```json"), "{:?}", parsed.text);
     }
 
     #[test]
@@ -256,7 +266,7 @@ proptest! {
         prop_assert!(cut.chars().count() <= cap);
         // Only tried where there was something to cut: an open fence of the author is closed too.
         let ticks: Vec<usize> = cut.split(|c| c != '`').map(str::len).filter(|length| *length >= 3).collect();
-        prop_assert!(ticks.len() % 2 == 0 || ticks.contains(&4), "{cut:?}");
+        prop_assert!(ticks.len().is_multiple_of(2) || ticks.contains(&4), "{cut:?}");
     }
 
     #[test]
@@ -269,7 +279,9 @@ proptest! {
 #[test]
 fn fifty_thousand_characters_are_read_in_a_moment() {
     let began = std::time::Instant::now();
-    for part in ["[", "{", "```", "``` ", "```a", "[{", "{\"subject\":", "```json [\n```\n", "[{\"a\":", "{}", "~~~\n", "\"", LATENCY, " ", "x"] {
+    for part in
+        ["[", "{", "```", "``` ", "```a", "[{", "{\"subject\":", "```json [\n```\n", "[{\"a\":", "{}", "~~~\n", "\"", LATENCY, " ", "x"]
+    {
         let text = part.repeat(50_000 / part.len());
         let parsed = parse_report(&text);
         assert!(parsed.problems.len() <= 100_000 && cut_at_sentence(&parsed.text, 600).chars().count() <= 600);

@@ -16,7 +16,10 @@ fn near(a: f64, b: f64) -> bool {
 #[test]
 fn agreement_on_other_feeds_raises_and_on_the_same_feed_does_not() {
     let latency = |feed: &str| {
-        let claims = [claim("vince", "checkout latency", Direction::Up, 0.6, "metrics"), claim("eliza", "Latency of checkout", Direction::Up, 0.6, feed)];
+        let claims = [
+            claim("vince", "checkout latency", Direction::Up, 0.6, "metrics"),
+            claim("eliza", "Latency of checkout", Direction::Up, 0.6, feed),
+        ];
         let check = cross_check(&claims);
         assert!(check.tensions.is_empty() && check.findings.len() == 1, "{check:?}");
         assert_eq!(check.findings[0].direction, Some(Direction::Up));
@@ -86,7 +89,9 @@ fn hints_come_from_others_the_newest_first_and_one_a_subject() {
         claim("solus", "releases", Direction::Up, 0.9, "news"),
         claim("eliza", "latency of checkout", Direction::Up, 0.65, "traces"),
     ];
-    let texts = |listener: &str, limit| hints_for(&PersonaSlug::from(listener), &claims, limit).into_iter().map(|hint| hint.text).collect::<Vec<_>>();
+    let texts = |listener: &str, limit| {
+        hints_for(&PersonaSlug::from(listener), &claims, limit).into_iter().map(|hint| hint.text).collect::<Vec<_>>()
+    };
     assert_eq!(
         texts("solus", 5),
         ["latency of checkout is going up (65 % sure; traces: 7).", "costs looks bad (90 % sure; no feed given)."]
