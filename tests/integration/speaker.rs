@@ -197,7 +197,7 @@ async fn good_signals_are_read_and_not_posted() {
 
 #[tokio::test]
 async fn bad_signals_cost_the_report_nothing() {
-    let bad = "Latency rose to 840 ms.\n```signals\n[{\"subject\": 7, \"direction\": \"sideways\"}, {\"sub\n```";
+    let bad = "Latency rose to 840 ms.\n```signals\n[{\"direction\": \"up\"}, 7, {\"sub\n```";
     for kind in BOTH {
         let (said, asked) = reported(Script::say(bad), kind).await;
         let said = said.expect("a report");

@@ -3,7 +3,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::CallAsked;
-use super::material::Material;
+use super::material::{Material, history};
 use super::report::{model_call, question, spelt};
 use crate::domain::persona::Persona;
 use crate::domain::prediction::{Answer, Call};
@@ -69,7 +69,7 @@ pub(super) fn request(team: &str, asked: &CallAsked<'_>, persona: &Persona, mate
 }
 
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = material.history(asked.question.history).into_iter().collect();
+    let mut blocks: Vec<Block> = history(asked.question.history).into_iter().collect();
     blocks.extend(material.changes(asked.page));
     blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));

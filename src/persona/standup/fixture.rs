@@ -85,7 +85,7 @@ impl Standup {
             }],
             items: vec![item("Trace the slow checkout query", "vince", 2)],
             lessons: vec![lesson("The price feed stops at night; its silence before 08:00 means nothing.")],
-            history: (1..=5).rev().map(|day| (now() - TimeDelta::days(day), 500.0 - 4.0 * day as f64)).collect(),
+            history: (1..=5_i32).rev().map(|day| (now() - TimeDelta::days(day.into()), 500.0 - 4.0 * f64::from(day))).collect(),
             open_calls: vec![prediction(&rule, &call)],
             scoreboard: Scoreboard { hits: 7, misses: 8, open: 1, accuracy: Some(7.0 / 15.0), ..Scoreboard::default() },
             last_report: last_report(&call, &page, &cross_check),
@@ -171,11 +171,11 @@ impl Standup {
             people: &self.people,
         }
     }
+}
 
-    /// The speakers in order.
-    pub(super) fn speakers(&self) -> Vec<PersonaSlug> {
-        SPEAKERS.iter().map(|(name, ..)| name.to_lowercase().into()).collect()
-    }
+/// The speakers in order.
+pub(super) fn speakers() -> impl Iterator<Item = PersonaSlug> {
+    SPEAKERS.iter().map(|(name, ..)| name.to_lowercase().into())
 }
 
 fn roster() -> Roster {

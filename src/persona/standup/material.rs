@@ -47,11 +47,6 @@ impl Material<'_> {
         Cleaner { marker: self.marker }.line(&flat_name(name), 32)
     }
 
-    fn block(&self, label: impl Into<String>, lines: impl IntoIterator<Item = String>) -> Option<Block> {
-        let text = lines.into_iter().collect::<Vec<_>>().join("\n");
-        (!text.is_empty()).then(|| Block { label: label.into(), text })
-    }
-
     /// A feed with its values and its items.
     pub(super) fn feed(&self, feed: &PageFeed, whose: &str) -> Block {
         let name = flat_name(&feed.feed);
@@ -92,13 +87,13 @@ impl Material<'_> {
                 Err(reason) => self.clean(&format!("{name}, failing: {reason}"), 300),
             }
         };
-        self.block("other feeds, values alone", feeds.map(line))
+        block("other feeds, values alone", feeds.map(line))
     }
 
     /// What changed in all feeds since the last report.
     pub(super) fn changes(&self, page: &SharedPage) -> Option<Block> {
         let moved = page.changes.iter().filter(|change| figures::has_moved(change));
-        self.block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
+        block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
     }
 
     /// What was said before, one block a speaker, with its signals. Who was skipped said nothing.
@@ -123,7 +118,7 @@ impl Material<'_> {
             let news: Vec<String> = self.lines(&said.text).filter(|line| !is_told(line)).collect();
             (!news.is_empty()).then(|| format!("[{}] {}", self.speaker(seat), news.join(" ")))
         };
-        self.block(label, seats.iter().filter_map(line))
+        block(label, seats.iter().filter_map(line))
     }
 
     /// A report line by line, without the small print that a composed one has.
@@ -148,11 +143,11 @@ impl Material<'_> {
 
     pub(super) fn hints(&self, hints: &[Hint]) -> Option<Block> {
         let line = |hint: &Hint| format!("- {}: {}", flat_name(self.roster.name_of(&hint.from)), self.clean(&hint.text, LINE));
-        self.block("hints from the reports before yours", hints.iter().map(line))
+        block("hints from the reports before yours", hints.iter().map(line))
     }
 
     pub(super) fn lessons(&self, lessons: &[Memory]) -> Option<Block> {
-        self.block("lessons learnt before", lessons.iter().map(|lesson| format!("- {}", self.clean(&lesson.text, LINE))))
+        block("lessons learnt before", lessons.iter().map(|lesson| format!("- {}", self.clean(&lesson.text, LINE))))
     }
 
     /// Open items with their owners.
@@ -165,7 +160,7 @@ impl Material<'_> {
             let touched = item.updated_at.format("%-d %b");
             format!("- {} ({}, {}, {touched})", self.clean(&item.what, LINE), item.status.as_str(), flat_name(owner))
         };
-        self.block(label, items.iter().map(line))
+        block(label, items.iter().map(line))
     }
 
     /// The Day Report before: its summary, its call, its tensions and its actions. Its figures are in the changes.
@@ -178,11 +173,11 @@ impl Material<'_> {
         let tensions = report.cross_check.tensions.iter().map(|tension| format!("tension: {}", self.clean(&tension.subject, LINE)));
         let actions = report.actions.iter().map(|action| self.clean(&format!("action: {} ({})", action.what, action.owner), LINE));
         let label = format!("Day Report of {}", report.day.format("%A, %-d %B %Y"));
-        self.block(label, tldr.chain(call).chain(tensions).chain(actions))
+        block(label, tldr.chain(call).chain(tensions).chain(actions))
     }
 
     pub(super) fn moved(&self, moved: &[String]) -> Option<Block> {
-        self.block("what became of actions since the last report", moved.iter().map(|line| format!("- {}", self.clean(line, LINE))))
+        block("what became of actions since the last report", moved.iter().map(|line| format!("- {}", self.clean(line, LINE))))
     }
 
     pub(super) fn open_calls(&self, calls: &[Prediction]) -> Option<Block> {
@@ -191,7 +186,7 @@ impl Material<'_> {
             let (terms, due) = (open.rule.describe(), open.expires_at.format("%a %-d %b %H:%M UTC"));
             self.clean(&format!("- {}: {answer}, {sure:.0} %; {terms}, settled {due}", open.question), 400)
         };
-        self.block("open calls", calls.iter().map(line))
+        block("open calls", calls.iter().map(line))
     }
 
     /// What the team as a whole says, and where it contradicts itself.
@@ -205,17 +200,23 @@ impl Material<'_> {
             let sides: Vec<_> = tension.sides.iter().filter_map(|side| side.first()).map(|claim| self.side(claim)).collect();
             self.clean(&format!("tension: {}: {}", tension.subject, sides.join(" against ")), LINE * 2)
         });
-        self.block("signals compared", findings.chain(tensions))
+        block("signals compared", findings.chain(tensions))
     }
 
     fn side(&self, claim: &Claim) -> String {
         let evidence = claim.signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
         format!("{} {}{evidence}", self.roster.name_of(&claim.by), claim.signal.direction.as_str())
     }
+}
 
-    /// Earlier values, oldest first.
-    pub(super) fn history(&self, history: &[(DateTime<Utc>, f64)]) -> Option<Block> {
-        let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figures::number(*value));
-        self.block("the value before, oldest first", history.iter().map(line))
-    }
+/// Earlier values, oldest first. Numbers need no cleaning.
+pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
+    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figures::number(*value));
+    block("the value before, oldest first", values.iter().map(line))
+}
+
+/// A block of these lines; none of none.
+fn block(label: impl Into<String>, lines: impl IntoIterator<Item = String>) -> Option<Block> {
+    let text = lines.into_iter().collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| Block { label: label.into(), text })
 }

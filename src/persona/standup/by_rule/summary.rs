@@ -1,6 +1,7 @@
 use chrono::{DateTime, Utc};
 
 use super::delta::most_moved;
+use super::events;
 use crate::domain::page::SharedPage;
 use crate::domain::tension::CrossCheck;
 use crate::persona::offline::wording::{count, foreign, moment};
@@ -9,10 +10,12 @@ use crate::persona::standup::figures;
 /// How many names a line lists before it counts the others.
 const NAMED: usize = 4;
 
-/// The TL;DR by rule: what changed most, what does not fit together, which feeds failed; or that all is quiet.
+/// The TL;DR by rule: what changed most, or where no value did, what is new; what does not fit together; which feeds failed; or that all is
+/// quiet.
 pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<Utc>) -> Vec<String> {
     let changed = most_moved(&page.changes);
     let most = changed.first().map(|change| format!("Changed most: {}.", foreign(&figures::change(change, now), 160)));
+    let most = most.or_else(|| list_new(page).map(|news| format!("New since {}: {news}.", moment(page.since, now))));
     let tensions = list_names(cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
     let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
     let tensions = tensions.map(|subjects| format!("Does not fit together: {subjects}."));
@@ -22,6 +25,16 @@ pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<
         return vec![format!("All quiet: nothing changed in {} since {}.", count(page.feeds.len(), "feed"), moment(page.since, now))];
     }
     lines
+}
+
+/// "repository 14, reviews 12". On the first day of a feed nothing tells whether its values changed, but its items are new all the same.
+fn list_new(page: &SharedPage) -> Option<String> {
+    let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let news: Vec<String> = readings
+        .filter(|(_, reading)| events(reading).next().is_some())
+        .map(|(feed, reading)| format!("{} {}", feed.feed, reading.total))
+        .collect();
+    list_names(news.iter().map(String::as_str))
 }
 
 /// The first names, and how many there are beside them; none of none.

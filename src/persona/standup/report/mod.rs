@@ -1,5 +1,10 @@
+//! A persona's report: what its prompt holds, and what is made of the answer.
+//!
+//! `answer` takes apart what a model wrote. What a report says where none is configured is `by_rule`'s.
+
+mod answer;
+
 use chrono::{DateTime, Utc};
-use serde::de::IgnoredAny;
 use tokio_util::sync::CancellationToken;
 
 use super::material::Material;
@@ -8,10 +13,9 @@ use crate::domain::ids::PersonaSlug;
 use crate::domain::meeting::{Contribution, Meeting};
 use crate::domain::page::PageFeed;
 use crate::domain::persona::{Persona, StandupDuty};
-use crate::domain::signal::{self, Signal};
-use crate::domain::text::is_invisible;
+use crate::domain::signal::Signal;
 use crate::domain::usage::Purpose;
-use crate::llm::{Call as ModelCall, ModelMessage, ModelRequest, Written};
+use crate::llm::{Call as ModelCall, ModelMessage, ModelRequest};
 use crate::persona::context::new_marker;
 use crate::persona::prompt::{self, Block, standup as template};
 use crate::persona::turn::{Performer, TurnError};
@@ -33,7 +37,7 @@ impl Performer {
             let (marker, now) = (new_marker(), self.clock.now());
             let request = request(&self.team, asked, persona, Material { roster: &self.roster, marker: &marker, now });
             let written = self.models.complete_or_break_off(&model_call(persona, asked.meeting), &request, cancel).await?;
-            read_answer(&written, persona.standup.cap)?
+            answer::read_answer(&written, persona.standup.cap)?
         };
         said.text = self.without_secrets(said.text, &persona.slug);
         said.signals = said.signals.into_iter().map(|signal| self.signal_without_secrets(signal, &persona.slug)).collect();
@@ -54,6 +58,7 @@ impl Performer {
     fn signal_without_secrets(&self, mut signal: Signal, persona: &PersonaSlug) -> Signal {
         signal.subject = self.without_secrets(signal.subject, persona);
         if let Some(evidence) = &mut signal.evidence {
+            evidence.feed = self.without_secrets(std::mem::take(&mut evidence.feed), persona);
             evidence.value = self.without_secrets(std::mem::take(&mut evidence.value), persona);
         }
         signal
@@ -129,66 +134,6 @@ pub(super) fn question<'a>(asked: &QuestionAsked<'a>) -> template::Question<'a> 
 /// A moment in full.
 pub(super) fn spelt(at: DateTime<Utc>) -> String {
     at.format("%A, %-d %B %Y, %H:%M UTC").to_string()
-}
-
-/// Takes an answer apart: what is posted, the signals, and what was wrong with it.
-fn read_answer(written: &Written, cap: usize) -> Result<Contribution, TurnError> {
-    let reply = &written.reply;
-    let parsed = signal::parse_report(&reply.text);
-    let mut problems = parsed.problems;
-    let mut text = parsed.text;
-    if let Some(error) = &written.broke_off {
-        problems.push(format!("the answer broke off: {error}"));
-        // Where the signals had begun, the words before them are all there.
-        if !reply.text.contains("```signals") {
-            text = whole_sentences(&text).to_owned();
-        }
-    }
-    if !holds_words(&text) && !parsed.signals.is_empty() {
-        problems.push("the answer held signals and no words".into());
-        text = parsed.signals.iter().map(in_words).collect::<Vec<_>>().join("\n");
-    }
-    if !holds_words(&text) {
-        return Err(written.broke_off.clone().map_or(TurnError::Nothing, TurnError::from));
-    }
-    Ok(Contribution {
-        text: signal::cut_at_sentence(&text, cap),
-        signals: parsed.signals,
-        model: Some(reply.full_name()),
-        usage: reply.usage,
-        partial: written.broke_off.is_some(),
-        problems,
-    })
-}
-
-/// A signal as a line that people read.
-fn in_words(signal: &Signal) -> String {
-    let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(" ({} {})", found.feed, found.value));
-    format!("- {}: {}{evidence}", signal.subject, signal.direction.as_str())
-}
-
-/// Whether a person would read something in it. Bare JSON, as some models refuse in, is no report.
-fn holds_words(text: &str) -> bool {
-    let words = text.trim().trim_matches('`').trim_start_matches("json").trim();
-    let is_json = words.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(words).is_ok();
-    !is_json && words.chars().any(|c| c.is_alphanumeric() && !is_invisible(c))
-}
-
-/// The text up to its last whole sentence or line. A full stop behind a digit, with nothing after it, may be a decimal point.
-fn whole_sentences(text: &str) -> &str {
-    let mut end = 0;
-    let mut before = ' ';
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let follows = chars.peek().map(|(_, next)| *next);
-        let ends_sentence =
-            matches!(c, '.' | '!' | '?' | '…') && follows.map_or(!(c == '.' && before.is_ascii_digit()), char::is_whitespace);
-        if ends_sentence || c == '\n' {
-            end = at + c.len_utf8();
-        }
-        before = c;
-    }
-    text[..end].trim_end()
 }
 
 #[cfg(test)]
