@@ -139,6 +139,15 @@ impl Stage {
         self.clock.advance(by);
     }
 
+    /// Time jumps far, and whoever looks at the clock now and then has seen it: one who was just looking does so again within half a minute.
+    pub(super) async fn pass(&self, time: Duration) {
+        let look = Duration::from_secs(31);
+        for step in [time.saturating_sub(look), look] {
+            self.clock.advance(step);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     /// A person calls a standup; it runs to its end.
     pub(super) async fn hold(&self) -> Held {
         self.team.say(CHANNEL, START).await;
