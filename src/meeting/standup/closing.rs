@@ -102,6 +102,7 @@ impl Standup {
                     seats: session.seats,
                     cross_check: &cross_check,
                     call: position.as_ref().ok().map(|position| &position.call),
+                    question: position.as_ref().ok().map(|position| position.terms.asked()),
                     last_report: last.as_ref(),
                     moved: &moved,
                     open: &open,

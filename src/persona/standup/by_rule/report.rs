@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 
-use super::{delta, events, signals};
+use super::{alarm, delta, events, signals};
 use crate::domain::meeting::Contribution;
 use crate::domain::page::{PageFeed, PageItem, PageReading};
 use crate::domain::persona::{Persona, StandupDuty};
@@ -31,10 +31,12 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     if lines.is_empty() {
         lines = vec!["Nothing to report.".to_owned(), format!("-# {}", looked_at(&own, asked, now))];
     }
-    let failing = own.iter().filter(|feed| feed.outcome.is_err());
+    let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
+    let readings = own.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(|value| alarm::signal(feed, value)));
     Contribution {
         text: within(&lines, persona.standup.cap),
-        signals: failing.map(|feed| signals::of_failure(feed)).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
+        signals: failing.chain(alarms).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
         model: None,
         usage: TokenUsage::default(),
         partial: false,
@@ -69,7 +71,7 @@ fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<S
     };
     let moved: Vec<&ValueChange> = moved.iter().copied().filter(|change| change.feed == feed.feed).collect();
     let events = tally(reading);
-    if moved.is_empty() && events.is_none() {
+    if moved.is_empty() && events.is_none() && alarm::list_alarms(reading).next().is_none() {
         return None;
     }
     let values = reading.values.iter().map(|value| {
