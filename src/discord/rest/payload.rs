@@ -22,7 +22,8 @@ pub(super) fn revision(message: &OutboundMessage) -> Value {
 }
 
 fn said(message: &OutboundMessage) -> Value {
-    let files: Vec<_> = message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
+    let files: Vec<_> =
+        message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
     json!({
         "content": message.text,
         "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
