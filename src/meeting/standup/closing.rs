@@ -9,7 +9,7 @@ use super::render;
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
-use crate::domain::meeting::{Meeting, Seat};
+use crate::domain::meeting::{Meeting, Participant, Seat};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
 use crate::domain::page::{PageFeed, SharedPage};
@@ -259,7 +259,9 @@ impl Standup {
     ) -> Vec<OutboundMessage> {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
-        if let Ok(call) = &report.call {
+        if let Ok(call) = &report.call
+            && needs_saying(call, report)
+        {
             outbox.push(OutboundMessage::new(
                 &call.call.by,
                 channel,
@@ -312,6 +314,12 @@ impl Standup {
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
         Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
     }
+}
+
+/// A call by rule stands in its persona's report already, unless that was passed over.
+fn needs_saying(call: &ReportedCall, report: &DayReport) -> bool {
+    let caller = Participant::Persona(call.call.by.clone());
+    call.call.model.is_some() || !report.contributions.iter().any(|said| said.who == caller && said.text.is_some())
 }
 
 fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {
