@@ -60,6 +60,7 @@ fn check(bencher: Bencher<'_, '_>) {
             answers: None,
             text: format!("{n} {TALK}").replace("costs", ["sales", "hopes", "fears"][n % 3]).replace(' ', &format!(" {n}")),
             at: DateTime::UNIX_EPOCH,
+            in_meeting: false,
         })
         .collect();
     let person = Speaker::Person { id: "9".into(), name: "Ann".into() };
@@ -144,7 +145,7 @@ fn roster() -> Roster {
         tools: Vec::new(),
         feeds: Vec::new(),
         channels: BTreeMap::new(),
-        standup: StandupRole { role: String::new(), cap: 800 },
+        standup: StandupRole { role: String::new(), cap: 800, duty: None },
         voice: BTreeMap::new(),
         prompt: String::new(),
     });

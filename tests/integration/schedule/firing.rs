@@ -182,8 +182,8 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     assert_eq!(open.len(), 1);
     assert_eq!((&open[0].job, open[0].state, &open[0].action), (&job.name, FiringState::Open, &job.action));
     let instant = open[0].instant;
-    assert!(store.end_firing(&job.name, instant, FiringState::Done, Some("two settled")).await.unwrap());
-    assert!(!store.end_firing(&job.name, instant, FiringState::Refused, None).await.unwrap(), "it has ended");
+    assert!(store.end_firing(&job.name, instant, FiringState::Done, Some("two settled"), &[], instant).await.unwrap());
+    assert!(!store.end_firing(&job.name, instant, FiringState::Refused, None, &[], instant).await.unwrap(), "it has ended");
     assert!(store.list_open_firings().await.unwrap().is_empty());
     assert_eq!(firings(&store, &job).await[0].note.as_deref(), Some("two settled"));
 }

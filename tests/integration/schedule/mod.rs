@@ -17,6 +17,7 @@ use chrono_tz::Tz;
 use secrecy::SecretString;
 use teamroom::clock::Clock;
 use teamroom::config::ScheduleSettings;
+use teamroom::domain::meeting::StandupTerms;
 use teamroom::domain::schedule::{Firing, Job, JobAction, JobDraft, MissedRuns};
 use teamroom::schedule::{Parts, Schedule};
 use teamroom::store::Store;
@@ -86,6 +87,7 @@ impl Place {
 
 fn schedule(store: &Store, clock: &Wall, jobs: &[Job]) -> Schedule {
     Schedule::new(Parts {
+        standup: StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30) },
         settings: ScheduleSettings { zone: Tz::UTC, jobs: jobs.to_vec() },
         coordinator: "kelly".into(),
         store: store.clone(),
