@@ -9,16 +9,16 @@ use super::render;
 use super::reporting::{claims_of, read_material};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
-use crate::domain::meeting::{Meeting, Participant, Seat};
+use crate::domain::meeting::{Meeting, Participant};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
-use crate::domain::page::{PageFeed, SharedPage};
+use crate::domain::page::SharedPage;
 use crate::domain::persona::StandupDuty;
 use crate::domain::prediction::{Call, Prediction};
-use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
+use crate::domain::report::{DayReport, ReportedCall};
 use crate::domain::tension::{self, CrossCheck};
 use crate::domain::usage::Money;
-use crate::domain::work::{Origin, Owner, ProposedAction, WorkItem, WorkKind, WorkStatus};
+use crate::domain::work::{Origin, ProposedAction, WorkItem, WorkKind, WorkStatus};
 use crate::meeting::agenda::Session;
 use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
 use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
@@ -33,21 +33,21 @@ const OPEN_ITEMS: u32 = 30;
 const SIGNIFICANCE: f64 = 0.5;
 
 /// A call on its terms.
-struct Position {
-    call: Call,
-    terms: Terms,
+pub(super) struct Position {
+    pub(super) call: Call,
+    pub(super) terms: Terms,
 }
 
 /// What the report is made of.
-struct Findings<'a> {
-    page: &'a SharedPage,
-    cross_check: CrossCheck,
-    position: Result<Position, String>,
-    conclusion: Conclusion,
-    actions: CheckedActions,
+pub(super) struct Findings<'a> {
+    pub(super) page: &'a SharedPage,
+    pub(super) cross_check: CrossCheck,
+    pub(super) position: Result<Position, String>,
+    pub(super) conclusion: Conclusion,
+    pub(super) actions: CheckedActions,
     /// This day's, if a standup was held before.
-    earlier: Option<StoredReport>,
-    moved: Vec<String>,
+    pub(super) earlier: Option<StoredReport>,
+    pub(super) moved: Vec<String>,
 }
 
 impl Standup {
@@ -167,86 +167,6 @@ impl Standup {
             updated_at: now,
         };
         accepted.iter().map(item).collect()
-    }
-
-    async fn make_report(
-        &self,
-        session: &Session<'_>,
-        found: &Findings<'_>,
-        items: &[WorkItem],
-        now: DateTime<Utc>,
-    ) -> anyhow::Result<DayReport> {
-        let meeting = session.meeting;
-        let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
-        // What an earlier standup of the day decided still holds.
-        let earlier = found.earlier.as_ref().map(|earlier| earlier.report.actions.clone()).unwrap_or_default();
-        let call = match &found.position {
-            Ok(position) => Ok(ReportedCall {
-                call: position.call.clone(),
-                by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
-                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
-                expires_at: position.terms.expires_at,
-            }),
-            Err(reason) => Err(reason.clone()),
-        };
-        Ok(DayReport {
-            day: meeting.day,
-            channel: meeting.channel.id.clone(),
-            channel_name: meeting.channel.name.clone(),
-            meeting: meeting.id.clone(),
-            revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
-            written_at: now,
-            tldr: found.conclusion.tldr.clone(),
-            question: self.parts.standup.question.as_ref().map(|question| question.text.clone()),
-            call,
-            scoreboard: self.read_scoreboard().await?,
-            contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
-            cross_check: found.cross_check.clone(),
-            changes: found.page.changes.clone(),
-            moved: found.moved.clone(),
-            actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
-            refused: found.actions.refused.clone(),
-            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
-            cost,
-            usage,
-            seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
-            model: found.conclusion.model.clone(),
-        })
-    }
-
-    fn contributed(&self, seat: &Seat) -> Contributed {
-        Contributed {
-            who: seat.who.clone(),
-            name: self.name_of(&seat.who).to_owned(),
-            state: seat.state,
-            text: seat.contribution.as_ref().map(|contribution| contribution.text.clone()),
-            reason: seat.reason.clone(),
-            signals: seat.contribution.as_ref().map(|contribution| contribution.signals.clone()).unwrap_or_default(),
-        }
-    }
-
-    fn reported(&self, item: &WorkItem) -> ReportedAction {
-        let owner = match &item.owner {
-            Owner::Persona(slug) => self.parts.roster.name_of(slug).to_owned(),
-            Owner::Person { name, .. } => name.clone(),
-        };
-        let WorkItem { id, what, how, why, urgency, .. } = item.clone();
-        ReportedAction { item: id, what, how, why, owner, urgency }
-    }
-
-    fn feed_line(&self, page: &PageFeed) -> FeedLine {
-        let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
-            source: reading.source.clone(),
-            as_of: reading.as_of,
-            items: reading.total,
-            values: reading
-                .values
-                .iter()
-                .map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit)))
-                .collect(),
-            note: reading.note.clone(),
-        });
-        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
     }
 
     /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.

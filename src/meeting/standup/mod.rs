@@ -1,6 +1,6 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
-//! Each step is a file: `opening`, `page`, `reporting`, `closing`. `predictions` settles calls whose time has come, `health` looks at the last
+//! Each step is a file: `opening`, `page`, `reporting`, `closing` with the `report` that it makes. `predictions` settles calls whose time has come, `health` looks at the last
 //! standups, `jobs` does what the schedule asks, `desk` answers commands, `file` writes the report where people look for it, and `render` says how all of it looks. What a persona
 //! says is `persona::standup`'s; the rules of signals, calls and actions stand in `domain`.
 
@@ -14,6 +14,7 @@ mod page;
 mod predictions;
 mod question;
 pub mod render;
+mod report;
 mod reporting;
 
 use std::time::Duration;
