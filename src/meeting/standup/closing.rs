@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::Standup;
 use super::question::Terms;
 use super::render;
 use super::reporting::{claims_of, read_material};
+use super::{Standup, say};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
 use crate::domain::meeting::{Meeting, Participant};
@@ -59,7 +59,7 @@ impl Standup {
             anyhow::bail!("the process is ending; the report is made after the next start");
         }
         let now = self.parts.clock.now();
-        let items = self.make_items(meeting, &found.actions.accepted, now);
+        let items = make_items(meeting, &found.actions.accepted, now);
         let report = self.make_report(session, &found, &items, now).await?;
         let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
@@ -145,30 +145,6 @@ impl Standup {
         Ok(Ok(Position { call, terms }))
     }
 
-    fn make_items(&self, meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
-        let item = |action: &AcceptedAction| WorkItem {
-            id: WorkItemId::generate(),
-            kind: WorkKind::Action,
-            what: action.what.clone(),
-            how: action.how.clone(),
-            why: action.why.clone(),
-            owner: action.owner.clone(),
-            urgency: action.urgency,
-            priority: 2,
-            criteria: Vec::new(),
-            status: WorkStatus::New,
-            attempts: 0,
-            parent: None,
-            depends_on: Vec::new(),
-            origin: Origin::Meeting(meeting.id.clone()),
-            outcome: None,
-            cost: Money::ZERO,
-            created_at: now,
-            updated_at: now,
-        };
-        accepted.iter().map(item).collect()
-    }
-
     /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
     fn render_closing(
         &self,
@@ -198,7 +174,7 @@ impl Standup {
         });
         if let Some(earlier) = earlier {
             let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
-            outbox.push(self.say(meeting, OutboundKind::Notice, text));
+            outbox.push(say(meeting, OutboundKind::Notice, text));
         }
         outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
         outbox
@@ -234,6 +210,31 @@ impl Standup {
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
         Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
     }
+}
+
+/// The rows of the backlog that accepted actions become.
+fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
+    let item = |action: &AcceptedAction| WorkItem {
+        id: WorkItemId::generate(),
+        kind: WorkKind::Action,
+        what: action.what.clone(),
+        how: action.how.clone(),
+        why: action.why.clone(),
+        owner: action.owner.clone(),
+        urgency: action.urgency,
+        priority: 2,
+        criteria: Vec::new(),
+        status: WorkStatus::New,
+        attempts: 0,
+        parent: None,
+        depends_on: Vec::new(),
+        origin: Origin::Meeting(meeting.id.clone()),
+        outcome: None,
+        cost: Money::ZERO,
+        created_at: now,
+        updated_at: now,
+    };
+    accepted.iter().map(item).collect()
 }
 
 /// A call by rule stands in its persona's report already, unless that was passed over.

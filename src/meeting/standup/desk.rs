@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDate;
 
-use super::{Standup, render};
+use super::{Standup, render, say};
 use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, StandupCommand};
 use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::message::Place;
@@ -48,7 +48,7 @@ impl Standup {
                 CommandReply::public(format!("{by} wraps the standup up; the Day Report is next."))
             }
             StandupCommand::Cancel => {
-                let said = self.say(&meeting, OutboundKind::Notice, format!("{by} cancelled the standup. There is no report of it."));
+                let said = say(&meeting, OutboundKind::Notice, format!("{by} cancelled the standup. There is no report of it."));
                 self.parts.store.end_meeting(&meeting.id, MeetingState::Cancelled, &format!("{by} cancelled it"), &[said], now).await?;
                 self.parts.relay.wake(&meeting.channel.id);
                 CommandReply::private("The standup is cancelled.")
@@ -66,9 +66,9 @@ impl Standup {
         let by = CalledBy::Person { id: caller.id.clone(), name: caller.name.clone(), message: None };
         let now = self.parts.clock.now();
         let meeting = self.parts.terms.call(call.channel.clone(), by, now);
-        let called = self.parts.store.call_meeting(&meeting).await?;
+        let outcome = self.parts.store.call_meeting(&meeting).await?;
         self.parts.called.notify_one();
-        Ok(match called {
+        Ok(match outcome {
             Called::Opened => CommandReply::private("The standup begins."),
             Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
         })
