@@ -9,6 +9,7 @@ mod sandbox;
 mod schedule;
 mod speaker;
 mod standup_surfaces;
+mod standup;
 mod store;
 mod support;
 mod team;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
 use teamroom::clock::{ManualClock, SharedClock, SystemClock};
 use teamroom::config::{Config, ModelRef, ProviderKind, ProviderSettings, Sources};
-use teamroom::domain::persona::Tier;
+use teamroom::domain::persona::{Persona, Tier};
 use teamroom::domain::roster::Roster;
 use teamroom::persona::{file, load};
 use teamroom::sandbox::{BotAccount, Options, RateLimits, Sandbox};
@@ -49,6 +49,7 @@ macro_rules! on_both_stores {
 pub(crate) use on_both_stores;
 
 type Configure = Box<dyn Fn(&mut Config) + Send>;
+type Cast = Box<dyn Fn(&mut Vec<Persona>) + Send>;
 
 /// How a test wants its team.
 pub(crate) struct Wanted {
@@ -59,6 +60,7 @@ pub(crate) struct Wanted {
     model: Option<ProviderKind>,
     tokens: Box<dyn Fn(&str) -> bool + Send>,
     extra: Vec<(&'static str, &'static str)>,
+    cast: Cast,
     strangers: Vec<(&'static str, &'static str)>,
     app: bool,
 }
@@ -73,6 +75,7 @@ impl Wanted {
             model: None,
             tokens: Box::new(|_| true),
             extra: Vec::new(),
+            cast: Box::new(|_| {}),
             strangers: Vec::new(),
             app: true,
         }
@@ -81,6 +84,12 @@ impl Wanted {
     /// With one more persona.
     pub(crate) fn persona(mut self, slug: &'static str, name: &'static str) -> Self {
         self.extra.push((slug, name));
+        self
+    }
+
+    /// With the personas changed like this.
+    pub(crate) fn personas(mut self, change: impl Fn(&mut Vec<Persona>) + Send + 'static) -> Self {
+        self.cast = Box::new(change);
         self
     }
 
@@ -125,7 +134,7 @@ impl Wanted {
 
     pub(crate) async fn start(self) -> TestTeam {
         let dir = tempfile::tempdir().expect("a temporary directory");
-        let roster = roster(&self.extra);
+        let roster = roster(&self.extra, &self.cast);
         let mut options = Options::new(dir.path().join("sandbox"));
         options.rate_limits = RateLimits::Off;
         options.bots = roster
@@ -180,7 +189,7 @@ impl Wanted {
 }
 
 /// The built-in team and some more.
-fn roster(extra: &[(&str, &str)]) -> Roster {
+fn roster(extra: &[(&str, &str)], change: &Cast) -> Roster {
     let built_in = load::BUILT_IN.iter().map(|(name, text)| (name.trim_end_matches(".md"), (*text).to_owned()));
     let more = extra.iter().map(|(slug, name)| {
         (
@@ -188,7 +197,8 @@ fn roster(extra: &[(&str, &str)]) -> Roster {
             format!("---\nname: {name}\nrole: extra\ncolor: \"#336699\"\nstandup:\n  role: Report.\n  cap: 600\n---\nYou are {name}.\n"),
         )
     });
-    let personas = built_in.chain(more).map(|(slug, text)| file::parse(slug, text.as_bytes()).expect("a persona")).collect();
+    let mut personas = built_in.chain(more).map(|(slug, text)| file::parse(slug, text.as_bytes()).expect("a persona")).collect();
+    change(&mut personas);
     Roster::new(personas).expect("a roster")
 }
 

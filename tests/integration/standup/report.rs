@@ -1,0 +1,190 @@
+//! A standup without a model on a repository with a real history: what is posted, by whom, and where every figure comes from.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use regex::Regex;
+use serde_json::json;
+use teamroom::domain::meeting::SeatState;
+use teamroom::domain::report::DayReport;
+use teamroom::domain::work::{Origin, Owner, WorkStatus};
+use teamroom::store::ItemFilter;
+
+use super::newsstand::Paper;
+use super::stage::{CHANNEL, Held, SPEAKERS, START, Setting, Stage};
+use crate::support::history::{self, Commit};
+use crate::support::team::{Backing, Shown, on_both_stores};
+
+on_both_stores!(
+    a_standup_is_opened_reported_and_closed_in_order,
+    every_number_of_the_report_comes_from_somewhere,
+    actions_are_rows_of_the_backlog,
+    a_feed_that_hangs_does_not_keep_the_kickoff_waiting,
+    the_report_is_shown_any_time,
+);
+
+/// A standup on the newest commits of a real project, with one feed that is down; nothing where that history is missing.
+async fn held(backing: Backing) -> Option<(Stage, Held, Vec<Commit>)> {
+    let mut commits = None;
+    let stage = Setting::on(backing).open_after(|work, now| commits = history::make_repository(work, 200, now)).await;
+    let commits = commits?;
+    // Oracle's market is closed, so that there is something to be done.
+    stage.feeds.lay_out("market", Paper::Down);
+    let held = stage.hold().await;
+    Some((stage, held, commits))
+}
+
+async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
+    let Some((stage, held, _)) = held(backing).await else { return };
+    let said = stage.said().await;
+    let kickoff = &said[0];
+    assert!(kickoff.author == "Kelly" && kickoff.text.contains(&SPEAKERS.join(" → ")), "{kickoff:?}");
+    assert!(kickoff.text.contains("Essential question") && kickoff.text.contains("too few to judge"), "{kickoff:?}");
+    assert!(kickoff.text.contains("No model is configured"), "{kickoff:?}");
+    let page = &said[1];
+    assert!(page.author == "Kelly" && page.text.contains("market"), "{page:?}");
+    assert!(stage.thread(page).await.iter().any(|text| text.contains("latency: 412 ms")), "the page in full");
+
+    // Each has the floor once, in order, from its own account; Solus speaks once more for the call.
+    let reports: Vec<&Shown> = said[2..].iter().take(6).collect();
+    assert_eq!(reports.iter().map(|shown| shown.author.as_str()).collect::<Vec<_>>(), SPEAKERS, "{said:#?}");
+    for (shown, name) in reports.iter().zip(SPEAKERS) {
+        assert_eq!(shown.raw["author"]["id"], stage.team.account(&name.to_lowercase()), "{name}");
+    }
+    let (call, card) = (&said[8], &said[9]);
+    assert!(call.author == "Solus" && call.text.contains("My call"), "{call:?}");
+    assert!(card.author == "Kelly" && card.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")), "{card:?}");
+    assert_eq!(said.len(), 10, "{said:#?}");
+    assert!(!stage.thread(card).await.is_empty());
+    assert!(held.states().iter().all(|state| matches!(state, SeatState::Spoke | SeatState::Quiet)), "{:?}", held.seats);
+
+    for shown in &said {
+        assert_eq!(shown.raw["mentions"], json!([]), "nobody is pinged: {shown:?}");
+        assert_eq!(shown.raw["mention_everyone"], json!(false), "{shown:?}");
+    }
+    for extension in ["md", "json"] {
+        let path = stage.team.config.data.join(format!("reports/{}.{extension}", held.meeting.day));
+        assert!(path.exists(), "{}", path.display());
+    }
+}
+
+async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
+    let Some((stage, held, commits)) = held(backing).await else { return };
+    let cards = stage.cards().await;
+    let card = &cards[0];
+    let file = |extension: &str| {
+        let path = stage.team.config.data.join(format!("reports/{}.{extension}", held.meeting.day));
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let stored: DayReport = serde_json::from_str(&file("json")).expect("a report");
+    assert_eq!(stored, held.report, "the file is the stored report");
+
+    // What the feeds really held, known from elsewhere than from the report.
+    let page = stage.said().await.swap_remove(1);
+    let told = stage.thread(&page).await.join("\n");
+    for known in ["latency: 412 ms", "orders: 231", "entries: 3", &format!("commits: {}", commits.len())] {
+        assert!(told.contains(known), "{known} in\n{told}");
+    }
+    let day_before = held.meeting.called_at - TimeDelta::days(1);
+    let recent = commits.iter().filter(|commit| commit.at.to_utc() >= day_before).count();
+
+    let mut known = numbers(&told);
+    known.extend(numbers(&page.text));
+    known.extend(commits.iter().flat_map(|commit| numbers(&commit.subject).into_iter().chain(numbers(&commit.author))));
+    // A question's change and the value that it leads to.
+    known.extend(["10".to_owned(), (commits.len() + 10).to_string()]);
+    known.insert(recent.to_string());
+    // The ledger: nothing was spent.
+    let (cost, usage) = stage.store.spent_on(held.meeting.id.as_str()).await.expect("the ledger");
+    assert_eq!((cost.0, usage.total()), (0, 0));
+    known.insert("0".into());
+    // The team's own counting: of its actions, its items and the time it took.
+    let report = &held.report;
+    known.extend((0..=report.actions.len()).map(|number| number.to_string()));
+    known.extend(report.feeds.iter().filter_map(|feed| Some(feed.outcome.as_ref().ok()?.items.to_string())));
+    known.extend([report.seconds, report.seconds / 60, report.seconds % 60].map(|number| number.to_string()));
+    known.insert(report.feeds.len().to_string());
+    // How sure claims and calls are, which is no figure of anything in the world.
+    let sure = report.cross_check.findings.iter().flat_map(|finding| &finding.claims).map(|claim| claim.signal.confidence);
+    let sure = sure.chain(report.cross_check.findings.iter().map(|finding| finding.confidence));
+    known.extend(sure.chain(report.call.iter().map(|made| made.call.confidence)).map(|share| format!("{:.0}", share * 100.0)));
+
+    let thread = stage.thread(card).await.join("\n");
+    for (place, text) in [("card", card.raw["embeds"][0].to_string()), ("thread", thread), ("file", file("md"))] {
+        let text = without_own_marks(&text, &held);
+        let unknown: Vec<String> = numbers(&text).difference(&known).cloned().collect();
+        assert!(unknown.is_empty(), "{unknown:?} in the {place} come from nowhere:\n{text}");
+    }
+}
+
+async fn actions_are_rows_of_the_backlog(backing: Backing) {
+    let Some((stage, held, _)) = held(backing).await else { return };
+    let report = &held.report;
+    assert!(!report.actions.is_empty() && report.refused.is_empty(), "{report:#?}");
+    let repair = report.actions.iter().find(|action| action.what.contains("market")).expect("a feed is to be repaired");
+    assert_eq!(repair.owner, "Oracle");
+    let items = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog");
+    assert_eq!(items.len(), report.actions.len());
+    for action in &report.actions {
+        let item = items.iter().find(|item| item.id == action.item).expect("a row");
+        assert_eq!((&item.what, item.status, item.urgency), (&action.what, WorkStatus::New, action.urgency));
+        assert_eq!(item.origin, Origin::Meeting(held.meeting.id.clone()));
+        assert!(matches!(&item.owner, Owner::Persona(slug) if slug.as_str() == action.owner.to_lowercase()), "{item:?}");
+    }
+    let noted = stage.store.list_items_changed(held.meeting.called_at, stage.now()).await.expect("the events");
+    assert_eq!(noted.len(), items.len(), "each was recorded as an event: {noted:?}");
+}
+
+async fn a_feed_that_hangs_does_not_keep_the_kickoff_waiting(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    stage.feeds.lay_out("shop", Paper::Hangs);
+    stage.team.say(CHANNEL, START).await;
+    let kickoff = stage.hears("Standup ·").await;
+    assert_eq!(kickoff.author, "Kelly");
+    assert_eq!(stage.said().await.len(), 1, "the page is still being read");
+    stage.jump(Duration::from_secs(10));
+    let held = stage.over().await;
+    let shop = held.report.feeds.iter().find(|feed| feed.feed == "shop").expect("it is told");
+    assert!(shop.outcome.as_ref().is_err_and(|reason| reason.contains("10 s")), "{shop:?}");
+    assert_eq!(held.seat("vince").state, SeatState::Spoke, "a feed that fails is a report");
+}
+
+async fn the_report_is_shown_any_time(backing: Backing) {
+    let Some((stage, held, _)) = held(backing).await else { return };
+    let title = held.meeting.day.format("%a %-d %b %Y").to_string();
+    assert!(stage.subcommand("report", "today", json!([])).await.contains(&title));
+    stage.team.say(CHANNEL, "day report").await;
+    let shown = stage.hears("No standup is running. Today's report").await;
+    assert!(shown.text.contains(&held.report.tldr[0]), "{shown:?}");
+    assert_eq!(stage.cards().await.len(), 1, "showing it posts no other");
+}
+
+/// The text without what stands for moments, places and rows: no figure is claimed with them.
+fn without_own_marks(text: &str, held: &Held) -> String {
+    let mut text = text.replace(held.meeting.id.as_str(), "").replace(held.meeting.channel.id.as_str(), "");
+    for action in &held.report.actions {
+        text = text.replace(action.item.as_str(), "");
+    }
+    text
+}
+
+/// The numbers in a text, without dates, times, addresses and hashes.
+fn numbers(text: &str) -> BTreeSet<String> {
+    let marks = [
+        r"\d{4}-\d{2}-\d{2}T?",
+        r"\d{1,2}:\d{2}(:\d{2})?(\.\d+)?",
+        r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?",
+        r"\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d{4})?",
+        r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
+        // Commits by their hash.
+        r"\b[0-9a-f]{7,40}\b",
+        r#""(color|type)":\d+"#,
+    ];
+    let mut text = text.to_owned();
+    for mark in marks {
+        text = Regex::new(mark).expect("a pattern").replace_all(&text, " ").into_owned();
+    }
+    let number = Regex::new(r"\d+(,\d{3})*(\.\d+)?").expect("a pattern");
+    number.find_iter(&text).map(|found| found.as_str().replace(',', "")).collect()
+}

@@ -1,0 +1,89 @@
+//! The second standup of a day revises its report; that of the next day tells what has changed.
+
+use std::time::Duration;
+
+use serde_json::json;
+use teamroom::domain::work::WorkStatus;
+use teamroom::store::ItemFilter;
+
+use super::cast::{Cast, Part, conclusion, find_prompt};
+use super::newsstand::{Paper, shop};
+use super::stage::{Setting, latency_question};
+use crate::support::team::{Backing, on_both_stores};
+
+on_both_stores!(the_second_of_a_day_revises_the_report, the_next_day_tells_what_has_changed, the_next_day_is_told_to_a_model);
+
+const DAY: Duration = Duration::from_hours(24);
+
+async fn the_second_of_a_day_revises_the_report(backing: Backing) {
+    let stage = Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await;
+    let action = |what: &str| json!([{"what": what, "how": "So.", "why": "So.", "owner": "Vince", "urgency": "today"}]);
+    Cast::default().conclusion(conclusion(&["First."], action("Call the provider"), json!([]))).perform(&stage.team.model);
+    let first = stage.hold().await;
+    let card = stage.cards().await.swap_remove(0);
+
+    Cast::default().conclusion(conclusion(&["Second."], action("Restart the cache"), json!([]))).perform(&stage.team.model);
+    let second = stage.hold().await;
+    assert_eq!((first.report.revision, second.report.revision), (1, 2));
+    assert_ne!(first.meeting.id, second.meeting.id);
+    let cards = stage.cards().await;
+    assert_eq!(cards.len(), 1, "{cards:#?}");
+    assert_eq!(cards[0].raw["id"], card.raw["id"], "it is the same message");
+    let embed = cards[0].raw["embeds"][0].to_string();
+    assert!(embed.contains("(revision 2)") && embed.contains("Second.") && !embed.contains("First."), "{embed}");
+    assert!(!cards[0].raw["edited_timestamp"].is_null());
+    stage.hears("I have revised today's report (revision 2, before 1).").await;
+    let kept: Vec<&str> = second.report.actions.iter().map(|action| action.what.as_str()).collect();
+    assert_eq!(kept, ["Call the provider", "Restart the cache"]);
+    assert_eq!(stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").len(), 2);
+    let open = stage.store.list_open_predictions().await.expect("the calls");
+    assert!(open.len() == 1 && open[0].meeting == second.meeting.id, "the later call replaces the earlier: {open:?}");
+    let file = stage.team.config.data.join(format!("reports/{}.md", second.meeting.day));
+    assert!(std::fs::read_to_string(file).expect("a file").contains("revision: 2"));
+    let thread = stage.thread(&cards[0]).await.join("\n");
+    assert!(thread.contains("Restart the cache"), "the thread goes on: {thread}");
+}
+
+async fn the_next_day_tells_what_has_changed(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let first = stage.hold().await;
+    assert!(first.report.changes.is_empty(), "{:?}", first.report.changes);
+    assert!(stage.hears("This is the first report").await.author == "Eliza");
+
+    stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
+    let item = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").swap_remove(0);
+    let moved = stage.store.advance_item(&item.id, WorkStatus::New, WorkStatus::Ready, None, stage.now()).await;
+    assert!(moved.expect("the store answers"));
+    stage.jump(DAY);
+    let second = stage.hold().await;
+    assert_eq!((second.report.revision, second.meeting.day), (1, first.meeting.day.succ_opt().expect("a day")));
+    let change = second.report.changes.iter().find(|change| change.feed == "shop").expect("latency has changed");
+    assert_eq!((change.name.as_str(), change.before as i64, change.now as i64), ("latency", 412, 840));
+    assert!(second.report.changes.iter().all(|change| change.name != "orders"), "what is as it was has not changed");
+    let delta = stage.hears("Against the report of").await;
+    assert!(delta.author == "Eliza" && delta.text.contains("shop latency 412 → 840 ms (+428)"), "{delta:?}");
+    assert!(delta.text.contains(&item.what) && delta.text.contains("new → ready"), "{delta:?}");
+    assert!(second.report.moved[0].contains("new → ready"), "{:?}", second.report.moved);
+    let check = second.report.actions.iter().find(|action| action.what.contains("shop latency")).expect("more than half is startling");
+    assert_eq!(check.owner, "Vince");
+    assert_eq!(stage.cards().await.len(), 2, "each day has its card");
+    let card = &stage.cards().await[1];
+    let thread = stage.thread(card).await.join("\n");
+    assert!(thread.contains("+428"), "{thread}");
+}
+
+async fn the_next_day_is_told_to_a_model(backing: Backing) {
+    let stage = Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await;
+    Cast::default().conclusion(conclusion(&["Checkout was fine."], json!([]), json!([]))).perform(&stage.team.model);
+    stage.hold().await;
+    stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
+    stage.jump(Duration::from_hours(20));
+    stage.jump(Duration::from_hours(4));
+    stage.hold().await;
+    let eliza = find_prompt(&stage.team.model, Part::Report, "Eliza").expect("a prompt");
+    for told in ["Checkout was fine.", "shop latency 412 → 840 ms (+428)", "call of Solus: yes, 70 %"] {
+        assert!(eliza.contains(told), "{told} in\n{eliza}");
+    }
+    let vince = find_prompt(&stage.team.model, Part::Report, "Vince").expect("a prompt");
+    assert!(!vince.contains("Checkout was fine."), "the last report is told to whom the delta is given: {vince}");
+}

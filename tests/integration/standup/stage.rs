@@ -1,0 +1,298 @@
+//! A team that holds standups: its feeds, its clock, and what a person does and sees.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
+use chrono_tz::Tz;
+use reqwest::Method;
+use serde_json::{Value as Json, json};
+use teamroom::clock::{Clock as _, ManualClock, SystemClock};
+use teamroom::config::{Config, ProviderKind};
+use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::domain::prediction::{Comparison, EssentialQuestion, Expiry, Prediction, Threshold};
+use teamroom::domain::report::DayReport;
+use teamroom::domain::schedule::JobAction;
+use teamroom::store::Store;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::newsstand::Newsstand;
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
+
+pub(super) const CHANNEL: &str = "daily-standup";
+pub(super) const START: &str = "let's do a new standup kelly";
+
+/// Those who report, in the order of the built-in team.
+pub(super) const SPEAKERS: [&str; 6] = ["Echo", "Eliza", "Oracle", "Sentinel", "Vince", "Solus"];
+
+/// Time goes on in steps of this.
+const STEP: Duration = Duration::from_millis(20);
+
+pub(super) struct Stage {
+    pub(super) team: TestTeam,
+    pub(super) feeds: Newsstand,
+    pub(super) clock: ManualClock,
+    /// The team's own, opened beside it.
+    pub(super) store: Store,
+    _time: AbortOnDropHandle<()>,
+}
+
+/// A standup that is over.
+pub(super) struct Held {
+    pub(super) meeting: Meeting,
+    pub(super) seats: Vec<Seat>,
+    pub(super) report: DayReport,
+}
+
+/// How a test wants its stage.
+pub(super) struct Setting {
+    wanted: Wanted,
+    start: DateTime<Utc>,
+}
+
+impl Setting {
+    pub(super) fn on(backing: Backing) -> Self {
+        let start = SystemClock.now();
+        let zone = midday(start);
+        let wanted = Wanted::on(backing).configure(move |config| {
+            config.standup.pause = Duration::ZERO;
+            config.work = config.work.join("work");
+            // Tests move time by days; the sandbox dates messages by the machine's clock.
+            config.chat.max_age = Duration::from_hours(24 * 365);
+            config.schedules.zone = zone;
+            // Standups are called by the tests, not by the time of day.
+            config.schedules.jobs.retain(|job| job.action == JobAction::SettlePredictions);
+        });
+        Self { wanted, start }
+    }
+
+    pub(super) fn with_model(mut self) -> Self {
+        self.wanted = self.wanted.model(ProviderKind::OpenAi);
+        self
+    }
+
+    pub(super) fn configure(mut self, change: impl Fn(&mut Config) + Send + 'static) -> Self {
+        self.wanted = self.wanted.configure(change);
+        self
+    }
+
+    pub(super) fn wanted(mut self, change: impl FnOnce(Wanted) -> Wanted) -> Self {
+        self.wanted = change(self.wanted);
+        self
+    }
+
+    /// The team, once `prepare` has seen to its working directory.
+    pub(super) async fn open_after(self, prepare: impl FnOnce(&std::path::Path, DateTime<Utc>)) -> Stage {
+        let clock = ManualClock::new(self.start);
+        let feeds = Newsstand::open(self.start).await;
+        let declared = feeds.clone();
+        let wanted = self.wanted.clock(clock.clone()).personas(move |personas| declared.declare(personas)).without_app();
+        let mut team = wanted.start().await;
+        std::fs::create_dir_all(&team.config.work).expect("a working directory");
+        prepare(&team.config.work, self.start);
+        let time = tokio::spawn(go_on(clock.clone()));
+        team.start_app().await;
+        let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
+        Stage { team, feeds, clock, store, _time: AbortOnDropHandle::new(time) }
+    }
+
+    pub(super) async fn open(self) -> Stage {
+        self.open_after(|_, _| ()).await
+    }
+}
+
+/// A zone in which it is about noon, so that no standup of a test runs past midnight.
+fn midday(now: DateTime<Utc>) -> Tz {
+    let ahead = i64::from(now.hour()) - 12;
+    // The names of these zones have the sign that nobody expects: `Etc/GMT+3` is three hours behind.
+    let name = if ahead == 0 { "UTC".to_owned() } else { format!("Etc/GMT{ahead:+}") };
+    name.parse().expect("a zone for each hour")
+}
+
+async fn go_on(clock: ManualClock) {
+    loop {
+        tokio::time::sleep(STEP).await;
+        clock.advance(STEP);
+    }
+}
+
+impl Stage {
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    /// Time jumps.
+    pub(super) fn jump(&self, by: Duration) {
+        self.clock.advance(by);
+    }
+
+    /// A person calls a standup; it runs to its end.
+    pub(super) async fn hold(&self) -> Held {
+        self.team.say(CHANNEL, START).await;
+        self.called().await;
+        self.over().await
+    }
+
+    /// The standup that is running, as soon as there is one.
+    pub(super) async fn called(&self) -> Meeting {
+        let newest = async || self.store.list_meetings(1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over());
+        eventually("a standup was called", || async { newest().await.is_some() }).await;
+        newest().await.or(self.newest().await).expect("a standup")
+    }
+
+    pub(super) async fn newest(&self) -> Option<Meeting> {
+        self.store.list_meetings(1).await.expect("the store answers").pop()
+    }
+
+    /// The newest standup when it has come to its report and everything is posted.
+    pub(super) async fn over(&self) -> Held {
+        let meeting = self.ended().await;
+        assert_eq!(meeting.state, MeetingState::Done, "{:?}", meeting.reason);
+        let seats = self.seats(&meeting).await;
+        let stored = self.store.find_report(&meeting.channel.id, meeting.day).await.expect("the store answers");
+        Held { seats, report: stored.expect("a report").report, meeting }
+    }
+
+    /// The newest standup when it is over, whatever came of it.
+    pub(super) async fn ended(&self) -> Meeting {
+        eventually("the standup is over", || async { self.newest().await.is_some_and(|meeting| meeting.state.is_over()) }).await;
+        self.team.settle().await;
+        self.newest().await.expect("a standup")
+    }
+
+    pub(super) async fn seats(&self, meeting: &Meeting) -> Vec<Seat> {
+        self.store.list_seats(&meeting.id).await.expect("the store answers")
+    }
+
+    /// Waits until so many of the standup have had their turn.
+    pub(super) async fn heard(&self, count: usize) {
+        eventually("so many have had their turn", || async {
+            match self.newest().await {
+                Some(meeting) => self.seats(&meeting).await.iter().filter(|seat| seat.state.is_over()).count() >= count,
+                None => false,
+            }
+        })
+        .await;
+    }
+
+    /// Waits until somebody has the floor.
+    pub(super) async fn speaking(&self, position: u32) {
+        eventually("it has the floor", || async {
+            match self.newest().await {
+                Some(meeting) => {
+                    self.seats(&meeting).await.iter().any(|seat| seat.position == position && seat.state == SeatState::Speaking)
+                }
+                None => false,
+            }
+        })
+        .await;
+    }
+
+    /// What the team said in the channel of standups.
+    pub(super) async fn said(&self) -> Vec<Shown> {
+        self.team.answers(CHANNEL).await
+    }
+
+    /// Waits until the team has said something that holds `text`.
+    pub(super) async fn hears(&self, text: &str) -> Shown {
+        eventually(text, || async { self.said().await.iter().any(|shown| shown.text.contains(text)) }).await;
+        self.said().await.into_iter().find(|shown| shown.text.contains(text)).expect("it was said")
+    }
+
+    /// The texts in the thread below a message, oldest first. A thread that was made of a message has its id.
+    pub(super) async fn thread(&self, message: &Shown) -> Vec<String> {
+        let path = format!("/channels/{}/messages?limit=100", message.raw["id"].as_str().expect("an id"));
+        let page = self.team.call(Method::GET, &path, None).await;
+        let texts = page.as_array().expect("a list").iter().map(|raw| raw["content"].as_str().unwrap_or_default().to_owned());
+        let mut texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        texts.reverse();
+        texts
+    }
+
+    /// The cards of Day Reports in the channel.
+    pub(super) async fn cards(&self) -> Vec<Shown> {
+        let is_card = |shown: &Shown| shown.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report"));
+        self.said().await.into_iter().filter(is_card).collect()
+    }
+
+    /// Waits until the call of the newest standup is settled; the prediction.
+    pub(super) async fn settled(&self) -> Prediction {
+        let newest = async || self.store.list_predictions(1).await.expect("the store answers").pop();
+        eventually("the call is settled", || async { newest().await.is_some_and(|newest| newest.settled.is_some()) }).await;
+        self.team.settle().await;
+        newest().await.expect("a prediction")
+    }
+
+    /// A person uses a command in the channel of standups; what is answered.
+    pub(super) async fn command(&self, name: &str, options: Json) -> String {
+        let guild = self.team.sandbox().guild_id();
+        let index = format!("/guilds/{guild}/application-command-index");
+        let find = async || {
+            let index = self.team.call(Method::GET, &index, None).await;
+            index["application_commands"].as_array().and_then(|known| known.iter().find(|known| known["name"] == name).cloned())
+        };
+        eventually("the command is registered", || async { find().await.is_some() }).await;
+        let command = find().await.expect("registered");
+        let body = json!({
+            "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": self.team.channel(CHANNEL),
+            "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
+        });
+        self.interact(body).await
+    }
+
+    /// `/standup wrap`, `/report today` and the like.
+    pub(super) async fn subcommand(&self, name: &str, action: &str, options: Json) -> String {
+        self.command(name, json!([{"type": 1, "name": action, "options": options}])).await
+    }
+
+    /// A person presses a button of a message.
+    pub(super) async fn press(&self, message: &Shown, label: &str) -> String {
+        let buttons = message.raw["components"][0]["components"].as_array().expect("a message with buttons");
+        let button = buttons.iter().find(|button| button["label"] == label).expect("the button");
+        let body = json!({
+            "type": 3, "application_id": message.raw["author"]["id"], "guild_id": self.team.sandbox().guild_id(),
+            "channel_id": self.team.channel(CHANNEL), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
+            "data": {"component_type": 2, "custom_id": button["custom_id"]},
+        });
+        self.interact(body).await
+    }
+
+    async fn interact(&self, body: Json) -> String {
+        let is_answer = |shown: &Shown| !shown.raw["interaction_metadata"].is_null() && !shown.text.is_empty();
+        let answers = async || self.team.history(CHANNEL).await.into_iter().filter(is_answer).collect::<Vec<_>>();
+        let before = answers().await.len();
+        self.team.call(Method::POST, "/interactions", Some(body)).await;
+        eventually("the person is answered", || async { answers().await.len() > before }).await;
+        answers().await.pop().expect("an answer").text
+    }
+}
+
+impl Held {
+    pub(super) fn seat(&self, slug: &str) -> &Seat {
+        use teamroom::domain::meeting::Participant::Persona;
+        let found = self.seats.iter().find(|seat| matches!(&seat.who, Persona(persona) if persona.as_str() == slug));
+        found.unwrap_or_else(|| panic!("no seat of {slug}"))
+    }
+
+    /// Why somebody did not speak.
+    pub(super) fn reason(&self, slug: &str) -> &str {
+        let seat = self.seat(slug);
+        assert_eq!(seat.state, SeatState::Skipped, "{seat:?}");
+        seat.reason.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn states(&self) -> Vec<SeatState> {
+        self.seats.iter().map(|seat| seat.state).collect()
+    }
+}
+
+/// Whether the shop answers within 500 ms in two hours: a question that a test can settle.
+pub(super) fn latency_question() -> EssentialQuestion {
+    EssentialQuestion {
+        text: "Will checkout stay fast?".into(),
+        feed: "shop".into(),
+        value: "latency".into(),
+        comparison: Comparison::AtMost,
+        threshold: Threshold::Fixed(500.0),
+        expires: Expiry::In(TimeDelta::hours(2)),
+    }
+}
