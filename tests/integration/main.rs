@@ -8,6 +8,7 @@ mod page;
 mod sandbox;
 mod schedule;
 mod speaker;
+mod standup;
 mod store;
 mod support;
 mod team;
