@@ -10,18 +10,19 @@
 //! # Entry points
 //!
 //! * [`app`] wires everything together and is the only place that names concrete adapters. `cli` has one file per command.
-//! * [`conversation`] is flow 1 below; its module documentation says what a crash at each step leaves behind.
+//! * [`conversation`] is the first flow below and [`meeting`] the second; each module documentation says what a crash at each step leaves behind.
 //! * [`sandbox`] is a local Discord that knows nothing of the team. Through it a person, a test or another client talks to the real adapter.
 //!
 //! # Map, in reading order
 //!
-//! `domain ← config ← {store, llm, chat} ← {outbox, schedule, feeds} ← persona ← conversation ← {discord, http} ← app ← cli`: a module imports only from its
-//! left, and modules inside one brace do not import each other. `clock`, `telemetry` and `shutdown` stand beside it; `sandbox` stands alone.
+//! `domain ← config ← {store, llm, chat} ← {outbox, schedule, feeds} ← persona ← {conversation, meeting} ← {discord, http} ←
+//! app ← cli`: a module imports only from its left, and modules inside one brace do not import each other. `clock`, `telemetry`, `containment` and
+//! `shutdown` stand beside it; `sandbox` stands alone.
 //! `tests/tidy.rs` checks it.
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`domain`] | messages, personas, decisions, turns, asks, money: plain types and rules, no I/O |
+//! | [`domain`] | messages, personas, turns, meetings, signals, predictions, work items, money: plain types and rules, no I/O |
 //! | [`config`] | `teamroom.toml` and the environment, validated, all errors at once |
 //! | [`store`] | SQLite or PostgreSQL behind one set of functions, and all SQL there is |
 //! | [`llm`] | providers, retry, breaker, structured answers |
@@ -29,8 +30,9 @@
 //! | [`outbox`] | the relay: the only code that sends |
 //! | [`schedule`] | jobs by the clock: which there are, what fires when |
 //! | [`feeds`] | live data of personas: git, files, numbers and news of the web, the team's own doings |
-//! | [`persona`] | persona files, prompts, context, the offline composer, the turn |
+//! | [`persona`] | persona files, prompts, context, the offline composer, the turn, what is said in a standup |
 //! | [`conversation`] | the rules of talk (router, guard), intake, one task per channel, halts, commands |
+//! | [`meeting`] | the engine of meetings, and the standup: its steps, its report, its predictions |
 //! | [`discord`] | identities, REST, slash commands |
 //! | [`http`] | health and metrics |
 //!
@@ -40,6 +42,11 @@
 //! collects a burst, reads its files, and asks `conversation::rules::router` → decision and turns are stored in one transaction → each turn runs
 //! through `persona::turn` with `llm` or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
 //! far as `conversation::rules::guard` allows → `outbox::relay` → `discord::send`.
+//!
+//! **A standup.** A person's words, a command, the schedule or another process writes a called meeting → `meeting::engine` opens it with the kickoff,
+//! gathers the shared page of all feeds, gives each seat the floor (`persona::standup`), every step stored with what it posts → `meeting::standup`
+//! cross-checks the signals, takes a position, checks the actions → one transaction: report, work items, prediction, memories, outbox. At its expiry
+//! a firing of the schedule has the prediction settled against its feed.
 //!
 //! **A stop of the process.** `shutdown`: no new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands
 //! in the store.

@@ -12,7 +12,7 @@ use teamroom::{config, persona};
 /// Imports go only to earlier rows; rooms of one row do not import each other. `lib.rs` lists them and is no room.
 const ROWS: [&[&str]; 12] = [
     &["domain"],
-    &["clock", "shutdown"],
+    &["clock", "containment", "shutdown"],
     &["config"],
     &["telemetry"],
     &["store", "llm", "chat"],

@@ -9,8 +9,9 @@ use chrono::{DateTime, Utc};
 use crate::domain::ids::PersonaSlug;
 use crate::domain::roster::Roster;
 use crate::domain::turn::TurnState;
-use crate::feeds::{self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostLine, LedgerSource};
-use crate::store::{ActivityKind, CostGroup, Store};
+use crate::domain::work::Owner;
+use crate::feeds::{self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostLine, LedgerSource, WorkLine};
+use crate::store::{ActivityKind, CostGroup, ItemChange, Store};
 
 /// The store, with the names that people know.
 pub(super) struct OwnDoings {
@@ -46,8 +47,32 @@ impl ActivitySource for OwnDoings {
 
 #[async_trait]
 impl BacklogSource for OwnDoings {
-    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
-        anyhow::bail!("the store holds no work items")
+    async fn read_backlog(
+        &self,
+        since: DateTime<Utc>,
+        until: DateTime<Utc>,
+        today: DateTime<Utc>,
+        limit: usize,
+    ) -> anyhow::Result<Backlog> {
+        let counts = self.store.count_items(today).await?;
+        let changed = self.store.list_items_changed(since, until).await?;
+        let line = |change: &ItemChange| WorkLine {
+            reference: change.item.id.to_string(),
+            text: change.item.what.clone(),
+            owner: Some(match &change.item.owner {
+                Owner::Persona(slug) => self.roster.name_of(slug).to_owned(),
+                Owner::Person { name, .. } => name.clone(),
+            }),
+            status: change.item.status.as_str().to_owned(),
+            at: change.item.updated_at,
+        };
+        let open = counts.by_status.iter().filter(|(status, _)| !status.is_over());
+        Ok(Backlog {
+            open: open.map(|(status, count)| (status.as_str().to_owned(), *count)).collect(),
+            done_today: counts.done_since,
+            changed: changed.iter().rev().take(limit).map(line).collect(),
+            total: changed.len() as u64,
+        })
     }
 }
 

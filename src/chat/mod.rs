@@ -98,6 +98,7 @@ pub enum PlatformEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     Listening,
+    InMeeting,
     Paused,
     OutOfBudget,
 }

@@ -68,7 +68,8 @@ impl Cli {
         let config = self.config;
         match self.command {
             Command::Sandbox(args) => sandbox::run(config, args).await,
-            Command::Run => run::run(config).await,
+            // On the heap: the start of the whole team is large.
+            Command::Run => Box::pin(run::run(config)).await,
             Command::Init { dir } => init::run(&dir),
             Command::Doctor(args) => doctor::run(config, args).await,
             Command::Ask(args) => ask::run(config, args).await,

@@ -81,7 +81,7 @@ pub(crate) struct Preparation {
 
 impl Strategy {
     /// The seats whose turn it is; empty when all have spoken.
-    pub(crate) fn list_due<'a>(self, seats: &'a [Seat]) -> Vec<&'a Seat> {
+    pub(crate) fn list_due(self, seats: &[Seat]) -> Vec<&Seat> {
         let Some(first) = seats.iter().find(|seat| !seat.state.is_over()) else { return Vec::new() };
         match self {
             Self::InOrder => vec![first],

@@ -41,7 +41,7 @@ impl Schedule {
         let Parts { store, platform, .. } = self.parts();
         let name = job.channel.as_deref().unwrap_or_default();
         Ok(match (find_channel(store, platform.as_deref(), name).await?, text) {
-            (Some(channel), Some(text)) => Some(FiringEffect::Post(self.post(&channel.id, text))),
+            (Some(channel), Some(text)) => Some(FiringEffect::Post(Box::new(self.post(&channel.id, text)))),
             (Some(channel), None) => Some(FiringEffect::CallStandup(Box::new(self.standup(job, channel)))),
             (None, _) if platform.is_some() => Some(FiringEffect::Refuse(format!("there is no channel {name}"))),
             (None, _) => None,

@@ -9,6 +9,7 @@ mod sandbox;
 mod schedule;
 mod speaker;
 mod standup;
+mod standup_surfaces;
 mod store;
 mod support;
 mod team;

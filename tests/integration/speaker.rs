@@ -107,6 +107,7 @@ impl Stage {
             seats: &[],
             cross_check: &CrossCheck::default(),
             call: None,
+            question: None,
             last_report: None,
             moved: &[],
             open: &[],

@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::transcript::Transcript;
-use super::{INTERRUPTED, judge};
+use super::{INTERRUPTED, judge, name_of};
 use crate::app;
 use crate::cli::report;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::domain::ids::MeetingId;
-use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat};
+use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Seat};
 use crate::domain::message::{Channel, Place};
 use crate::domain::roster::Roster;
 use crate::domain::schedule::JobAction;
@@ -62,20 +62,13 @@ async fn follow(store: &Store, roster: &Roster, id: &MeetingId) -> anyhow::Resul
         let meeting = store.find_meeting(id).await?.context("the standup is gone from the database")?;
         for seat in store.list_seats(id).await? {
             if seat.state.is_over() && printed.insert((seat.round, seat.position)) {
-                println!("{}", transcript.render(name_of(&seat, roster), &text_of(&seat)));
+                println!("{}", transcript.render(name_of(&seat.who, roster), &text_of(&seat)));
             }
         }
         if meeting.state.is_over() {
             return Ok(meeting);
         }
         SystemClock.sleep(LOOK).await;
-    }
-}
-
-fn name_of<'a>(seat: &'a Seat, roster: &'a Roster) -> &'a str {
-    match &seat.who {
-        Participant::Persona(slug) => roster.name_of(slug),
-        Participant::Person { name, .. } => name,
     }
 }
 

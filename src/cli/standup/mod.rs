@@ -16,7 +16,7 @@ use serde_json::json;
 use super::setting;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
-use crate::domain::meeting::{Meeting, MeetingState};
+use crate::domain::meeting::{Meeting, MeetingState, Participant};
 use crate::domain::roster::Roster;
 use crate::meeting::standup::render::render_standup_status;
 use crate::store::{Store, StoreError};
@@ -105,6 +105,13 @@ async fn show(store: &Store, roster: &Roster, json: bool) -> anyhow::Result<Stri
     };
     let seats = store.list_seats(&meeting.id).await?;
     Ok(if json { json!({"meeting": meeting, "seats": seats}).to_string() } else { render_standup_status(&meeting, &seats, roster) })
+}
+
+fn name_of<'a>(who: &'a Participant, roster: &'a Roster) -> &'a str {
+    match who {
+        Participant::Persona(slug) => roster.name_of(slug),
+        Participant::Person { name, .. } => name,
+    }
 }
 
 /// How a standup that is over counts for whoever waited for it.

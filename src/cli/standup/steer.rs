@@ -1,5 +1,6 @@
 //! Steering a standup that another process holds: rows of the store, which its engine sees at its next look.
 
+use super::name_of;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::meeting::{Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
@@ -10,17 +11,14 @@ use crate::store::Store;
 pub(super) async fn skip(store: &Store, roster: &Roster, who: &str) -> anyhow::Result<String> {
     let meeting = get_open(store).await?;
     let seats = store.list_seats(&meeting.id).await?;
-    let name_of = |seat: &Seat| match &seat.who {
-        Participant::Persona(slug) => roster.name_of(slug).to_owned(),
-        Participant::Person { name, .. } => name.clone(),
-    };
+    anyhow::ensure!(!seats.is_empty(), "the standup is just beginning; try again in a moment");
     let persona = roster.find_named(who).map(|persona| Participant::Persona(persona.slug.clone()));
-    let is_meant = |seat: &&Seat| Some(&seat.who) == persona.as_ref() || fold_name(&name_of(seat)) == fold_name(who);
+    let is_meant = |seat: &&Seat| Some(&seat.who) == persona.as_ref() || fold_name(name_of(&seat.who, roster)) == fold_name(who);
     let Some(seat) = seats.iter().find(is_meant) else {
-        let names: Vec<_> = seats.iter().map(name_of).collect();
+        let names: Vec<_> = seats.iter().map(|seat| name_of(&seat.who, roster)).collect();
         anyhow::bail!("nobody called \"{}\" takes part; there are {}", who.trim(), names.join(", "));
     };
-    let name = name_of(seat);
+    let name = name_of(&seat.who, roster);
     if store.skip_seat(&meeting.id, &seat.who, "the command line skipped it", SystemClock.now()).await? {
         return Ok(format!("{name} is skipped."));
     }

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
-use super::transcript::{Transcript, describe};
+use super::transcript::{Transcript, describe, indent};
 use super::{INTERRUPTED, judge};
 use crate::app;
 use crate::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
@@ -99,7 +99,7 @@ fn build(
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
         store: store.clone(),
-        relay: Relay::start(store.clone(), platform.clone(), app::redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone()),
+        relay: Relay::start(store.clone(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone()),
         platform,
         performer: Arc::new(performer),
         clock: clock.clone(),
@@ -140,7 +140,7 @@ impl ChatPlatform for Terminal {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
         Self::check_place(message)?;
         if is_thread(&message.channel) {
-            println!("{}", self.transcript.render_below(&describe(message)));
+            println!("{}", indent(&describe(message)));
         } else {
             println!("{}", self.transcript.render(self.roster.name_of(&message.persona), &describe(message)));
         }
@@ -158,7 +158,7 @@ impl ChatPlatform for Terminal {
         let thread = ChannelId::new(format!("{channel}/{message}"));
         let mut threads = self.threads.lock().expect("no code panics while it holds the threads");
         if is_thread(&thread) && threads.insert(thread.clone()) {
-            println!("{}", self.transcript.render_below(&format!("── {name}")));
+            println!("{}", indent(&format!("── {name}")));
         }
         Ok(thread)
     }

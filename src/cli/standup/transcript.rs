@@ -26,12 +26,13 @@ impl Transcript {
         let name = if self.bold { format!("\x1b[1m{name}\x1b[0m") } else { name };
         format!("{name}\n{}\n", without_invisible(text).trim())
     }
+}
 
-    /// What stands in a thread.
-    pub(super) fn render_below(self, text: &str) -> String {
-        let text = without_invisible(text);
-        text.trim().lines().map(|line| format!("{}\n", format!("{INDENT}{line}").trim_end())).collect()
-    }
+/// What stands in a thread, moved to the right.
+pub(super) fn indent(text: &str) -> String {
+    let text = without_invisible(text);
+    let lines: Vec<_> = text.trim().lines().map(|line| format!("{INDENT}{line}").trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
 }
 
 /// A message with its embed as text. Buttons and pictures are nothing for a terminal; files are named.
@@ -63,7 +64,7 @@ mod tests {
     fn nothing_that_is_said_reaches_the_terminal_as_a_control() {
         let plain = Transcript { bold: false };
         assert_eq!(plain.render("Vi\x1bnce", "a\x1b[2Jb\x07"), "Vince\na[2Jb\n");
-        assert_eq!(plain.render_below("a\x1b\n\nb"), "    a\n\n    b\n");
+        assert_eq!(indent("a\x1b\n\nb"), "    a\n\n    b\n");
     }
 
     #[test]

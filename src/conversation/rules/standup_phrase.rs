@@ -38,9 +38,6 @@ const WRAPS: &[&[&str]] = &[
 ///
 /// Every word has to be accounted for: "let's talk about the standup" wants to talk.
 pub fn find_standup_phrase<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<StandupPhrase> {
-    if text.contains('?') && !text.to_lowercase().contains("standup?") && !text.to_lowercase().contains("stand-up?") {
-        return None;
-    }
     let names: Vec<String> = names.map(fold_name).collect();
     let text = text.to_lowercase().replace("stand-up", "standup").replace("stand up", "standup").replace(['\'', '’'], "");
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

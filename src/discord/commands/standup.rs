@@ -11,7 +11,7 @@ pub(super) async fn standup(_context: Context<'_>) -> Outcome {
 /// Begin a standup here and now.
 #[poise::command(slash_command)]
 async fn start(context: Context<'_>) -> Outcome {
-    take(context, Command::Standup(StandupCommand::Start), Audience::AsAnswered).await
+    take(context, Command::Standup(StandupCommand::Start), Audience::Caller).await
 }
 
 /// Who has spoken, who comes next, and how long it has run.

@@ -196,6 +196,7 @@ pub(crate) fn content_trouble(name: &str) -> String {
 async fn send_presence(manager: &ShardManager, presence: Presence) {
     let (text, status) = match presence {
         Presence::Listening => (None, OnlineStatus::Online),
+        Presence::InMeeting => (Some("in a standup"), OnlineStatus::Online),
         Presence::Paused => (Some("paused"), OnlineStatus::Idle),
         Presence::OutOfBudget => (Some("out of budget"), OnlineStatus::DoNotDisturb),
     };

@@ -22,7 +22,8 @@ pub(super) fn revision(message: &OutboundMessage) -> Value {
 }
 
 fn said(message: &OutboundMessage) -> Value {
-    let files: Vec<_> = message.files.iter().enumerate().map(|(index, file)| json!({ "id": index, "filename": file.name })).collect();
+    let files: Vec<_> =
+        message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
     json!({
         "content": message.text,
         "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
@@ -82,7 +83,7 @@ mod tests {
         message.files.push(OutboundFile { name: "a.md".to_owned(), content: FileContent::Text("x".to_owned()) });
         for said in [payload(&message), revision(&message)] {
             assert_eq!(said["allowed_mentions"], json!({"parse": [], "users": ["5"], "replied_user": false}));
-            assert_eq!(said["attachments"], json!([{"id": 0, "filename": "a.md"}]));
+            assert_eq!(said["attachments"], json!([{"id": "0", "filename": "a.md"}]));
         }
     }
 

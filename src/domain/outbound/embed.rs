@@ -78,7 +78,7 @@ fn cut(text: &str, limit: usize) -> String {
     let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
     // A border before the middle would lose more than a word cut in two.
-    let border = head.rfind(char::is_whitespace).filter(|border| *border > end / 2);
+    let border = head.rfind(char::is_whitespace).filter(|border| *border >= end / 2);
     let ends_word = text[end..].starts_with(char::is_whitespace);
     let head = if ends_word { head } else { &head[..border.unwrap_or(end)] };
     format!("{}…", head.trim_end())

@@ -15,6 +15,8 @@ const CERTAIN: f64 = 0.95;
 const SUREST: f64 = 0.9;
 /// Nearer to one half than this is no position.
 const UNDECIDED: f64 = 0.05;
+/// Hours. What changed within less says nothing of days to come.
+const SHORTEST: f64 = 6.0;
 /// Fewer samples show nothing of whether a value only rises.
 const FOR_A_HABIT: usize = 3;
 
@@ -32,7 +34,7 @@ pub fn call_by_rule(
         _ if !base.is_finite() => (0.5, format!("{} has no value now, so nothing can be said", rule.value)),
         Some(found) => found,
         None => samples.find_trend(hours_between(made_at, expires_at)).map_or_else(
-            || (0.5, format!("{} is {} now and there is no history to see a trend in", rule.value, rule.with_unit(base))),
+            || (0.5, format!("{} is {} now, and there is no history yet to see a trend in", rule.value, rule.with_unit(base))),
             |trend| (trend.chance(rule), trend.reason(rule, &samples)),
         ),
     };
@@ -97,7 +99,7 @@ impl Samples {
     #[expect(clippy::cast_precision_loss, reason = "samples are far fewer than 2^52")]
     fn find_trend(&self, ahead: f64) -> Option<Trend> {
         let span = -self.oldest().0;
-        if self.points.len() < 2 || span <= 0.0 {
+        if self.points.len() < 2 || span < SHORTEST {
             return None;
         }
         let count = self.points.len() as f64;

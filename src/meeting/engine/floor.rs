@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::chat::Presence;
+use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
 use crate::domain::signal;
 use crate::meeting::Meetings;
@@ -30,7 +32,7 @@ impl Meetings {
             Err("it was begun three times and never ended".to_owned())
         } else {
             match &seat.who {
-                Participant::Persona(_) => match self.hear_persona(session, &seat, agenda).await? {
+                Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await {
                     Some(spoken) => spoken,
                     None => return Ok(()),
                 },
@@ -73,22 +75,25 @@ impl Meetings {
         &self,
         session: &Session<'_>,
         seat: &Seat,
+        persona: &PersonaSlug,
         agenda: &dyn Agenda,
-    ) -> Result<Option<Result<Contribution, String>>, StoreError> {
+    ) -> Option<Result<Contribution, String>> {
         let parts = self.parts();
         let limit = agenda.turn_limit(&seat.who);
         let cancel = parts.kill.child_token();
+        parts.platform.set_presence(persona, Presence::InMeeting).await;
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
-        let mut stopped = std::pin::pin!(self.watch_turn(seat, limit, &cancel));
-        let (mut why, result) = tokio::select! {
+        let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
+        let (why, result) = tokio::select! {
             result = &mut speaking => (None, result),
             // The turn is cancelled, never dropped: its call is settled.
-            why = &mut stopped => (Some(why?), speaking.await),
+            why = &mut stopped => (Some(why), speaking.await),
         };
+        parts.platform.set_presence(persona, presence_after(&result)).await;
         if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over)) {
-            return Ok(None);
+            return None;
         }
-        Ok(match (result, why.take()) {
+        match (result, why) {
             (Ok(contribution), _) => Some(Ok(contribution)),
             (Err(TurnError::Cancelled), Some(Stopped::Late)) => Some(Err(format!("no answer within {} s", limit.as_secs()))),
             // Wrapped up or halted; the next step sees to it.
@@ -97,34 +102,41 @@ impl Meetings {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
                 Some(Err(error.in_short()))
             }
-        })
+        }
     }
 
     /// Shows that a persona is at it, and cancels its turn when its time is over or a person ends it.
-    async fn watch_turn(&self, seat: &Seat, limit: Duration, cancel: &CancellationToken) -> Result<Stopped, StoreError> {
+    async fn watch_turn(
+        &self,
+        seat: &Seat,
+        persona: &PersonaSlug,
+        channel: &ChannelId,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Stopped {
         let parts = self.parts();
-        let late = parts.clock.sleep(limit);
         let watch = async {
             let mut looked = self.inner.looked.subscribe();
             while looked.changed().await.is_ok() {
-                if let Some(stopped) = self.find_stop(seat).await? {
-                    return Ok(stopped);
+                match self.find_stop(seat).await {
+                    Ok(Some(stopped)) => return stopped,
+                    Ok(None) => {}
+                    // A store that is away is no reason to throw away what is being said.
+                    Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
                 }
             }
-            Ok(Stopped::Ended)
+            Stopped::Ended
         };
         let typing = async {
-            let Participant::Persona(persona) = &seat.who else { return std::future::pending().await };
-            let Some(meeting) = parts.store.find_meeting(&seat.meeting).await? else { return Ok(Stopped::Over) };
             loop {
-                parts.platform.show_typing(persona, &meeting.channel.id).await;
+                parts.platform.show_typing(persona, channel).await;
                 parts.clock.sleep(TYPING_EVERY).await;
             }
         };
         let stopped = tokio::select! {
-            () = late => Ok(Stopped::Late),
+            () = parts.clock.sleep(limit) => Stopped::Late,
             stopped = watch => stopped,
-            stopped = typing => stopped,
+            () = typing => Stopped::Ended,
         };
         cancel.cancel();
         stopped
@@ -157,6 +169,15 @@ impl Meetings {
             }
             self.rest(limit.saturating_sub(waited)).await;
         }
+    }
+}
+
+/// What a persona is seen doing after its turn.
+fn presence_after(result: &Result<Contribution, TurnError>) -> Presence {
+    match result {
+        Err(TurnError::Paused) => Presence::Paused,
+        Err(TurnError::OutOfBudget(_)) => Presence::OutOfBudget,
+        _ => Presence::Listening,
     }
 }
 

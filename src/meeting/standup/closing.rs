@@ -3,22 +3,22 @@
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::Standup;
 use super::question::Terms;
 use super::render;
 use super::reporting::{claims_of, read_material};
+use super::{Standup, say};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
 use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
-use crate::domain::meeting::{Meeting, Seat};
+use crate::domain::meeting::{Meeting, Participant};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
-use crate::domain::page::{PageFeed, SharedPage};
+use crate::domain::page::SharedPage;
 use crate::domain::persona::StandupDuty;
 use crate::domain::prediction::{Call, Prediction};
-use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
+use crate::domain::report::{DayReport, ReportedCall};
 use crate::domain::tension::{self, CrossCheck};
 use crate::domain::usage::Money;
-use crate::domain::work::{Origin, Owner, ProposedAction, WorkItem, WorkKind, WorkStatus};
+use crate::domain::work::{Origin, ProposedAction, WorkItem, WorkKind, WorkStatus};
 use crate::meeting::agenda::Session;
 use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
 use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
@@ -33,21 +33,21 @@ const OPEN_ITEMS: u32 = 30;
 const SIGNIFICANCE: f64 = 0.5;
 
 /// A call on its terms.
-struct Position {
-    call: Call,
-    terms: Terms,
+pub(super) struct Position {
+    pub(super) call: Call,
+    pub(super) terms: Terms,
 }
 
 /// What the report is made of.
-struct Findings<'a> {
-    page: &'a SharedPage,
-    cross_check: CrossCheck,
-    position: Result<Position, String>,
-    conclusion: Conclusion,
-    actions: CheckedActions,
+pub(super) struct Findings<'a> {
+    pub(super) page: &'a SharedPage,
+    pub(super) cross_check: CrossCheck,
+    pub(super) position: Result<Position, String>,
+    pub(super) conclusion: Conclusion,
+    pub(super) actions: CheckedActions,
     /// This day's, if a standup was held before.
-    earlier: Option<StoredReport>,
-    moved: Vec<String>,
+    pub(super) earlier: Option<StoredReport>,
+    pub(super) moved: Vec<String>,
 }
 
 impl Standup {
@@ -59,7 +59,7 @@ impl Standup {
             anyhow::bail!("the process is ending; the report is made after the next start");
         }
         let now = self.parts.clock.now();
-        let items = self.make_items(meeting, &found.actions.accepted, now);
+        let items = make_items(meeting, &found.actions.accepted, now);
         let report = self.make_report(session, &found, &items, now).await?;
         let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
@@ -102,6 +102,7 @@ impl Standup {
                     seats: session.seats,
                     cross_check: &cross_check,
                     call: position.as_ref().ok().map(|position| &position.call),
+                    question: position.as_ref().ok().map(|position| position.terms.asked()),
                     last_report: last.as_ref(),
                     moved: &moved,
                     open: &open,
@@ -144,110 +145,6 @@ impl Standup {
         Ok(Ok(Position { call, terms }))
     }
 
-    fn make_items(&self, meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
-        let item = |action: &AcceptedAction| WorkItem {
-            id: WorkItemId::generate(),
-            kind: WorkKind::Action,
-            what: action.what.clone(),
-            how: action.how.clone(),
-            why: action.why.clone(),
-            owner: action.owner.clone(),
-            urgency: action.urgency,
-            priority: 2,
-            criteria: Vec::new(),
-            status: WorkStatus::New,
-            attempts: 0,
-            parent: None,
-            depends_on: Vec::new(),
-            origin: Origin::Meeting(meeting.id.clone()),
-            outcome: None,
-            cost: Money::ZERO,
-            created_at: now,
-            updated_at: now,
-        };
-        accepted.iter().map(item).collect()
-    }
-
-    async fn make_report(
-        &self,
-        session: &Session<'_>,
-        found: &Findings<'_>,
-        items: &[WorkItem],
-        now: DateTime<Utc>,
-    ) -> anyhow::Result<DayReport> {
-        let meeting = session.meeting;
-        let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
-        // What an earlier standup of the day decided still holds.
-        let earlier = found.earlier.as_ref().map(|earlier| earlier.report.actions.clone()).unwrap_or_default();
-        let call = match &found.position {
-            Ok(position) => Ok(ReportedCall {
-                call: position.call.clone(),
-                by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
-                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
-                expires_at: position.terms.expires_at,
-            }),
-            Err(reason) => Err(reason.clone()),
-        };
-        Ok(DayReport {
-            day: meeting.day,
-            channel: meeting.channel.id.clone(),
-            channel_name: meeting.channel.name.clone(),
-            meeting: meeting.id.clone(),
-            revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
-            written_at: now,
-            tldr: found.conclusion.tldr.clone(),
-            question: self.parts.standup.question.as_ref().map(|question| question.text.clone()),
-            call,
-            scoreboard: self.read_scoreboard().await?,
-            contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
-            cross_check: found.cross_check.clone(),
-            changes: found.page.changes.clone(),
-            moved: found.moved.clone(),
-            actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
-            refused: found.actions.refused.clone(),
-            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
-            cost,
-            usage,
-            seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
-            model: found.conclusion.model.clone(),
-        })
-    }
-
-    fn contributed(&self, seat: &Seat) -> Contributed {
-        Contributed {
-            who: seat.who.clone(),
-            name: self.name_of(&seat.who).to_owned(),
-            state: seat.state,
-            text: seat.contribution.as_ref().map(|contribution| contribution.text.clone()),
-            reason: seat.reason.clone(),
-            signals: seat.contribution.as_ref().map(|contribution| contribution.signals.clone()).unwrap_or_default(),
-        }
-    }
-
-    fn reported(&self, item: &WorkItem) -> ReportedAction {
-        let owner = match &item.owner {
-            Owner::Persona(slug) => self.parts.roster.name_of(slug).to_owned(),
-            Owner::Person { name, .. } => name.clone(),
-        };
-        let WorkItem { id, what, how, why, urgency, .. } = item.clone();
-        ReportedAction { item: id, what, how, why, owner, urgency }
-    }
-
-    fn feed_line(&self, page: &PageFeed) -> FeedLine {
-        let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
-            source: reading.source.clone(),
-            as_of: reading.as_of,
-            items: reading.total,
-            values: reading
-                .values
-                .iter()
-                .map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit)))
-                .collect(),
-            note: reading.note.clone(),
-        });
-        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
-    }
-
     /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
     fn render_closing(
         &self,
@@ -258,7 +155,9 @@ impl Standup {
     ) -> Vec<OutboundMessage> {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
-        if let Ok(call) = &report.call {
+        if let Ok(call) = &report.call
+            && needs_saying(call, report)
+        {
             outbox.push(OutboundMessage::new(
                 &call.call.by,
                 channel,
@@ -275,7 +174,7 @@ impl Standup {
         });
         if let Some(earlier) = earlier {
             let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
-            outbox.push(self.say(meeting, OutboundKind::Notice, text));
+            outbox.push(say(meeting, OutboundKind::Notice, text));
         }
         outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
         outbox
@@ -311,6 +210,37 @@ impl Standup {
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
         Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
     }
+}
+
+/// The rows of the backlog that accepted actions become.
+fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
+    let item = |action: &AcceptedAction| WorkItem {
+        id: WorkItemId::generate(),
+        kind: WorkKind::Action,
+        what: action.what.clone(),
+        how: action.how.clone(),
+        why: action.why.clone(),
+        owner: action.owner.clone(),
+        urgency: action.urgency,
+        priority: 2,
+        criteria: Vec::new(),
+        status: WorkStatus::New,
+        attempts: 0,
+        parent: None,
+        depends_on: Vec::new(),
+        origin: Origin::Meeting(meeting.id.clone()),
+        outcome: None,
+        cost: Money::ZERO,
+        created_at: now,
+        updated_at: now,
+    };
+    accepted.iter().map(item).collect()
+}
+
+/// A call by rule stands in its persona's report already, unless that was passed over.
+fn needs_saying(call: &ReportedCall, report: &DayReport) -> bool {
+    let caller = Participant::Persona(call.call.by.clone());
+    call.call.model.is_some() || !report.contributions.iter().any(|said| said.who == caller && said.text.is_some())
 }
 
 fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {

@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use chrono::NaiveDate;
 
-use super::{Standup, render};
+use super::{Standup, render, say};
 use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, StandupCommand};
 use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::message::Place;
 use crate::domain::outbound::OutboundKind;
+use crate::domain::report::DayReport;
 use crate::store::{Called, StoreError};
 
 /// How many predictions `/predictions list` shows.
@@ -47,7 +48,7 @@ impl Standup {
                 CommandReply::public(format!("{by} wraps the standup up; the Day Report is next."))
             }
             StandupCommand::Cancel => {
-                let said = self.say(&meeting, OutboundKind::Notice, format!("{by} cancelled the standup. There is no report of it."));
+                let said = say(&meeting, OutboundKind::Notice, format!("{by} cancelled the standup. There is no report of it."));
                 self.parts.store.end_meeting(&meeting.id, MeetingState::Cancelled, &format!("{by} cancelled it"), &[said], now).await?;
                 self.parts.relay.wake(&meeting.channel.id);
                 CommandReply::private("The standup is cancelled.")
@@ -65,9 +66,9 @@ impl Standup {
         let by = CalledBy::Person { id: caller.id.clone(), name: caller.name.clone(), message: None };
         let now = self.parts.clock.now();
         let meeting = self.parts.terms.call(call.channel.clone(), by, now);
-        let called = self.parts.store.call_meeting(&meeting).await?;
+        let outcome = self.parts.store.call_meeting(&meeting).await?;
         self.parts.called.notify_one();
-        Ok(match called {
+        Ok(match outcome {
             Called::Opened => CommandReply::private("The standup begins."),
             Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
         })
@@ -77,6 +78,9 @@ impl Standup {
         let seats = self.parts.store.list_seats(&meeting.id).await?;
         let Some(seat) = self.find_seat(&seats, who) else {
             let names: Vec<_> = seats.iter().map(|seat| self.name_of(&seat.who)).collect();
+            if seats.is_empty() {
+                return Ok(CommandReply::refused("The standup is just beginning. Please try again in a moment."));
+            }
             return Ok(CommandReply::refused(format!("Nobody called \"{}\" takes part; there are {}.", who.trim(), names.join(", "))));
         };
         let name = self.name_of(&seat.who);
@@ -109,10 +113,10 @@ impl Standup {
         let here = self.parts.store.find_report(&call.channel.id, day).await?;
         let found = match here {
             Some(here) => Some(here),
-            None => self.parts.store.list_reports(100).await?.into_iter().find(|other| other.report.day == day),
+            None => self.parts.store.list_reports_of(day).await?.pop(),
         };
         Ok(match found {
-            Some(stored) => CommandReply::private(render::render_report_markdown(&stored.report)),
+            Some(stored) => CommandReply::private(render_whole(&stored.report)),
             None if day == today => CommandReply::refused("There is no report of today yet. `/standup start` makes one."),
             None => CommandReply::refused(format!("There is no report of {day}.")),
         })
@@ -146,4 +150,12 @@ impl Standup {
         let name = self.parts.roster.name_of(persona);
         Ok(Some(CommandReply::private(format!("Noted: {} for {name}.", if useful { "useful" } else { "not useful" }))))
     }
+}
+
+/// The card and what stands in its thread, as one text.
+fn render_whole(report: &DayReport) -> String {
+    let card = render::render_report_embed(report);
+    let fields = card.fields.iter().map(|field| format!("**{}**\n{}", field.name, field.value));
+    let parts = [format!("**{}**\n{}", card.title, card.text)].into_iter().chain(fields);
+    parts.chain(render::render_report_thread(report)).collect::<Vec<_>>().join("\n\n")
 }

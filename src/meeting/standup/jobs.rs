@@ -43,7 +43,9 @@ impl Standup {
             if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
         let outbox: Vec<_> = drawn.into_iter().collect();
         if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
-            outbox.iter().for_each(|message| self.parts.relay.wake(&message.channel));
+            for message in &outbox {
+                self.parts.relay.wake(&message.channel);
+            }
         }
         store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
         Ok(())

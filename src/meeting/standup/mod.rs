@@ -1,6 +1,6 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
-//! Each step is a file: `opening`, `page`, `reporting`, `closing`. `predictions` settles calls whose time has come, `health` looks at the last
+//! Each step is a file: `opening`, `page`, `reporting`, `closing` with the `report` that it makes. `predictions` settles calls whose time has come, `health` looks at the last
 //! standups, `jobs` does what the schedule asks, `desk` answers commands, `file` writes the report where people look for it, and `render` says how all of it looks. What a persona
 //! says is `persona::standup`'s; the rules of signals, calls and actions stand in `domain`.
 
@@ -14,6 +14,7 @@ mod page;
 mod predictions;
 mod question;
 pub mod render;
+mod report;
 mod reporting;
 
 use std::time::Duration;
@@ -67,11 +68,6 @@ impl Standup {
         }
     }
 
-    /// A message of the facilitator's.
-    fn say(&self, meeting: &Meeting, kind: OutboundKind, text: impl Into<String>) -> OutboundMessage {
-        OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, kind, text)
-    }
-
     /// Long texts as messages in the thread below one of ours.
     fn in_thread(
         &self,
@@ -93,6 +89,11 @@ impl Standup {
         use crate::chat::{format, split};
         split::split(&format::align_tables(&format::clean(text, &self.parts.roster)), format::MESSAGE_LIMIT)
     }
+}
+
+/// A message of the facilitator's.
+fn say(meeting: &Meeting, kind: OutboundKind, text: impl Into<String>) -> OutboundMessage {
+    OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, kind, text)
 }
 
 #[async_trait]
@@ -133,7 +134,7 @@ impl Agenda for Standup {
     }
 
     fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage> {
-        vec![self.say(meeting, OutboundKind::Notice, format!("-# {} is skipped: {reason}.", self.name_of(&seat.who)))]
+        vec![say(meeting, OutboundKind::Notice, format!("-# {} is skipped: {reason}.", self.name_of(&seat.who)))]
     }
 
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
@@ -142,6 +143,6 @@ impl Agenda for Standup {
 
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {
         let text = format!("There is no Day Report this time: {reason}. What was said is kept; `/standup start` begins anew.");
-        vec![self.say(meeting, OutboundKind::Notice, text)]
+        vec![say(meeting, OutboundKind::Notice, text)]
     }
 }

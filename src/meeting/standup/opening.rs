@@ -6,8 +6,8 @@ use crate::domain::prediction::Scoreboard;
 use crate::meeting::agenda::Opening;
 use crate::store::StoreError;
 
-use super::Standup;
 use super::render::{self, Kickoff};
+use super::{Standup, say};
 
 /// How many calls the scoreboard looks back on.
 const CALLS: u32 = 1000;
@@ -26,7 +26,7 @@ impl Standup {
             offline: self.parts.performer.models.is_offline(),
             called_by: &meeting.called_by,
         });
-        Ok(Opening { rounds: vec![speakers], outbox: vec![self.say(meeting, OutboundKind::Report, text)] })
+        Ok(Opening { rounds: vec![speakers], outbox: vec![say(meeting, OutboundKind::Report, text)] })
     }
 
     pub(super) async fn read_scoreboard(&self) -> Result<Scoreboard, StoreError> {
@@ -38,6 +38,6 @@ impl Standup {
         let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
         let until = self.parts.clock.now() + self.parts.standup.human_deadline;
         let text = format!("<@{id}>, your report, please: your next message here is it. I go on at {}.", until.format("%H:%M UTC"));
-        vec![OutboundMessage { pings: vec![id.clone()], ..self.say(meeting, OutboundKind::Notice, text) }]
+        vec![OutboundMessage { pings: vec![id.clone()], ..say(meeting, OutboundKind::Notice, text) }]
     }
 }

@@ -4,8 +4,8 @@ use anyhow::Context;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 
-use super::Standup;
 use super::render;
+use super::{Standup, say};
 use crate::domain::feed::Sample;
 use crate::domain::meeting::Meeting;
 use crate::domain::outbound::OutboundKind;
@@ -32,7 +32,7 @@ impl Standup {
             () = cancel.cancelled() => anyhow::bail!("the process is ending"),
         };
         let text = render::render_page(&page, &self.parts.roster);
-        let summary = self.say(meeting, OutboundKind::Report, text.summary);
+        let summary = say(meeting, OutboundKind::Report, text.summary);
         let detail = self.in_thread(&meeting.facilitator, &meeting.channel.id, &summary, THREAD, &text.detail);
         let outbox = std::iter::once(summary).chain(detail).collect();
         Ok(Preparation { material: serde_json::to_value(&page).context("a shared page cannot be written")?, outbox })

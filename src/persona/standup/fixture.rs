@@ -165,6 +165,7 @@ impl Standup {
             seats: &self.seats,
             cross_check: &self.cross_check,
             call: Some(&self.call),
+            question: Some(self.question()),
             last_report: Some(&self.last_report),
             moved: &self.moved,
             open: &self.items,

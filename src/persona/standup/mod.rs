@@ -93,6 +93,8 @@ pub struct ConcludeAsked<'a> {
     pub seats: &'a [Seat],
     pub cross_check: &'a CrossCheck,
     pub call: Option<&'a Call>,
+    /// What the call is about.
+    pub question: Option<QuestionAsked<'a>>,
     pub last_report: Option<&'a DayReport>,
     /// What became of actions since then, one line each.
     pub moved: &'a [String],

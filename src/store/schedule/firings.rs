@@ -26,7 +26,7 @@ pub struct NewFiring {
 pub enum FiringEffect {
     /// A standup is called.
     CallStandup(Box<Meeting>),
-    Post(OutboundMessage),
+    Post(Box<OutboundMessage>),
     /// Nothing: the row stays open, and whoever carries the action out finds it there, after a crash too.
     Wake,
     /// It cannot be done, for this reason.
@@ -96,7 +96,7 @@ impl Store {
         let refused = match effect {
             FiringEffect::CallStandup(meeting) => call_standup(&mut transaction, meeting).await?,
             FiringEffect::Post(message) => {
-                insert_outbound(&mut transaction, std::slice::from_ref(message), None, now).await?;
+                insert_outbound(&mut transaction, std::slice::from_ref(&**message), None, now).await?;
                 None
             }
             FiringEffect::Wake => None,

@@ -138,16 +138,16 @@ fn check_answers(api: &Value, journal: &[Exchange], findings: &mut Findings) -> 
     seen
 }
 
-/// Checks every request with a body that bots made, and that its operation is described; gives how many there were. None without Discord's description.
+/// Checks the bodies of all requests whose operation takes one; gives how many there were. None without Discord's description.
 pub(crate) fn check_requests(journal: &[Exchange]) -> Option<usize> {
     let api = read("openapi.json")?;
     let registry = Registry::new().add("https://discord/api.json", &api).expect("a resource").prepare().expect("references");
     let mut checked = 0;
     for exchange in journal {
         let Exchange::Rest(exchange) = exchange else { continue };
-        let Some((path, operation)) = find_operation(&api, exchange).filter(|_| !exchange.request.is_null()) else { continue };
+        let takes_body = |operation: &Value| operation["requestBody"]["content"]["application/json"].is_object();
+        let Some((path, _)) = find_operation(&api, exchange).filter(|(_, operation)| takes_body(operation)) else { continue };
         let method = exchange.method.to_lowercase();
-        assert!(operation["requestBody"]["content"]["application/json"].is_object(), "{method} {path} has no body: {}", exchange.request);
         let escaped = path.replace('/', "~1").replace('{', "%7B").replace('}', "%7D");
         let reference = format!("https://discord/api.json#/paths/{escaped}/{method}/requestBody/content/application~1json/schema");
         let schema = json!({ "$ref": reference });

@@ -1,16 +1,21 @@
 //! The daily standup from the word that calls it to its report, on a team in the sandbox.
 //!
 //! `stage` sets the team up with feeds of a `newsstand` and a `cast` for its model; the others are stories, one file for each part of a
-//! standup. What a crash does to it is told elsewhere.
+//! standup. `crashes`, `processes` and their `aftermath` tell what becomes of it when processes die or clocks jump.
 
+#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
+
+mod aftermath;
 mod cast;
 mod conclusion;
+mod crashes;
 mod faults;
 mod feeds;
 mod health;
 mod newsstand;
 mod people;
 mod predictions;
+mod processes;
 mod report;
 mod revision;
 mod signals;

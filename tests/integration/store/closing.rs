@@ -108,7 +108,7 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     let stored = store.find_report(&standup_channel().id, today()).await.unwrap().unwrap();
     assert_eq!((stored.report.revision, &stored.report.meeting), (2, &second.id));
     assert_eq!(stored.post, first.id, "revisions stand where the first was posted");
-    assert_eq!(store.list_reports(9).await.unwrap(), [stored.clone()]);
+    assert_eq!(store.list_reports(9).await.unwrap(), std::slice::from_ref(&stored));
 
     // Made without knowing of the second.
     let third = begun(&store).await;
@@ -140,6 +140,9 @@ async fn reports_are_found_by_day(home: &Home) {
     let days: Vec<_> = store.list_reports(3).await.unwrap().into_iter().map(|stored| stored.report.day).collect();
     assert_eq!(days, [today(), today(), friday]);
     assert_eq!(store.list_reports(2).await.unwrap().len(), 2);
+    let of_today = store.list_reports_of(today()).await.unwrap();
+    assert!(of_today.len() == 2 && of_today.iter().all(|stored| stored.report.day == today()), "in two channels");
+    assert_eq!(store.list_reports_of(friday + Days::new(1)).await.unwrap(), []);
 }
 
 async fn a_report_that_cannot_be_read_is_told(home: &Home) {

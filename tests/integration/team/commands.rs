@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use teamroom::config::{ModelPrice, ProviderKind};
 use teamroom::domain::usage::Money;
 
+use crate::support::command::{self, is_ephemeral, text};
 use crate::support::model::Script;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
@@ -16,41 +17,9 @@ on_both_stores!(
     an_operator_raises_the_budget_of_the_day,
 );
 
-/// Invokes a command of the team as a person's client does; the answer as it reads after the deferral.
+/// Gives a command where nobody talks; the answer as it reads after the deferral.
 async fn invoke(team: &TestTeam, name: &str, options: Value) -> Value {
-    let guild = team.sandbox().guild_id();
-    let mut command = Value::Null;
-    eventually("the commands are registered", || async {
-        let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
-        index["application_commands"].as_array().is_some_and(|commands| commands.iter().any(|command| command["name"] == name))
-    })
-    .await;
-    let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
-    for known in index["application_commands"].as_array().expect("a list") {
-        if known["name"] == name {
-            command = known.clone();
-        }
-    }
-    let before = team.history("general").await.len();
-    let body = json!({
-        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel("general"),
-        "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
-    });
-    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
-    let answered = || async {
-        let history = team.history("general").await;
-        history.get(before..).and_then(|new| new.last().cloned()).filter(|last| !last.text.is_empty())
-    };
-    eventually("the command is answered", || async { answered().await.is_some() }).await;
-    answered().await.expect("an answer").raw
-}
-
-fn text(answer: &Value) -> &str {
-    answer["content"].as_str().expect("a text")
-}
-
-fn is_ephemeral(answer: &Value) -> bool {
-    answer["flags"].as_u64().unwrap_or_default() & 64 != 0
+    command::invoke(team, "general", name, options).await
 }
 
 async fn ask_relays_an_attributed_answer(backing: Backing) {

@@ -1,15 +1,17 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::alarm;
 use super::delta::most_moved;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::page::{PageFeed, SharedPage};
+use crate::domain::prediction::{Answer, Call};
 use crate::domain::report::ValueChange;
 use crate::domain::roster::Roster;
 use crate::domain::signal::Claim;
 use crate::domain::tension::Tension;
 use crate::domain::work::{Owner, ProposedAction, Urgency, WorkItem};
 use crate::persona::offline::wording::{foreign, moment};
-use crate::persona::standup::{ConcludeAsked, figures};
+use crate::persona::standup::{ConcludeAsked, QuestionAsked, figures};
 
 /// A value that changed by more than this share of what it was is worth a look.
 const STARTLING: f64 = 0.5;
@@ -24,13 +26,24 @@ const FOLLOW_UP: &str = "Follow up on";
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
     let page = asked.page;
     let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster));
+    let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
+    let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
+    let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
     let startling = most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING);
     let startling = startling.map(|change| check(change, page, roster, now));
     let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
     let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
     forgotten.sort_by_key(|item| item.updated_at);
     let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, now));
-    failing.take(OF_A_KIND).chain(startling.take(OF_A_KIND)).chain(tensions.take(OF_A_KIND)).chain(forgotten.take(OF_A_KIND)).collect()
+    failing
+        .take(OF_A_KIND)
+        .chain(alarms.take(OF_A_KIND))
+        .chain(startling.take(OF_A_KIND))
+        .chain(tensions.take(OF_A_KIND))
+        .chain(watched)
+        .chain(forgotten.take(OF_A_KIND))
+        .collect()
 }
 
 fn repair(feed: &PageFeed, roster: &Roster) -> Option<ProposedAction> {
@@ -99,7 +112,20 @@ fn is_forgotten(item: &WorkItem, now: DateTime<Utc>) -> bool {
     !item.status.is_over() && now - item.updated_at >= FORGOTTEN && !item.what.starts_with(FOLLOW_UP)
 }
 
+/// A question on which nobody dares to take a position is watched.
+fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<ProposedAction> {
+    let rule = question.rule;
+    let (feed, value) = (foreign(&rule.feed, 60), foreign(&rule.value, 60));
+    (call.answer == Answer::Uncertain).then(|| ProposedAction {
+        what: format!("Watch {value} of {feed} until {}", question.expires_at.format("%a %-d %b %H:%M UTC")),
+        how: format!("Read the feed {feed} each day; at the expiry the rule is {}.", foreign(&rule.describe(), 100)),
+        why: format!("The call is uncertain: {}", foreign(&call.reason, 160)),
+        owner: owner_of(Some(&call.by), roster),
+        urgency: Urgency::ThisWeek,
+    })
+}
+
 /// The name of whoever is to do it; the coordinator's where nobody else is on the roster.
-fn owner_of(slug: Option<&PersonaSlug>, roster: &Roster) -> String {
+pub(super) fn owner_of(slug: Option<&PersonaSlug>, roster: &Roster) -> String {
     slug.and_then(|slug| roster.find(slug)).unwrap_or(roster.coordinator()).name.clone()
 }

@@ -4,6 +4,7 @@
 //! the same page gives the same words. The wording of figures is `figures`'; that no model was at work is said once, by the Day Report.
 
 mod actions;
+mod alarm;
 mod delta;
 mod report;
 mod signals;
@@ -15,8 +16,9 @@ pub(super) use summary::sum_up;
 
 use crate::domain::page::{PageItem, PageReading};
 
-/// Items that are sums of what happened, as ledger and activity have them. They are no events that could be counted or shown as news.
-const SUMS: [&str; 4] = ["activity", "day", "persona", "model"];
+/// Items that are sums of what happened, as ledger and activity have them, or values anew. They are no events that could be counted or shown
+/// as news.
+const SUMS: [&str; 5] = ["activity", "day", "persona", "model", "value"];
 
 /// What happened since the last report, newest first.
 fn events(reading: &PageReading) -> impl Iterator<Item = &PageItem> {

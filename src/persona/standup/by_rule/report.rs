@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 
-use super::{delta, events, signals};
-use crate::domain::meeting::Contribution;
+use super::{alarm, delta, events, signals};
+use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
 use crate::domain::page::{PageFeed, PageItem, PageReading};
 use crate::domain::persona::{Persona, StandupDuty};
 use crate::domain::report::ValueChange;
@@ -26,20 +26,29 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
         (Some(StandupDuty::Call), Some(question)) => vec![call(question, persona, now)],
         _ => Vec::new(),
     };
-    lines.extend(own.iter().filter_map(|feed| tell(feed, &moved, now)));
-    lines.extend(newest(&own).map(|item| quote(item, now)));
+    let untold: Vec<&PageFeed> = own.iter().copied().filter(|feed| !was_told(feed, asked.before)).collect();
+    lines.extend(untold.iter().filter_map(|feed| tell(feed, &moved, now)));
+    lines.extend(newest(&untold).map(|item| quote(item, now)));
     if lines.is_empty() {
         lines = vec!["Nothing to report.".to_owned(), format!("-# {}", looked_at(&own, asked, now))];
     }
-    let failing = own.iter().filter(|feed| feed.outcome.is_err());
+    let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
+    let readings = own.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(|value| alarm::signal(feed, value)));
     Contribution {
         text: within(&lines, persona.standup.cap),
-        signals: failing.map(|feed| signals::of_failure(feed)).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
+        signals: failing.chain(alarms).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
         model: None,
         usage: TokenUsage::default(),
         partial: false,
         problems: Vec::new(),
     }
+}
+
+/// Whether somebody who has the same feed has reported on it before.
+fn was_told(feed: &PageFeed, before: &[Seat]) -> bool {
+    let spoke = |seat: &Seat| matches!(&seat.who, Participant::Persona(slug) if feed.of.contains(slug)) && seat.state == SeatState::Spoke;
+    before.iter().any(spoke)
 }
 
 fn is_of(change: &ValueChange, feeds: &[&PageFeed]) -> bool {
@@ -68,8 +77,8 @@ fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<S
         Err(reason) => return Some(format!("**{name}**: {}", foreign(reason, 200))),
     };
     let moved: Vec<&ValueChange> = moved.iter().copied().filter(|change| change.feed == feed.feed).collect();
-    let events = tally(reading);
-    if moved.is_empty() && events.is_none() {
+    let events = tally(reading).map(|events| format!("{events} new"));
+    if moved.is_empty() && events.is_none() && alarm::list_alarms(reading).next().is_none() {
         return None;
     }
     let values = reading.values.iter().map(|value| {
@@ -81,8 +90,8 @@ fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<S
     Some(format!("**{name}**: {}", facts.join("; ")))
 }
 
-/// "3 commits new", by what they are.
-fn tally(reading: &PageReading) -> Option<String> {
+/// "3 commits", by what they are.
+pub(super) fn tally(reading: &PageReading) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for item in events(reading) {
         match counts.iter_mut().find(|(what, _)| *what == item.what) {
@@ -94,9 +103,9 @@ fn tally(reading: &PageReading) -> Option<String> {
     let listed = reading.items.len();
     match counts.as_slice() {
         [] => None,
-        [(what, _)] if reading.total > listed => Some(format!("{} new", count(reading.total, what))),
-        _ if reading.total > listed => Some(format!("{} new", count(reading.total, "item"))),
-        counts => Some(format!("{} new", counts.iter().map(|(what, number)| count(*number, what)).collect::<Vec<_>>().join(", "))),
+        [(what, _)] if reading.total > listed => Some(count(reading.total, what)),
+        _ if reading.total > listed => Some(count(reading.total, "item")),
+        counts => Some(counts.iter().map(|(what, number)| count(*number, what)).collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 
 use super::delta::most_moved;
-use super::events;
+use super::report::tally;
 use crate::domain::page::SharedPage;
 use crate::domain::tension::CrossCheck;
 use crate::persona::offline::wording::{count, foreign, moment};
@@ -27,13 +27,10 @@ pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<
     lines
 }
 
-/// "repository 14, reviews 12". On the first day of a feed nothing tells whether its values changed, but its items are new all the same.
+/// "repository 14 commits, reviews 12 items". On the first day of a feed nothing tells whether its values changed, but its items are new all the same.
 fn list_new(page: &SharedPage) -> Option<String> {
     let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
-    let news: Vec<String> = readings
-        .filter(|(_, reading)| events(reading).next().is_some())
-        .map(|(feed, reading)| format!("{} {}", feed.feed, reading.total))
-        .collect();
+    let news: Vec<String> = readings.filter_map(|(feed, reading)| Some(format!("{} {}", feed.feed, tally(reading)?))).collect();
     list_names(news.iter().map(String::as_str))
 }
 

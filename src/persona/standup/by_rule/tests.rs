@@ -154,7 +154,10 @@ fn the_summary_names_the_largest_change_the_tensions_and_the_failing_feeds() {
     insta::assert_snapshot!(sum_up(&standup.page, &standup.cross_check, now()).join("\n"));
     let mut first = Standup::quiet();
     first.page.feeds = Standup::new().page.feeds;
-    let told = ["New since Fri 09:00: repository 14, reviews 12, incidents 9, markets 12 and 1 more.", "No data from prices."];
+    let told = [
+        "New since Fri 09:00: repository 14 commits, reviews 12 entries, incidents 9 entries, markets 12 entries and 1 more.",
+        "No data from prices.",
+    ];
     assert_eq!(sum_up(&first.page, &first.cross_check, now()), told);
     let quiet = Standup::quiet();
     assert_eq!(sum_up(&quiet.page, &quiet.cross_check, now()), ["All quiet: nothing changed in 7 feeds since Fri 09:00."]);

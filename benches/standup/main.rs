@@ -1,0 +1,239 @@
+//! What a standup costs: `cargo bench --bench standup`, or `cargo bench --bench standup -- --short` for a look.
+//!
+//! Eight personas report without pauses, on the history of a real repository, six feeds of the web and some files, with the sandbox and the team
+//! in processes of their own and a scripted model that answers at once. Times are a person's: from the moment the message is sent to the sight of
+//! the kickoff, and of the Day Report, at a gateway connection. Tokens and cost are the ledger's, as the Day Report tells them.
+
+mod feeds;
+#[path = "../../tests/integration/support/history.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod history;
+#[path = "../../tests/integration/support/model/mod.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod model;
+mod pictures;
+#[path = "../../tests/integration/support/postgres.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod postgres;
+mod script;
+#[path = "../../tests/integration/support/skip.rs"]
+mod skip;
+#[path = "../stage/mod.rs"]
+mod stage;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use feeds::FeedServer;
+use model::ScriptedModel;
+use serde_json::Value;
+use stage::{Person, Sandbox, Team, binary, millis};
+
+/// Who speaks, in this order; Kelly facilitates.
+const SPEAKERS: [&str; 8] = ["vince", "eliza", "echo", "oracle", "sentinel", "bruno", "clara", "solus"];
+
+/// The models that the providers' keys alone give tier 1, dear and cheap.
+const MODELS: [&str; 2] = ["claude-haiku-4-5", "gpt-4.1-mini"];
+
+/// How long Discord's later messages of a standup, in threads, may take before the next begins.
+const AFTER: Duration = Duration::from_millis(400);
+
+fn main() {
+    let short = std::env::args().any(|argument| argument == "--short");
+    let count = if short { 4 } else { 20 };
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        time_standups(count).await;
+        count_tokens().await;
+        feeds::time_reading(if short { 2 } else { 5 }).await;
+        pictures::time_drawing(count).await;
+    });
+}
+
+async fn time_standups(count: usize) {
+    println!("{count} standups of {}, one after the other, pause 0; aims: kickoff under 1 s, Day Report under 1 s", SPEAKERS.len());
+    println!(
+        "store      | model    | kickoff p50, p90, worst ms | Day Report p50, p90, worst ms | CPU s each | idle MB | peak MB | all READY ms"
+    );
+    for has_postgres in [false, true] {
+        for has_model in [false, true] {
+            let mut wanted = Wanted { rooms: count, ..Wanted::default() };
+            if has_postgres {
+                let Some(database) = postgres::database().await else { return };
+                wanted.database = Some(database);
+            }
+            wanted.model = has_model.then_some(MODELS[0]);
+            let mut stage = Stage::set(wanted).await;
+            let before = stage.team.processor_time();
+            let (mut kickoffs, mut reports) = (Vec::new(), Vec::new());
+            for room in 0..count {
+                let held = stage.hold(room).await;
+                kickoffs.push(held.kickoff);
+                reports.push(held.report);
+            }
+            #[expect(clippy::cast_precision_loss, reason = "for showing")]
+            let processor = (stage.team.processor_time() - before) / count as f64;
+            println!(
+                "{:<10} | {:<8} | {:>26} | {:>29} | {processor:>10.2} | {:>7.1} | {:>7.1} | {:>12}",
+                if has_postgres { "PostgreSQL" } else { "SQLite" },
+                if has_model { "scripted" } else { "offline" },
+                spread(kickoffs),
+                spread(reports),
+                stage.team.idle,
+                stage.team.peak_memory(),
+                stage.team.ready.as_millis(),
+            );
+        }
+    }
+}
+
+/// One standup each way, in the eyes of the ledger.
+async fn count_tokens() {
+    println!("\ntokens and cost by the ledger, four bytes a token, nothing cached; aims: at least 30 % fewer, four personas under $0.05");
+    let report = async |model, delta, speakers| {
+        let mut stage = Stage::set(Wanted { model: Some(model), delta, speakers, ..Wanted::default() }).await;
+        stage.hold(0).await;
+        stage.read_report(0)
+    };
+    let input = |report: &Value| report["usage"]["input"].as_u64().expect("a count");
+    let (new, all) = (report(MODELS[0], true, 8).await, report(MODELS[0], false, 8).await);
+    println!(
+        "8 personas: {} prompt tokens with only what is new, {} with everything, {} % fewer",
+        input(&new),
+        input(&all),
+        100 - 100 * input(&new) / input(&all)
+    );
+    for model in MODELS {
+        let four = report(model, true, 4).await;
+        let dollars = four["cost"].as_f64().expect("an amount") / 1e6;
+        println!("4 personas on {model}: ${dollars:.4}, {} tokens in, {} out", input(&four), four["usage"]["output"]);
+    }
+}
+
+/// How a benchmark wants its team.
+struct Wanted {
+    /// None: SQLite.
+    database: Option<String>,
+    /// The name the scripted model goes by, for its price. None: the team is offline.
+    model: Option<&'static str>,
+    delta: bool,
+    speakers: usize,
+    /// A standup is held in each once, so that every report is the day's first.
+    rooms: usize,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { database: None, model: None, delta: true, speakers: SPEAKERS.len(), rooms: 1 }
+    }
+}
+
+/// A team that is about to hold standups, and a person.
+struct Stage {
+    team: Team,
+    person: Person,
+    database: Option<String>,
+    sandbox: Sandbox,
+    dir: tempfile::TempDir,
+    _model: ScriptedModel,
+    _feeds: FeedServer,
+}
+
+/// How long a standup took, from the moment it was asked for.
+struct Held {
+    kickoff: Duration,
+    report: Duration,
+}
+
+impl Stage {
+    async fn set(wanted: Wanted) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let feeds = FeedServer::start().await;
+        write_material(dir.path(), &feeds);
+        let rooms: Vec<_> = (0..wanted.rooms).map(room).collect();
+        let sandbox = Sandbox::start(dir.path(), &rooms);
+        let model = ScriptedModel::start().await;
+        model.on(script::answer);
+        let person = Person::join(&sandbox).await;
+        let mut settings = vec![
+            ("TEAMROOM_STANDUP_PAUSE", "0s".to_owned()),
+            ("TEAMROOM_STANDUP_ORDER", SPEAKERS[SPEAKERS.len() - wanted.speakers..].join(",")),
+            ("TEAMROOM_STANDUP_DELTA_CONTEXT", wanted.delta.to_string()),
+        ];
+        if let Some(name) = wanted.model {
+            settings.extend([("TEAMROOM_MODEL_URL", model.base_url()), ("TEAMROOM_MODEL", name.to_owned())]);
+        }
+        settings.extend(wanted.database.clone().map(|database| ("DATABASE_URL", database)));
+        let team = Team::start(dir.path(), &sandbox, &settings).await;
+        Self { team, person, database: wanted.database, sandbox, dir, _model: model, _feeds: feeds }
+    }
+
+    /// Holds a standup in a room that had none yet.
+    async fn hold(&mut self, number: usize) -> Held {
+        let channel = self.sandbox.info["channels"][room(number)].as_str().expect("an id").to_owned();
+        let started = Instant::now();
+        self.person.post(&channel, "let's do a new standup kelly").await;
+        let mut kickoff = None;
+        let report = loop {
+            let seen = self.person.next().await;
+            if seen.message["channel_id"] != channel.as_str() || seen.message["author"]["bot"] != true {
+                continue;
+            }
+            if seen.text().starts_with("**Standup") {
+                kickoff = Some(seen.at - started);
+            }
+            if seen.message["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")) {
+                break seen.at - started;
+            }
+        };
+        tokio::time::sleep(AFTER).await;
+        Held { kickoff: kickoff.expect("the kickoff comes before the report"), report }
+    }
+
+    /// The Day Report of a room.
+    fn read_report(&self, number: usize) -> Value {
+        serde_json::from_slice(&self.run(&["report", "--json", "--channel", &room(number)])).expect("JSON")
+    }
+
+    /// A command beside the team; what it prints.
+    fn run(&self, arguments: &[&str]) -> Vec<u8> {
+        let database = self.database.iter().map(|database| ("DATABASE_URL", database));
+        let output = binary(self.dir.path()).args(arguments).envs(database).output().expect("the binary starts");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+}
+
+fn room(number: usize) -> String {
+    format!("standup-{number}")
+}
+
+/// Eight personas with feeds, a repository and some files.
+fn write_material(dir: &Path, feeds: &FeedServer) {
+    // Without the record the personas that watch the repository have nothing to say, and there is no call.
+    let _ = history::make_repository(dir, 300, Utc::now());
+    for (name, text) in feeds.personas() {
+        write(&dir.join("personas").join(name), &text);
+    }
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("personas");
+    for file in std::fs::read_dir(repository).expect("the personas") {
+        let file = file.expect("a file");
+        std::fs::copy(file.path(), dir.join("personas").join(file.file_name())).expect("a copy");
+    }
+    for (name, text) in script::FILES {
+        write(&dir.join("knowledge").join(name), text);
+    }
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    std::fs::write(path, text).expect("a file");
+}
+
+/// Median, ninth tenth and worst in milliseconds.
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let last = times.len() - 1;
+    [times.len() / 2, times.len() * 9 / 10, last].map(|at| format!("{:.1}", millis(times[at.min(last)]))).join(", ")
+}

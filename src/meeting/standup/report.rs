@@ -1,0 +1,94 @@
+//! The Day Report put together from what was found (STAND-13).
+
+use chrono::{DateTime, Utc};
+
+use super::closing::Findings;
+use super::{Standup, render};
+use crate::domain::meeting::Seat;
+use crate::domain::page::PageFeed;
+use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
+use crate::domain::work::{Owner, WorkItem};
+use crate::meeting::agenda::Session;
+use crate::store::StoreError;
+
+impl Standup {
+    pub(super) async fn make_report(
+        &self,
+        session: &Session<'_>,
+        found: &Findings<'_>,
+        items: &[WorkItem],
+        now: DateTime<Utc>,
+    ) -> Result<DayReport, StoreError> {
+        let meeting = session.meeting;
+        let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
+        // What an earlier standup of the day decided still holds.
+        let earlier = found.earlier.as_ref().map(|earlier| earlier.report.actions.clone()).unwrap_or_default();
+        let call = match &found.position {
+            Ok(position) => Ok(ReportedCall {
+                call: position.call.clone(),
+                by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
+                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
+                expires_at: position.terms.expires_at,
+            }),
+            Err(reason) => Err(reason.clone()),
+        };
+        Ok(DayReport {
+            day: meeting.day,
+            channel: meeting.channel.id.clone(),
+            channel_name: meeting.channel.name.clone(),
+            meeting: meeting.id.clone(),
+            revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
+            written_at: now,
+            tldr: found.conclusion.tldr.clone(),
+            question: self.parts.standup.question.as_ref().map(|question| question.text.clone()),
+            call,
+            scoreboard: self.read_scoreboard().await?,
+            contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
+            cross_check: found.cross_check.clone(),
+            changes: found.page.changes.clone(),
+            moved: found.moved.clone(),
+            actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
+            refused: found.actions.refused.clone(),
+            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
+            cost,
+            usage,
+            seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
+            model: found.conclusion.model.clone(),
+        })
+    }
+
+    fn contributed(&self, seat: &Seat) -> Contributed {
+        Contributed {
+            who: seat.who.clone(),
+            name: self.name_of(&seat.who).to_owned(),
+            state: seat.state,
+            text: seat.contribution.as_ref().map(|contribution| contribution.text.clone()),
+            reason: seat.reason.clone(),
+            signals: seat.contribution.as_ref().map(|contribution| contribution.signals.clone()).unwrap_or_default(),
+        }
+    }
+
+    fn reported(&self, item: &WorkItem) -> ReportedAction {
+        let owner = match &item.owner {
+            Owner::Persona(slug) => self.parts.roster.name_of(slug).to_owned(),
+            Owner::Person { name, .. } => name.clone(),
+        };
+        let WorkItem { id, what, how, why, urgency, .. } = item.clone();
+        ReportedAction { item: id, what, how, why, owner, urgency }
+    }
+
+    fn feed_line(&self, page: &PageFeed) -> FeedLine {
+        let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
+            source: reading.source.clone(),
+            as_of: reading.as_of,
+            items: reading.total,
+            values: reading
+                .values
+                .iter()
+                .map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit)))
+                .collect(),
+            note: reading.note.clone(),
+        });
+        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
+    }
+}

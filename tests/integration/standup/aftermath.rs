@@ -1,0 +1,219 @@
+//! A team that is about to be disturbed in its standup, and what the standup left behind, counted: nothing is missing and nothing is there twice.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use teamroom::config::ProviderKind;
+use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::domain::report::DayReport;
+use teamroom::store::{ItemFilter, Store, StoredReport};
+
+use crate::support::model::{Asked, Script};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted};
+
+pub(super) const CHANNEL: &str = "daily-standup";
+
+/// How a person calls one.
+pub(super) const CALL: &str = "let's do a new standup kelly";
+
+/// Who reports, in this order; Solus makes the call.
+pub(super) const SPEAKERS: [&str; 3] = ["vince", "eliza", "solus"];
+
+/// A turn that was begun so often is not begun again, and neither is a closing.
+pub(super) const ATTEMPTS: u32 = 3;
+
+/// How long a standup may take on a busy machine, with a start of the process before it.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A team of its own processes, in a repository, with a model that writes reports, calls and conclusions.
+pub(super) async fn team(backing: Backing) -> TestTeam {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    team.model.on(answer);
+    make_repository(&team);
+    set(&team, "");
+    team
+}
+
+/// Writes the configuration, with `more` behind it. Nothing comes by the clock of the machine unless `more` says so.
+pub(super) fn set(team: &TestTeam, more: &str) {
+    let schedule = if more.contains("[schedules.standup]") { "" } else { "[schedules.standup]\nenabled = false\n" };
+    let order = json!(SPEAKERS);
+    std::fs::write(team.path("teamroom.toml"), format!("{schedule}[standup]\norder = {order}\npause = \"0s\"\n{more}\n")).unwrap();
+}
+
+/// The repository that the essential question is about.
+fn make_repository(team: &TestTeam) {
+    let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
+    for arguments in [vec!["init", "--quiet"], [&who[..], &["commit", "--quiet", "--allow-empty", "-m", "Begin"]].concat()] {
+        let mut git = Command::new("git");
+        git.current_dir(team.dir.path()).env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR").args(&arguments);
+        assert!(git.status().unwrap().success(), "git {arguments:?}");
+    }
+}
+
+/// What the model says; each report is another, so that one that was posted twice, or written twice, shows.
+pub(super) fn answer(asked: &Asked) -> Script {
+    let Some(schema) = &asked.schema else {
+        let signals = json!([{"subject": "night backups", "direction": "good", "confidence": 0.8, "evidence": null}]);
+        return Script::say(format!("{} the backups of the night are whole.\n```signals\n{signals}\n```", heading(asked.number)));
+    };
+    if schema["properties"]["tldr"].is_null() {
+        return Script::Json(json!({"answer": "yes", "confidence": 0.7, "reason": "Commits come daily."}));
+    }
+    let action = json!({"what": "Restore a backup on another machine", "how": "By the manual.", "why": "Nobody has tried.", "owner": "Vince",
+        "urgency": "today"});
+    Script::Json(json!({"tldr": ["All is whole."], "actions": [action], "lessons": [{"about": null, "text": "Backups take an hour."}]}))
+}
+
+/// How the report that answers a request begins.
+fn heading(request: usize) -> String {
+    format!("Report {request}:")
+}
+
+pub(super) async fn open(team: &TestTeam) -> Store {
+    Store::open_shared(&team.config.database_url, team.clock.now()).await.unwrap()
+}
+
+/// How many reports the model was asked for.
+pub(super) fn reports_asked(team: &TestTeam) -> usize {
+    team.model.requests().iter().filter(|asked| asked.schema.is_none()).count()
+}
+
+/// Everything that standups of one day in one channel left.
+pub(super) struct Aftermath {
+    /// The earliest first.
+    pub(super) meetings: Vec<Meeting>,
+    /// Of all meetings.
+    pub(super) seats: Vec<Seat>,
+    pub(super) posts: Vec<Shown>,
+    /// What was said in threads, thread by thread.
+    threads: Vec<Vec<String>>,
+    reports: Vec<StoredReport>,
+    predictions: usize,
+    actions: usize,
+}
+
+impl Aftermath {
+    /// Waits until so many standups are over and everything is said, and a little longer for what comes twice.
+    pub(super) async fn wait(team: &TestTeam, meetings: usize) -> Self {
+        let store = open(team).await;
+        let started = Instant::now();
+        loop {
+            let held = store.list_meetings(100).await.unwrap();
+            let over = held.len() >= meetings && held.iter().all(|meeting| meeting.state.is_over());
+            if over && store.outbox_depth(team.clock.now()).await.unwrap().0 == 0 {
+                break;
+            }
+            if started.elapsed() > PATIENCE {
+                let seats = store.list_seats(&held[0].id).await.unwrap();
+                panic!("it does not come to its end: {held:#?} {seats:#?} {:#?}", texts(&team.answers(CHANNEL).await));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        Self::read(team, &store).await
+    }
+
+    async fn read(team: &TestTeam, store: &Store) -> Self {
+        let mut meetings = store.list_meetings(100).await.unwrap();
+        meetings.reverse();
+        let mut seats = Vec::new();
+        for meeting in &meetings {
+            seats.extend(store.list_seats(&meeting.id).await.unwrap());
+        }
+        let posts = team.answers(CHANNEL).await;
+        let mut threads = Vec::new();
+        for id in posts.iter().filter_map(|post| post.raw["thread"]["id"].as_str()) {
+            let said = team.call(reqwest::Method::GET, &format!("/channels/{id}/messages?limit=100"), None).await;
+            let said = said.as_array().unwrap().iter().map(|raw| raw["content"].as_str().unwrap_or_default().to_owned());
+            threads.push(said.filter(|text| !text.is_empty()).collect());
+        }
+        Self {
+            meetings,
+            seats,
+            posts,
+            threads,
+            reports: store.list_reports(100).await.unwrap(),
+            predictions: store.list_predictions(100).await.unwrap().len(),
+            actions: store.list_items(&ItemFilter { statuses: &[], owner: None, limit: 100 }).await.unwrap().len(),
+        }
+    }
+
+    /// What holds whatever happened: each step's words stand once, and there is one report, one call and one list of actions for the day.
+    pub(super) fn expect_nothing_twice(&self, team: &TestTeam) {
+        let done = self.meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).count();
+        assert_eq!(self.count("**Standup · "), self.meetings.len(), "kickoffs: {:#?}", self.texts());
+        assert_eq!(self.count("My call: "), done, "calls: {:#?}", self.texts());
+        assert_eq!(self.count("There is no Day Report this time"), self.meetings.len() - done, "{:#?}", self.texts());
+        self.expect_reports_once();
+        assert_eq!(self.cards(), done.min(1), "cards: {:#?}", self.texts());
+        assert_eq!((self.predictions, self.actions), (done.min(1), done.min(1)), "predictions and actions");
+        for thread in &self.threads {
+            let mut once = thread.clone();
+            once.sort();
+            once.dedup();
+            assert_eq!(once.len(), thread.len(), "said twice in a thread: {thread:#?}");
+        }
+        self.expect_files(team, done);
+    }
+
+    /// What was stored of a persona's turn is what was posted, once, from its own account.
+    fn expect_reports_once(&self) {
+        let spoken = self.seats.iter().filter(|seat| seat.state == SeatState::Spoke);
+        let stored: Vec<String> = spoken.filter_map(|seat| seat.contribution.as_ref()).map(|said| said.text.clone()).collect();
+        let posted: Vec<String> = self.posts.iter().map(|post| post.text.clone()).filter(|text| text.starts_with("Report ")).collect();
+        assert_eq!(posted, stored, "reports as they were posted, and as they were stored");
+    }
+
+    fn expect_files(&self, team: &TestTeam, done: usize) {
+        assert_eq!(self.reports.len(), done.min(1));
+        for stored in &self.reports {
+            assert_eq!(stored.report.revision as usize, done, "each standup of a day revises its report");
+            let file = |extension: &str| team.config.data.join("reports").join(format!("{}.{extension}", stored.report.day));
+            let written: DayReport = serde_json::from_slice(&std::fs::read(file("json")).unwrap()).unwrap();
+            assert_eq!(written, stored.report);
+            assert!(std::fs::read_to_string(file("md")).unwrap().contains("All is whole."));
+        }
+    }
+
+    /// One standup that went to its end with everybody in it.
+    pub(super) fn expect_one_whole_standup(&self, team: &TestTeam) {
+        self.expect_nothing_twice(team);
+        let states: Vec<_> = self.meetings.iter().map(|meeting| meeting.state).collect();
+        assert_eq!(states, [MeetingState::Done], "{:#?}", self.meetings);
+        let states: Vec<_> = self.seats.iter().map(|seat| seat.state).collect();
+        assert_eq!(states, [SeatState::Spoke; SPEAKERS.len()], "{:#?}", self.seats);
+        let authors = self.posts.iter().filter(|post| post.text.starts_with("Report ")).map(|post| post.author.to_lowercase());
+        assert_eq!(authors.collect::<Vec<_>>(), SPEAKERS);
+        assert_eq!(self.threads.len(), 2, "one below the page, one below the report: {:#?}", self.texts());
+    }
+
+    pub(super) fn count(&self, part: &str) -> usize {
+        self.posts.iter().filter(|post| post.text.contains(part)).count()
+    }
+
+    pub(super) fn texts(&self) -> Vec<String> {
+        texts(&self.posts)
+    }
+
+    fn cards(&self) -> usize {
+        self.posts.iter().filter(|post| post.raw["embeds"].as_array().is_some_and(|embeds| !embeds.is_empty())).count()
+    }
+}
+
+fn texts(posts: &[Shown]) -> Vec<String> {
+    posts.iter().map(|post| format!("{}: {}", post.author, post.text)).collect()
+}
+
+/// What a person's client sends to press the button of a report whose id ends like this.
+pub(super) fn press(team: &TestTeam, post: &Shown, ending: &str) -> Value {
+    let rows = post.raw["components"].as_array().unwrap().iter();
+    let mut buttons = rows.flat_map(|row| row["components"].as_array().unwrap());
+    let button = buttons.find(|button| button["custom_id"].as_str().is_some_and(|id| id.ends_with(ending))).unwrap();
+    json!({
+        "type": 3, "application_id": post.raw["author"]["id"], "guild_id": team.sandbox().guild_id(), "channel_id": team.channel(CHANNEL),
+        "message_id": post.raw["id"], "session_id": "s", "nonce": "1",
+        "data": { "component_type": 2, "custom_id": button["custom_id"] },
+    })
+}

@@ -1,0 +1,318 @@
+//! `kill -9` at each step of a standup: it goes on where it was, and nobody sees or pays for anything twice.
+
+use std::time::{Duration, Instant};
+
+use secrecy::ExposeSecret;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
+use teamroom::domain::meeting::{MeetingState, SeatState};
+
+use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, press, reports_asked, set, team};
+use crate::support::model::Script;
+use crate::support::number_from;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+
+on_both_stores!(
+    killed_after_it_was_called,
+    killed_after_it_was_opened,
+    killed_after_the_page_was_gathered,
+    killed_after_a_turn_was_begun,
+    killed_before_a_turn_was_stored,
+    killed_after_a_turn_was_stored,
+    killed_after_the_closing_was_begun,
+    killed_before_the_file_was_written,
+    killed_at_random_moments,
+    a_turn_that_keeps_killing_the_process_is_passed_over,
+    a_closing_that_keeps_killing_the_process_ends_without_a_report,
+    a_person_is_asked_once_and_the_deadline_stands,
+    a_button_of_before_the_crash_rates,
+    a_wrap_up_of_before_the_crash_counts,
+);
+
+/// A trigger that lets no meeting in this position take its next step: the process stands there until it is killed.
+pub(super) struct Wall<'a> {
+    team: &'a TestTeam,
+    /// A condition on the row `OLD`.
+    when: &'static str,
+}
+
+impl<'a> Wall<'a> {
+    pub(super) async fn raise(team: &'a TestTeam, when: &'static str) -> Self {
+        if is_sqlite(team) {
+            let trigger = format!("CREATE TRIGGER wall BEFORE UPDATE ON meetings WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END");
+            execute(team, &trigger).await;
+        } else {
+            let body = format!("BEGIN IF {when} THEN RAISE EXCEPTION 'a wall'; END IF; RETURN NEW; END");
+            execute(team, &format!("CREATE FUNCTION wall() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")).await;
+            execute(team, "CREATE TRIGGER wall BEFORE UPDATE ON meetings FOR EACH ROW EXECUTE FUNCTION wall()").await;
+        }
+        Self { team, when }
+    }
+
+    /// Waits until a meeting stands before it.
+    pub(super) async fn reached(&self) {
+        let sql = format!("SELECT COUNT(*) FROM meetings AS old WHERE {}", self.when);
+        eventually(self.when, || async { count(self.team, &sql).await > 0 }).await;
+    }
+
+    pub(super) async fn fall(self) {
+        execute(self.team, if is_sqlite(self.team) { "DROP TRIGGER wall" } else { "DROP FUNCTION wall CASCADE" }).await;
+    }
+}
+
+fn is_sqlite(team: &TestTeam) -> bool {
+    team.config.database_url.expose_secret().starts_with("sqlite:")
+}
+
+async fn execute(team: &TestTeam, sql: &str) {
+    let (url, sql) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
+    if is_sqlite(team) {
+        SqliteConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
+    } else {
+        PgConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
+    }
+}
+
+async fn count(team: &TestTeam, sql: &str) -> i64 {
+    let (url, query) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
+    if is_sqlite(team) {
+        sqlx::query_scalar(query).fetch_one(&mut SqliteConnection::connect(url).await.unwrap()).await.unwrap()
+    } else {
+        sqlx::query_scalar(query).fetch_one(&mut PgConnection::connect(url).await.unwrap()).await.unwrap()
+    }
+}
+
+/// A person calls a standup, and the process is killed where no step leads on; the next one ends it. The model is asked for each report
+/// once, and `again` times more.
+async fn kill_where(backing: Backing, when: &'static str, again: usize) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    let wall = Wall::raise(&team, when).await;
+    team.say(CHANNEL, CALL).await;
+    wall.reached().await;
+    process.kill();
+    wall.fall().await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(reports_asked(&team), SPEAKERS.len() + again, "a stored turn was paid for again");
+}
+
+async fn killed_after_it_was_called(backing: Backing) {
+    kill_where(backing, "OLD.state = 'called'", 0).await;
+}
+
+async fn killed_after_it_was_opened(backing: Backing) {
+    kill_where(backing, "OLD.state = 'running' AND OLD.material IS NULL", 0).await;
+}
+
+async fn killed_after_the_page_was_gathered(backing: Backing) {
+    let no_turn = "OLD.material IS NOT NULL AND NOT EXISTS (SELECT 1 FROM seats WHERE meeting = OLD.id AND attempts > 0)";
+    kill_where(backing, no_turn, 0).await;
+}
+
+async fn killed_after_a_turn_was_begun(backing: Backing) {
+    let team = team(backing).await;
+    team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say(CHANNEL, CALL).await;
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(reports_asked(&team), SPEAKERS.len() + 1, "the unfinished call is made again, once");
+}
+
+async fn killed_before_a_turn_was_stored(backing: Backing) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    let begun = "EXISTS (SELECT 1 FROM seats WHERE meeting = OLD.id AND position = 1 AND state = 'speaking')";
+    let wall = Wall::raise(&team, begun).await;
+    team.say(CHANNEL, CALL).await;
+    wall.reached().await;
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    process.kill();
+    wall.fall().await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(reports_asked(&team), SPEAKERS.len() + 1, "the answer that was not stored is asked for again, once");
+}
+
+async fn killed_after_a_turn_was_stored(backing: Backing) {
+    let between = "OLD.state = 'running' AND EXISTS (SELECT 1 FROM seats WHERE meeting = OLD.id AND position = 0 AND state = 'spoke')";
+    kill_where(backing, between, 0).await;
+}
+
+async fn killed_after_the_closing_was_begun(backing: Backing) {
+    kill_where(backing, "OLD.state = 'closing'", 0).await;
+}
+
+async fn killed_before_the_file_was_written(backing: Backing) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    let folder = team.config.data.join("reports");
+    std::fs::create_dir_all(&team.config.data).unwrap();
+    std::fs::write(&folder, "a file where the folder should be").unwrap();
+    team.say(CHANNEL, CALL).await;
+    let store = open(&team).await;
+    eventually("the result is stored", || async { !store.list_reports(1).await.unwrap().is_empty() }).await;
+    process.kill();
+    std::fs::remove_file(&folder).unwrap();
+    let asked = team.model.count();
+    let _process = TeamProcess::start(&team, &[]).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(team.model.count(), asked, "the result was stored and is not made again");
+}
+
+/// `TEAMROOM_TEST_CRASHES` kills; whenever a standup is over, another is called.
+async fn killed_at_random_moments(backing: Backing) {
+    let team = team(backing).await;
+    // A standup takes about as long as a process lives.
+    team.model.on(|asked| match answer(asked) {
+        Script::Say(text) => Script::SayAfter(Duration::from_millis(150), text),
+        other => other,
+    });
+    let rounds = number_from("TEAMROOM_TEST_CRASHES").unwrap_or(8);
+    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    // The first start makes the database.
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let mut called = 0;
+    for _ in 0..rounds {
+        if store.list_open_meetings().await.unwrap().is_empty() {
+            let process = TeamProcess::start(&team, &[]).await;
+            team.say(CHANNEL, CALL).await;
+            called += 1;
+            eventually("it was called", || async { store.list_meetings(100).await.unwrap().len() == called }).await;
+            tokio::time::sleep(Duration::from_micros(random.u64(0..1_500_000))).await;
+            process.kill();
+        } else {
+            // One that is under way goes on before everybody is online.
+            let process = TeamProcess::spawn(&team, &[]);
+            tokio::time::sleep(Duration::from_micros(random.u64(300_000..2_500_000))).await;
+            process.kill();
+        }
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    let left = Aftermath::wait(&team, called).await;
+    left.expect_nothing_twice(&team);
+    for seat in &left.seats {
+        let given_up = seat.state == SeatState::Skipped && seat.attempts > ATTEMPTS;
+        assert!(seat.state == SeatState::Spoke || given_up, "{seat:#?}");
+    }
+    for meeting in &left.meetings {
+        let given_up = meeting.state == MeetingState::Failed && meeting.closings > ATTEMPTS;
+        assert!(meeting.state == MeetingState::Done || given_up, "{meeting:#?}");
+    }
+    let begun: u32 = left.seats.iter().map(|seat| seat.attempts).sum();
+    assert!(reports_asked(&team) <= begun as usize, "{} requests for {begun} turns", reports_asked(&team));
+    println!("{called} standups, {begun} turns begun, {} reports asked for", reports_asked(&team));
+}
+
+async fn a_turn_that_keeps_killing_the_process_is_passed_over(backing: Backing) {
+    let team = team(backing).await;
+    team.model.on(|asked| if asked.number < 4 && asked.number > 0 { Script::Hang } else { answer(asked) });
+    for attempt in 1..=ATTEMPTS as usize {
+        let process = TeamProcess::start(&team, &[]).await;
+        if attempt == 1 {
+            team.say(CHANNEL, CALL).await;
+        }
+        eventually("the second speaker's model was asked", || async { team.model.count() == 1 + attempt }).await;
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_nothing_twice(&team);
+    assert_eq!(left.meetings[0].state, MeetingState::Done);
+    let states: Vec<_> = left.seats.iter().map(|seat| seat.state).collect();
+    assert_eq!(states, [SeatState::Spoke, SeatState::Skipped, SeatState::Spoke]);
+    assert_eq!(left.count("Eliza is skipped: it was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!(reports_asked(&team), 2 + ATTEMPTS as usize);
+}
+
+async fn a_closing_that_keeps_killing_the_process_ends_without_a_report(backing: Backing) {
+    let team = team(backing).await;
+    team.model.on(|asked| if asked.schema.is_some() { Script::Hang } else { answer(asked) });
+    let closings = || team.model.requests().iter().filter(|asked| asked.schema.is_some()).count();
+    for attempt in 1..=ATTEMPTS as usize {
+        let process = TeamProcess::start(&team, &[]).await;
+        if attempt == 1 {
+            team.say(CHANNEL, CALL).await;
+        }
+        eventually("the result is being made", || async { closings() == attempt }).await;
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_nothing_twice(&team);
+    assert_eq!(left.meetings[0].state, MeetingState::Failed);
+    assert_eq!(left.count("There is no Day Report this time: its result was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!((closings(), reports_asked(&team)), (ATTEMPTS as usize, SPEAKERS.len()));
+}
+
+async fn a_person_is_asked_once_and_the_deadline_stands(backing: Backing) {
+    let team = team(backing).await;
+    let person = team.sandbox().people()[0].clone();
+    set(&team, &format!("humans = [\"Ann:{}\"]\nhuman_deadline = \"30s\"", person.id));
+    let mut asked_at = None;
+    // More often than a persona's turn would be begun: whoever is waited for takes no process down.
+    for attempt in 0..=ATTEMPTS {
+        let process = TeamProcess::start(&team, &[]).await;
+        if attempt == 0 {
+            team.say(CHANNEL, CALL).await;
+        }
+        let store = open(&team).await;
+        eventually("the person is waited for", || async {
+            let Some(meeting) = store.list_meetings(1).await.unwrap().pop() else { return false };
+            let seats = store.list_seats(&meeting.id).await.unwrap();
+            seats.last().is_some_and(|seat| seat.state == SeatState::Speaking && seat.attempts > attempt)
+        })
+        .await;
+        asked_at.get_or_insert_with(Instant::now);
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    let left = Aftermath::wait(&team, 1).await;
+    let waited = asked_at.unwrap().elapsed();
+    left.expect_nothing_twice(&team);
+    assert_eq!(left.count("your report, please"), 1, "{:#?}", left.texts());
+    let seat = left.seats.last().unwrap();
+    assert_eq!((seat.state, seat.reason.as_deref()), (SeatState::Skipped, Some("no report within 0 min")));
+    let taken = seat.ended_at.unwrap() - seat.started_at.unwrap();
+    assert!(waited < Duration::from_secs(45) && taken.num_seconds() >= 30, "{waited:?} {taken}");
+}
+
+async fn a_button_of_before_the_crash_rates(backing: Backing) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say(CHANNEL, CALL).await;
+    let left = Aftermath::wait(&team, 1).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    let report = left.posts.iter().find(|post| post.text.starts_with("Report 0:")).unwrap();
+    team.call(reqwest::Method::POST, "/interactions", Some(press(&team, report, ":useful"))).await;
+    let store = open(&team).await;
+    let rated = async || store.count_ratings(&"vince".into(), left.meetings[0].called_at).await.unwrap();
+    eventually("it is rated", || async { rated().await == (1, 0) }).await;
+}
+
+async fn a_wrap_up_of_before_the_crash_counts(backing: Backing) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
+    let wall = Wall::raise(&team, "OLD.wrap").await;
+    team.say(CHANNEL, CALL).await;
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    team.say(CHANNEL, "wrap up").await;
+    wall.reached().await;
+    process.kill();
+    wall.fall().await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_nothing_twice(&team);
+    let states: Vec<_> = left.seats.iter().map(|seat| seat.state).collect();
+    assert_eq!(states, [SeatState::Spoke, SeatState::Skipped, SeatState::Skipped]);
+    assert!(left.seats[1..].iter().all(|seat| seat.reason.as_deref() == Some("the meeting was wrapped up")), "{:#?}", left.seats);
+    assert_eq!((left.meetings[0].state, reports_asked(&team)), (MeetingState::Done, 2));
+}

@@ -1,0 +1,1 @@
+//! Several processes and crooked clocks around a standup.

@@ -1,0 +1,45 @@
+//! Slash commands, as a person's client gives them.
+
+use serde_json::{Value, json};
+
+use super::team::{TestTeam, eventually};
+
+/// Gives a command of the team in a channel; the answer as it reads after the deferral.
+pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
+    let guild = team.sandbox().guild_id();
+    let find = || async {
+        let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
+        let commands = index["application_commands"].as_array().cloned().unwrap_or_default();
+        commands.into_iter().find(|command| command["name"] == name)
+    };
+    eventually("the command is registered", || async { find().await.is_some() }).await;
+    let command = find().await.expect("it is registered");
+    // Answers are told from what else is said in the channel.
+    let answers = || async {
+        let history = team.history(channel).await.into_iter();
+        history.filter(|shown| shown.raw.get("interaction_metadata").is_some() && !shown.text.is_empty()).collect::<Vec<_>>()
+    };
+    let before: Vec<Value> = answers().await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
+    let body = json!({
+        "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel(channel),
+        "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
+    });
+    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+    let answered = || async { answers().await.into_iter().rfind(|shown| !before.contains(&shown.raw["id"])) };
+    eventually("the command is answered", || async { answered().await.is_some() }).await;
+    answered().await.expect("an answer").raw
+}
+
+/// The options of a sub-command, all of them texts.
+pub(crate) fn sub_command(name: &str, options: &[(&str, &str)]) -> Value {
+    let options: Vec<_> = options.iter().map(|(name, value)| json!({"type": 3, "name": name, "value": value})).collect();
+    json!([{"type": 1, "name": name, "options": options}])
+}
+
+pub(crate) fn text(answer: &Value) -> &str {
+    answer["content"].as_str().expect("a text")
+}
+
+pub(crate) fn is_ephemeral(answer: &Value) -> bool {
+    answer["flags"].as_u64().unwrap_or_default() & 64 != 0
+}
