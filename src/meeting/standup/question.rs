@@ -11,6 +11,9 @@ use crate::store::StoreError;
 /// How far back the values go that a call looks at.
 const HISTORY: TimeDelta = TimeDelta::days(60);
 
+/// Databases keep fewer digits of a time than the page does; samples so near to a reading are its own.
+const SAME: TimeDelta = TimeDelta::seconds(1);
+
 /// The question with its terms.
 pub(super) struct Terms {
     pub(super) text: String,
@@ -37,13 +40,16 @@ impl Standup {
             rule: question.rule(value.number, &value.unit),
             base: value.number,
             expires_at: question.expires.instant(page.read_at),
-            history: self.read_history(question, page.read_at).await?,
+            history: self.read_history(question, page).await?,
         }))
     }
 
-    async fn read_history(&self, question: &EssentialQuestion, now: DateTime<Utc>) -> Result<Vec<(DateTime<Utc>, f64)>, StoreError> {
+    /// The values before today's reading, which is among the samples as well.
+    async fn read_history(&self, question: &EssentialQuestion, page: &SharedPage) -> Result<Vec<(DateTime<Utc>, f64)>, StoreError> {
         let Ok(feed) = self.parts.performer.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
-        let samples = self.parts.store.list_samples(feed.key(), &question.value, now - HISTORY, now).await?;
+        let reading = page.feeds.iter().filter(|page| page.feed == question.feed).find_map(|page| page.outcome.as_ref().ok());
+        let as_of = reading.map_or(page.read_at, |reading| reading.as_of);
+        let samples = self.parts.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
         Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
     }
 }

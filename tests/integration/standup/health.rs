@@ -68,7 +68,7 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
     assert_eq!(charts.len(), weeks, "one a week");
     for chart in charts {
         assert_eq!(chart.author, "Kelly");
-        let url = chart.raw["attachments"][0]["url"].as_str().expect("a picture");
+        let url = chart.raw["embeds"][0]["image"]["url"].as_str().expect("a picture");
         let png = reqwest::get(url).await.expect("the picture").bytes().await.expect("bytes");
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
         let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));

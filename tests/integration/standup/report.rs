@@ -46,16 +46,18 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
     assert!(page.author == "Kelly" && page.text.contains("market"), "{page:?}");
     assert!(stage.thread(page).await.iter().any(|text| text.contains("latency: 412 ms")), "the page in full");
 
-    // Each has the floor once, in order, from its own account; Solus speaks once more for the call.
+    // Each has the floor once, in order, from its own account.
     let reports: Vec<&Shown> = said[2..].iter().take(6).collect();
     assert_eq!(reports.iter().map(|shown| shown.author.as_str()).collect::<Vec<_>>(), SPEAKERS, "{said:#?}");
     for (shown, name) in reports.iter().zip(SPEAKERS) {
         assert_eq!(shown.raw["author"]["id"], stage.team.account(&name.to_lowercase()), "{name}");
     }
-    let (call, card) = (&said[8], &said[9]);
-    assert!(call.author == "Solus" && call.text.contains("My call"), "{call:?}");
-    assert!(card.author == "Kelly" && card.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")), "{card:?}");
-    assert_eq!(said.len(), 10, "{said:#?}");
+    // Who reports by rule has made the call with its report.
+    assert!(reports[5].text.contains("**uncertain, 50 %**") && reports[5].text.contains("no history yet"), "{:?}", reports[5]);
+    let card = &said[8];
+    assert_eq!(card.author, "Kelly");
+    assert!(card.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")), "{card:?}");
+    assert_eq!(said.len(), 9, "{said:#?}");
     assert!(!stage.thread(card).await.is_empty());
     assert!(held.states().iter().all(|state| matches!(state, SeatState::Spoke | SeatState::Quiet)), "{:?}", held.seats);
 
