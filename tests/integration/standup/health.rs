@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use teamroom::domain::schedule::{Job, JobAction};
 
 use super::cast::{Cast, Part, claiming, find_prompt};
-use super::stage::{Setting, Stage};
+use super::stage::{MOMENT, Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, Shown, eventually, on_both_stores};
 
@@ -91,7 +91,11 @@ async fn next_chart(stage: &Stage) -> String {
     let tens = (0..8).map(|days| at_ten(now + TimeDelta::days(days)));
     let next = tens.into_iter().find(|at| at.weekday() == Weekday::Mon && *at > now).expect("a Monday");
     stage.pass((next - now).to_std().expect("later") + Duration::from_secs(1)).await;
-    eventually("the chart is posted", || async { charts(stage).await.len() > before }).await;
+    eventually("the chart is posted", || async {
+        stage.jump(MOMENT);
+        charts(stage).await.len() > before
+    })
+    .await;
     stage.team.settle().await;
     charts(stage).await.last().expect("a chart").raw["embeds"][0]["description"].as_str().expect("a text").to_owned()
 }

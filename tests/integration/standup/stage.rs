@@ -27,6 +27,9 @@ pub(super) const SPEAKERS: [&str; 6] = ["Echo", "Eliza", "Oracle", "Sentinel", "
 /// What the person is called among those who report.
 pub(super) const PERSON: &str = "Ann";
 
+/// By how much time is hurried on between two looks at something that waits for the schedule.
+pub(super) const MOMENT: Duration = Duration::from_millis(200);
+
 /// Time goes on in steps of this.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -142,7 +145,7 @@ impl Stage {
     /// Time jumps far, and whoever looks at the clock now and then has seen it: one who was just looking does so again within half a minute.
     pub(super) async fn pass(&self, time: Duration) {
         let look = Duration::from_secs(31);
-        for step in [time.saturating_sub(look), look] {
+        for step in [time.saturating_sub(2 * look), look, look] {
             self.clock.advance(step);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
@@ -229,7 +232,11 @@ impl Stage {
     /// Waits until the call of the newest standup is settled; the prediction.
     pub(super) async fn settled(&self) -> Prediction {
         let newest = async || self.store.list_predictions(1).await.expect("the store answers").pop();
-        eventually("the call is settled", || async { newest().await.is_some_and(|newest| newest.settled.is_some()) }).await;
+        eventually("the call is settled", || async {
+            self.jump(MOMENT);
+            newest().await.is_some_and(|newest| newest.settled.is_some())
+        })
+        .await;
         self.team.settle().await;
         newest().await.expect("a prediction")
     }
