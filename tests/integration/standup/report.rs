@@ -1,9 +1,9 @@
 //! A standup without a model on a repository with a real history: what is posted, by whom, and where every figure comes from.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use regex::Regex;
 use serde_json::json;
 use teamroom::domain::meeting::SeatState;
@@ -11,7 +11,7 @@ use teamroom::domain::report::DayReport;
 use teamroom::domain::work::{Origin, Owner, WorkStatus};
 use teamroom::store::ItemFilter;
 
-use super::newsstand::Paper;
+use super::newsstand::{Paper, shop};
 use super::stage::{CHANNEL, Held, SPEAKERS, START, Setting, Stage};
 use crate::support::history::{self, Commit};
 use crate::support::team::{Backing, Shown, on_both_stores};
@@ -72,37 +72,55 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
 }
 
 async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
-    let Some((stage, held, commits)) = held(backing).await else { return };
-    let cards = stage.cards().await;
-    let card = &cards[0];
+    let Some((stage, first, commits)) = held(backing).await else { return };
+    // What the feeds really hold, known from elsewhere than from the report.
+    let told = pages(&stage).await;
+    for known in ["latency: 412 ms", "orders: 231", "entries: 3", &format!("commits: {}", commits.len())] {
+        assert!(told.contains(known), "{known} in\n{told}");
+    }
+    assert_traced(&stage, &first, &commits).await;
+
+    stage.feeds.lay_out("shop", Paper::Json(shop(840, 229)));
+    stage.feeds.lay_out("market", Paper::Json(json!({"price": 187.25})));
+    stage.pass(Duration::from_hours(24)).await;
+    let second = stage.hold().await;
+    let told = pages(&stage).await;
+    for known in ["latency: 840 ms", "orders: 229", "price: 187.25 $"] {
+        assert!(told.contains(known), "{known} in\n{told}");
+    }
+    assert!(second.report.changes.len() >= 2, "{:?}", second.report.changes);
+    assert_traced(&stage, &second, &commits).await;
+}
+
+/// Every number in a report's card, thread and file is one of a feed, of the ledger, of an earlier report, or of the team's own counting.
+async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
+    let report = &held.report;
     let file = |extension: &str| {
         let path = stage.team.config.data.join(format!("reports/{}.{extension}", held.meeting.day));
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
     let stored: DayReport = serde_json::from_str(&file("json")).expect("a report");
-    assert_eq!(stored, held.report, "the file is the stored report");
+    assert_eq!(stored, *report, "the file is the stored report");
 
-    // What the feeds really held, known from elsewhere than from the report.
-    let page = stage.said().await.swap_remove(1);
-    let told = stage.thread(&page).await.join("\n");
-    for known in ["latency: 412 ms", "orders: 231", "entries: 3", &format!("commits: {}", commits.len())] {
-        assert!(told.contains(known), "{known} in\n{told}");
-    }
-    let day_before = held.meeting.called_at - TimeDelta::days(1);
-    let recent = commits.iter().filter(|commit| commit.at.to_utc() >= day_before).count();
-
-    let mut known = numbers(&told);
-    known.extend(numbers(&page.text));
+    let mut known = numbers(&pages(stage).await);
     known.extend(commits.iter().flat_map(|commit| numbers(&commit.subject).into_iter().chain(numbers(&commit.author))));
-    // A question's change and the value that it leads to.
+    if let Some(last) = stage.store.find_last_report(&held.meeting.channel.id, held.meeting.day).await.expect("the store answers") {
+        known.extend(numbers(&serde_json::to_string(&last.report).expect("plain data")));
+    }
+    // The difference of two values that are told.
+    for change in &report.changes {
+        assert!([change.before, change.now].iter().all(|value| known.contains(&value.to_string())), "{change:?} in {known:?}");
+        known.insert((change.now - change.before).abs().to_string());
+    }
+    // The question's threshold, how far it is away, and for how long it is open.
     known.extend(["10".to_owned(), (commits.len() + 10).to_string()]);
-    known.insert(recent.to_string());
+    let open = stage.store.list_predictions(10).await.expect("the calls");
+    known.extend(open.iter().flat_map(|call| [0, 1].map(|day| ((call.expires_at - held.meeting.called_at).num_days() - day).to_string())));
     // The ledger: nothing was spent.
     let (cost, usage) = stage.store.spent_on(held.meeting.id.as_str()).await.expect("the ledger");
     assert_eq!((cost.0, usage.total()), (0, 0));
     known.extend(["0", "0.00"].map(str::to_owned));
-    // The team's own counting: of its actions, its items and the time it took.
-    let report = &held.report;
+    // The team's own counting: of its actions, of what is listed, and of the time that it took.
     known.extend((0..=report.actions.len()).map(|number| number.to_string()));
     known.extend(report.feeds.iter().filter_map(|feed| Some(feed.outcome.as_ref().ok()?.items.to_string())));
     known.extend([report.seconds, report.seconds / 60, report.seconds % 60].map(|number| number.to_string()));
@@ -112,12 +130,23 @@ async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
     let sure = sure.chain(report.cross_check.findings.iter().map(|finding| finding.confidence));
     known.extend(sure.chain(report.call.iter().map(|made| made.call.confidence)).map(|share| format!("{:.0}", share * 100.0)));
 
-    let thread = stage.thread(card).await.join("\n");
+    let card = stage.cards().await.pop().expect("a card");
+    let thread = stage.thread(&card).await.join("\n");
     for (place, text) in [("card", card.raw["embeds"][0].to_string()), ("thread", thread), ("file", file("md"))] {
-        let text = without_own_marks(&text, &held);
+        let text = without_own_marks(&text, held);
         let unknown: Vec<String> = numbers(&text).difference(&known).cloned().collect();
         assert!(unknown.is_empty(), "{unknown:?} in the {place} come from nowhere:\n{text}");
     }
+}
+
+/// What was posted of the feeds, in full.
+async fn pages(stage: &Stage) -> String {
+    let mut told = String::new();
+    for page in stage.said().await.iter().filter(|shown| shown.text.starts_with("**Shared page**")) {
+        let detail = stage.thread(page).await.join("\n");
+        writeln!(told, "{}\n{detail}", page.text).expect("a String takes everything");
+    }
+    told
 }
 
 async fn actions_are_rows_of_the_backlog(backing: Backing) {
@@ -179,6 +208,8 @@ fn numbers(text: &str) -> BTreeSet<String> {
         r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?",
         r"\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d{4})?",
         r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
+        // Spans of time, as a trend has them.
+        r"\bin \d+(\.\d+)? h\b",
         // Commits by their hash.
         r"\b[0-9a-f]{7,40}\b",
         r#""(color|type)":\d+"#,
