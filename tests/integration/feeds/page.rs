@@ -60,11 +60,8 @@ async fn all_feeds_of_the_team_are_asked_at_once_and_each_only_once() {
     asked.sort();
     assert_eq!(asked, ["/own", "/shared", "/slow"]);
     assert_eq!(told(&page), [("eliza+vince".into(), "service", true), ("solus".into(), "slow", false), ("vince".into(), "own", true)]);
-    assert_eq!(page.entries[1].outcome.clone().unwrap_err().to_string(), "it did not answer within 10 s");
-    assert_eq!(page.samples().len(), 2);
-
-    let kept: SharedPage = serde_json::from_str(&serde_json::to_string(&page).unwrap()).unwrap();
-    assert_eq!(kept, page, "a page is kept with its report as it is");
+    assert_eq!(page[1].outcome.clone().unwrap_err().to_string(), "it did not answer within 10 s");
+    assert_eq!(page.iter().map(|entry| entry.samples.len()).sum::<usize>(), 2);
 }
 
 #[tokio::test]

@@ -54,7 +54,10 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
     }
     let (call, card) = (&said[8], &said[9]);
     assert!(call.author == "Solus" && call.text.contains("My call"), "{call:?}");
-    assert!(card.author == "Kelly" && card.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")), "{card:?}");
+    assert!(
+        card.author == "Kelly" && card.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report")),
+        "{card:?}"
+    );
     assert_eq!(said.len(), 10, "{said:#?}");
     assert!(!stage.thread(card).await.is_empty());
     assert!(held.states().iter().all(|state| matches!(state, SeatState::Spoke | SeatState::Quiet)), "{:?}", held.seats);
