@@ -8,7 +8,7 @@ use teamroom::clock::ManualClock;
 use teamroom::domain::ids::PersonaSlug;
 use teamroom::domain::persona::FeedSpec;
 use teamroom::feeds::{Feed, FeedBuilder};
-use teamroom::persona::turn::{Readings, SharedPage};
+use teamroom::persona::turn::{PageEntry, Readings};
 use tokio::sync::Semaphore;
 
 use super::web::{Answer, Site};
@@ -30,9 +30,9 @@ fn readings(declared: &[(&str, Vec<FeedSpec>)], clock: &ManualClock) -> Readings
     Readings::new(feeds, Arc::new(clock.clone()))
 }
 
-fn told(page: &SharedPage) -> Vec<(String, &str, bool)> {
+fn told(page: &[PageEntry]) -> Vec<(String, &str, bool)> {
     let owners = |personas: &[PersonaSlug]| personas.iter().map(PersonaSlug::as_str).collect::<Vec<_>>().join("+");
-    page.entries.iter().map(|entry| (owners(&entry.personas), entry.feed.as_str(), entry.outcome.is_ok())).collect()
+    page.iter().map(|entry| (owners(&entry.personas), entry.feed.as_str(), entry.outcome.is_ok())).collect()
 }
 
 #[tokio::test]

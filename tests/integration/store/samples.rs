@@ -1,7 +1,6 @@
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use teamroom::domain::feed::Sample;
 use teamroom::domain::report::ValueChange;
-use teamroom::feeds::{FeedError, Reading, Value};
 
 use super::sample::at;
 use super::{Home, on_both};
