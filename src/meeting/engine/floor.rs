@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::RETRY;
+use crate::domain::ids::ChannelId;
 use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
+use crate::domain::outbound::OutboundMessage;
 use crate::domain::signal;
 use crate::meeting::Meetings;
 use crate::meeting::agenda::{Agenda, Session};
@@ -60,12 +63,26 @@ impl Meetings {
                 outbox
             }
         };
-        if parts.store.finish_seat(&seat, &outbox, now).await? {
+        if self.store_turn(&seat, &outbox).await? {
             parts.relay.wake(&meeting.channel.id);
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
         }
         Ok(())
+    }
+
+    /// Stores how a turn ended. What a persona wrote was paid for, so a store that is away is waited for as long as the process runs.
+    async fn store_turn(&self, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        loop {
+            match parts.store.finish_seat(seat, outbox, parts.clock.now()).await {
+                Err(error) if error.is_retryable() && seat.contribution.is_some() && !parts.stop.is_cancelled() => {
+                    tracing::warn!(meeting = %seat.meeting, %error, "a turn waits for the store");
+                    parts.clock.sleep(RETRY).await;
+                }
+                done => return done,
+            }
+        }
     }
 
     /// What a persona says, or why it says nothing. None when it was passed over meanwhile, or the process ends and its turn is begun again.
@@ -79,11 +96,14 @@ impl Meetings {
         let limit = agenda.turn_limit(&seat.who);
         let cancel = parts.kill.child_token();
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
-        let mut stopped = std::pin::pin!(self.watch_turn(seat, limit, &cancel));
+        let mut stopped = std::pin::pin!(self.watch_turn(seat, &session.meeting.channel.id, limit, &cancel));
         let (mut why, result) = tokio::select! {
             result = &mut speaking => (None, result),
             // The turn is cancelled, never dropped: its call is settled.
-            why = &mut stopped => (Some(why?), speaking.await),
+            why = &mut stopped => {
+                let result = speaking.await;
+                (Some(why?), result)
+            }
         };
         if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over)) {
             return Ok(None);
@@ -93,6 +113,8 @@ impl Meetings {
             (Err(TurnError::Cancelled), Some(Stopped::Late)) => Some(Err(format!("no answer within {} s", limit.as_secs()))),
             // Wrapped up or halted; the next step sees to it.
             (Err(TurnError::Cancelled), _) => None,
+            // Nobody is passed over for a store that is away for a moment.
+            (Err(TurnError::Store(error)), _) if error.is_retryable() => return Err(error),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
                 Some(Err(error.in_short()))
@@ -101,33 +123,45 @@ impl Meetings {
     }
 
     /// Shows that a persona is at it, and cancels its turn when its time is over or a person ends it.
-    async fn watch_turn(&self, seat: &Seat, limit: Duration, cancel: &CancellationToken) -> Result<Stopped, StoreError> {
+    async fn watch_turn(
+        &self,
+        seat: &Seat,
+        channel: &ChannelId,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Stopped, StoreError> {
         let parts = self.parts();
         let late = parts.clock.sleep(limit);
-        let watch = async {
-            let mut looked = self.inner.looked.subscribe();
-            while looked.changed().await.is_ok() {
-                if let Some(stopped) = self.find_stop(seat).await? {
-                    return Ok(stopped);
-                }
-            }
-            Ok(Stopped::Ended)
-        };
         let typing = async {
             let Participant::Persona(persona) = &seat.who else { return std::future::pending().await };
-            let Some(meeting) = parts.store.find_meeting(&seat.meeting).await? else { return Ok(Stopped::Over) };
             loop {
-                parts.platform.show_typing(persona, &meeting.channel.id).await;
+                parts.platform.show_typing(persona, channel).await;
                 parts.clock.sleep(TYPING_EVERY).await;
             }
         };
         let stopped = tokio::select! {
             () = late => Ok(Stopped::Late),
-            stopped = watch => stopped,
+            stopped = self.wait_for_stop(seat) => stopped,
             stopped = typing => stopped,
         };
         cancel.cancel();
         stopped
+    }
+
+    /// Waits until a person has ended this turn. A store that is away is asked again.
+    async fn wait_for_stop(&self, seat: &Seat) -> Result<Stopped, StoreError> {
+        let mut looked = self.inner.looked.subscribe();
+        loop {
+            match self.find_stop(seat).await {
+                Ok(Some(stopped)) => return Ok(stopped),
+                Ok(None) => {}
+                Err(error) if error.is_retryable() => {}
+                Err(error) => return Err(error),
+            }
+            if looked.changed().await.is_err() {
+                return Ok(Stopped::Ended);
+            }
+        }
     }
 
     /// Whether a person has ended this turn.
@@ -143,19 +177,15 @@ impl Meetings {
         Ok(ended.then_some(Stopped::Ended))
     }
 
-    /// Waits for a person's report, which the conversation stores. True when none came in time.
+    /// Waits for a person's report, which the conversation stores. True when none came in time. The time that was told to the person stands
+    /// over a restart; it is slept through and not read off the clock, so that a clock that is set back does not prolong it.
     async fn wait_for_person(&self, seat: &Seat, limit: Duration) -> Result<bool, StoreError> {
         let parts = self.parts();
-        let asked_at = seat.started_at.unwrap_or_else(|| parts.clock.now());
-        loop {
-            if parts.stop.is_cancelled() || self.find_stop(seat).await?.is_some() {
-                return Ok(false);
-            }
-            let waited = (parts.clock.now() - asked_at).to_std().unwrap_or_default();
-            if waited >= limit {
-                return Ok(true);
-            }
-            self.rest(limit.saturating_sub(waited)).await;
+        let waited = seat.started_at.and_then(|asked_at| (parts.clock.now() - asked_at).to_std().ok()).unwrap_or_default();
+        tokio::select! {
+            () = parts.clock.sleep(limit.saturating_sub(waited)) => Ok(true),
+            stopped = self.wait_for_stop(seat) => stopped.map(|_| false),
+            () = parts.stop.cancelled() => Ok(false),
         }
     }
 }
