@@ -29,25 +29,22 @@ impl Meetings {
         let Some(mut seat) = parts.store.begin_seat(&meeting.id, seat.round, seat.position, &invitation, parts.clock.now()).await? else {
             return Ok(());
         };
-        let spoken = if seat.attempts > MOST_ATTEMPTS {
-            Err("it was begun three times and never ended".to_owned())
-        } else {
-            match &seat.who {
-                Participant::Persona(_) => match self.hear_persona(session, &seat, agenda).await? {
-                    Some(spoken) => spoken,
-                    None => return Ok(()),
-                },
-                Participant::Person { .. } => {
-                    parts.relay.wake(&meeting.channel.id);
-                    if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who)).await? {
-                        return Ok(());
-                    }
-                    Err(format!("no report within {} min", agenda.turn_limit(&seat.who).as_secs() / 60))
+        let spoken = match &seat.who {
+            Participant::Persona(_) if seat.attempts > MOST_ATTEMPTS => Err("it was begun three times and never ended".to_owned()),
+            Participant::Persona(_) => match self.hear_persona(session, &seat, agenda).await? {
+                Some(spoken) => spoken,
+                None => return Ok(()),
+            },
+            // Waiting for somebody takes no process down, however often it was begun.
+            Participant::Person { .. } => {
+                parts.relay.wake(&meeting.channel.id);
+                if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who)).await? {
+                    return Ok(());
                 }
+                Err("no report came in time".to_owned())
             }
         };
-        let now = parts.clock.now();
-        seat.ended_at = Some(now);
+        seat.ended_at = Some(parts.clock.now());
         let outbox = match spoken {
             Ok(contribution) => {
                 let quiet = contribution.signals.is_empty() && signal::is_quiet(&contribution.text);
