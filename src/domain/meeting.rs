@@ -153,6 +153,7 @@ pub struct Seat {
     pub contribution: Option<Contribution>,
     /// Why nothing was: the reason of a skipped seat.
     pub reason: Option<String>,
+    /// When the turn was begun first; a person's time counts from then.
     pub started_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
 }

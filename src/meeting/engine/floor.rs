@@ -4,49 +4,22 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::chat::Presence;
-use crate::domain::ids::{ChannelId, PersonaSlug};
-use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
-use crate::domain::signal;
-use crate::meeting::Meetings;
-use crate::meeting::agenda::{Agenda, Session};
-use crate::persona::turn::TurnError;
-use crate::store::StoreError;
-
-/// A turn that was begun this often and never ended has taken the process down with it.
-const MOST_ATTEMPTS: u32 = 3;
-
-/// Typing fades after 10 s on Discord; it is shown anew before that.
-const TYPING_EVERY: Duration = Duration::from_secs(8);
-
-impl Meetings {
-    /// Lets a seat speak and stores how that ended. A persona that hangs or fails is passed over with the reason.
-    pub(super) async fn give_floor(&self, session: &Session<'_>, seat: &Seat, agenda: &dyn Agenda) -> anyhow::Result<()> {
-        let parts = self.parts();
-        let meeting = session.meeting;
-        let invitation = agenda.invite(meeting, seat);
-        let Some(mut seat) = parts.store.begin_seat(&meeting.id, seat.round, seat.position, &invitation, parts.clock.now()).await? else {
-            return Ok(());
-        };
-        let spoken = if seat.attempts > MOST_ATTEMPTS {
-            Err("it was begun three times and never ended".to_owned())
-        } else {
-            match &seat.who {
-                Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await {
-                    Some(spoken) => spoken,
-                    None => return Ok(()),
-                },
-                Participant::Person { .. } => {
-                    parts.relay.wake(&meeting.channel.id);
-                    if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who)).await? {
-                        return Ok(());
-                    }
-                    Err(format!("no report within {} min", agenda.turn_limit(&seat.who).as_secs() / 60))
+        let spoken = match &seat.who {
+            Participant::Persona(_) if seat.attempts > MOST_ATTEMPTS => Err("it was begun three times and never ended".to_owned()),
+            Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await {
+                Some(spoken) => spoken,
+                None => return Ok(()),
+            },
+            // Waiting for somebody takes no process down, however often it was begun.
+            Participant::Person { .. } => {
+                parts.relay.wake(&meeting.channel.id);
+                if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await? {
+                    return Ok(());
                 }
+                Err("no report came in time".to_owned())
             }
         };
-        let now = parts.clock.now();
-        seat.ended_at = Some(now);
+        seat.ended_at = Some(parts.clock.now());
         let outbox = match spoken {
             Ok(contribution) => {
                 let quiet = contribution.signals.is_empty() && signal::is_quiet(&contribution.text);
@@ -62,12 +35,26 @@ impl Meetings {
                 outbox
             }
         };
-        if parts.store.finish_seat(&seat, &outbox, now).await? {
+        if self.store_turn(&seat, &outbox).await? {
             parts.relay.wake(&meeting.channel.id);
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
         }
         Ok(())
+    }
+
+    /// Stores how a turn ended. What a persona wrote was paid for, so a store that is away is waited for as long as the process runs.
+    async fn store_turn(&self, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        loop {
+            match parts.store.finish_seat(seat, outbox, parts.clock.now()).await {
+                Err(error) if error.is_retryable() && seat.contribution.is_some() && !parts.stop.is_cancelled() => {
+                    tracing::warn!(meeting = %seat.meeting, %error, "a turn waits for the store");
+                    parts.clock.sleep(RETRY).await;
+                }
+                done => return done,
+            }
+        }
     }
 
     /// What a persona says, or why it says nothing. None when it was passed over meanwhile, or the process ends and its turn is begun again.
@@ -83,11 +70,22 @@ impl Meetings {
         let cancel = parts.kill.child_token();
         parts.platform.set_presence(persona, Presence::InMeeting).await;
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
+<<<<<<< HEAD
         let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
         let (why, result) = tokio::select! {
             result = &mut speaking => (None, result),
             // The turn is cancelled, never dropped: its call is settled.
             why = &mut stopped => (Some(why), speaking.await),
+=======
+        let mut stopped = std::pin::pin!(self.watch_turn(seat, &session.meeting.channel.id, limit, &cancel));
+        let (mut why, result) = tokio::select! {
+            result = &mut speaking => (None, result),
+            // The turn is cancelled, never dropped: its call is settled.
+            why = &mut stopped => {
+                let result = speaking.await;
+                (Some(why?), result)
+            }
+>>>>>>> t-crash
         };
         parts.platform.set_presence(persona, presence_after(&result)).await;
         if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over)) {
@@ -98,6 +96,8 @@ impl Meetings {
             (Err(TurnError::Cancelled), Some(Stopped::Late)) => Some(Err(format!("no answer within {} s", limit.as_secs()))),
             // Wrapped up or halted; the next step sees to it.
             (Err(TurnError::Cancelled), _) => None,
+            // Nobody is passed over for a store that is away for a moment.
+            (Err(TurnError::Store(error)), _) if error.is_retryable() => return Err(error),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
                 Some(Err(error.in_short()))
@@ -109,6 +109,7 @@ impl Meetings {
     async fn watch_turn(
         &self,
         seat: &Seat,
+<<<<<<< HEAD
         persona: &PersonaSlug,
         channel: &ChannelId,
         limit: Duration,
@@ -128,18 +129,50 @@ impl Meetings {
             Stopped::Ended
         };
         let typing = async {
+=======
+        channel: &ChannelId,
+        limit: Duration,
+        cancel: &CancellationToken,
+    ) -> Result<Stopped, StoreError> {
+        let parts = self.parts();
+        let late = parts.clock.sleep(limit);
+        let typing = async {
+            let Participant::Persona(persona) = &seat.who else { return std::future::pending().await };
+>>>>>>> t-crash
             loop {
                 parts.platform.show_typing(persona, channel).await;
                 parts.clock.sleep(TYPING_EVERY).await;
             }
         };
         let stopped = tokio::select! {
+<<<<<<< HEAD
             () = parts.clock.sleep(limit) => Stopped::Late,
             stopped = watch => stopped,
             () = typing => Stopped::Ended,
+=======
+            () = late => Ok(Stopped::Late),
+            stopped = self.wait_for_stop(seat) => stopped,
+            stopped = typing => stopped,
+>>>>>>> t-crash
         };
         cancel.cancel();
         stopped
+    }
+
+    /// Waits until a person has ended this turn. A store that is away is asked again.
+    async fn wait_for_stop(&self, seat: &Seat) -> Result<Stopped, StoreError> {
+        let mut looked = self.inner.looked.subscribe();
+        loop {
+            match self.find_stop(seat).await {
+                Ok(Some(stopped)) => return Ok(stopped),
+                Ok(None) => {}
+                Err(error) if error.is_retryable() => {}
+                Err(error) => return Err(error),
+            }
+            if looked.changed().await.is_err() {
+                return Ok(Stopped::Ended);
+            }
+        }
     }
 
     /// Whether a person has ended this turn.
@@ -155,19 +188,15 @@ impl Meetings {
         Ok(ended.then_some(Stopped::Ended))
     }
 
-    /// Waits for a person's report, which the conversation stores. True when none came in time.
+    /// Waits for a person's report, which the conversation stores. True when none came in time. The time that was told to the person stands
+    /// over a restart; it is slept through and not read off the clock, so that a clock that is set back does not prolong it.
     async fn wait_for_person(&self, seat: &Seat, limit: Duration) -> Result<bool, StoreError> {
         let parts = self.parts();
-        let asked_at = seat.started_at.unwrap_or_else(|| parts.clock.now());
-        loop {
-            if parts.stop.is_cancelled() || self.find_stop(seat).await?.is_some() {
-                return Ok(false);
-            }
-            let waited = (parts.clock.now() - asked_at).to_std().unwrap_or_default();
-            if waited >= limit {
-                return Ok(true);
-            }
-            self.rest(limit.saturating_sub(waited)).await;
+        let waited = seat.started_at.and_then(|asked_at| (parts.clock.now() - asked_at).to_std().ok()).unwrap_or_default();
+        tokio::select! {
+            () = parts.clock.sleep(limit.saturating_sub(waited)) => Ok(true),
+            stopped = self.wait_for_stop(seat) => stopped.map(|_| false),
+            () = parts.stop.cancelled() => Ok(false),
         }
     }
 }

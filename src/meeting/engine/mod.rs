@@ -4,8 +4,6 @@ mod floor;
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
-
 use super::agenda::{Agenda, Session};
 use super::{LOOK, Meetings};
 use crate::containment::contain;
@@ -146,9 +144,9 @@ impl Meetings {
     async fn wait_before_turn(&self, meeting: &Meeting, agenda: &dyn Agenda, seats: &[Seat]) -> Result<Option<Duration>, StoreError> {
         let parts = self.parts();
         // One who was interrupted by a crash need not wait again.
-        let Some(last) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };
-        let since: DateTime<Utc> = last;
-        let quiet = (parts.clock.now() - since).to_std().unwrap_or_default();
+        let Some(since) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };
+        // Nobody waits for a clock that was set back, or is behind that of the process before, to come to where it was.
+        let Ok(quiet) = (parts.clock.now() - since).to_std() else { return Ok(None) };
         let pause = agenda.pause().saturating_sub(quiet);
         if !pause.is_zero() {
             return Ok(Some(pause));
