@@ -43,19 +43,19 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
         let held = stage.hold().await;
         assert!(held.report.call.is_ok(), "{:?}", held.report.call);
-        stage.jump(EXPIRED - Duration::from_mins(10));
+        stage.pass(EXPIRED - Duration::from_mins(10)).await;
         stage.team.settle().await;
         assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "its time has not come");
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
-        stage.jump(Duration::from_mins(10));
+        stage.pass(Duration::from_mins(10)).await;
         let settled = stage.settled().await.settled.expect("settled");
         assert_eq!((settled.verdict, settled.value), (verdict, Some(f64::from(latency))), "{settled:?}");
         let told = stage.hears(&format!("latency was {latency} ms")).await;
         assert!(told.author == "Solus", "{told:?}");
-        let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("Settled by rule: shop latency <= 500 ms")).count();
+        let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("Settled by rule: shop latency")).count();
         assert_eq!(verdicts, day, "told once each");
         assert!(stage.said().await.iter().any(|shown| shown.text.contains(said)), "{said}");
-        stage.jump(DAY - EXPIRED);
+        stage.pass(DAY - EXPIRED).await;
     }
     let list = stage.subcommand("predictions", "list", json!([])).await;
     assert!(list.contains("right") || list.contains("hit"), "{list}");
@@ -67,24 +67,24 @@ async fn a_call_waits_for_its_feed_and_is_void_when_it_never_answers(backing: Ba
     stage.hold().await;
     stage.feeds.lay_out("shop", Paper::Down);
     let reads = stage.feeds.count_reads("shop");
-    stage.jump(EXPIRED);
+    stage.pass(EXPIRED).await;
     eventually("the feed was asked", || async { stage.feeds.count_reads("shop") > reads }).await;
     stage.team.settle().await;
     assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "nothing is guessed");
     // It is asked again, and answers.
     stage.feeds.lay_out("shop", Paper::Json(shop(431, 231)));
-    stage.jump(Duration::from_mins(10));
+    stage.pass(Duration::from_mins(10)).await;
     assert_eq!(stage.settled().await.settled.expect("settled").verdict, Verdict::Hit);
 
-    stage.jump(DAY);
+    stage.pass(DAY).await;
     stage.hold().await;
     stage.feeds.lay_out("shop", Paper::Down);
     let reads = stage.feeds.count_reads("shop");
-    stage.jump(2 * DAY + EXPIRED);
+    stage.pass(2 * DAY + EXPIRED).await;
     eventually("the feed was asked", || async { stage.feeds.count_reads("shop") > reads }).await;
     stage.team.settle().await;
     assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "two days are not three");
-    stage.jump(DAY);
+    stage.pass(DAY).await;
     let void = stage.settled().await.settled.expect("settled");
     assert_eq!((void.verdict, void.value), (Verdict::Void, None));
     assert!(stage.hears("**void**").await.text.contains("did not answer"));
@@ -99,9 +99,9 @@ async fn five_calls_make_a_scoreboard(backing: Backing) {
         let held = stage.hold().await;
         assert!(held.report.scoreboard.in_words().contains("too few to judge"), "{}", held.report.scoreboard.in_words());
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
-        stage.jump(EXPIRED);
+        stage.pass(EXPIRED).await;
         stage.settled().await;
-        stage.jump(DAY - EXPIRED);
+        stage.pass(DAY - EXPIRED).await;
     }
     let held = stage.hold().await;
     // Two of five, called with 80 % each: 2 × 0.2² and 3 × 0.8² over five.

@@ -46,6 +46,7 @@ async fn the_second_of_a_day_revises_the_report(backing: Backing) {
 
 async fn the_next_day_tells_what_has_changed(backing: Backing) {
     let stage = Setting::on(backing).open().await;
+    stage.feeds.lay_out("market", Paper::Down);
     let first = stage.hold().await;
     assert!(first.report.changes.is_empty(), "{:?}", first.report.changes);
     assert!(stage.hears("This is the first report").await.author == "Eliza");
@@ -54,7 +55,7 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     let item = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").swap_remove(0);
     let moved = stage.store.advance_item(&item.id, WorkStatus::New, WorkStatus::Ready, None, stage.now()).await;
     assert!(moved.expect("the store answers"));
-    stage.jump(DAY);
+    stage.pass(DAY).await;
     let second = stage.hold().await;
     assert_eq!((second.report.revision, second.meeting.day), (1, first.meeting.day.succ_opt().expect("a day")));
     let change = second.report.changes.iter().find(|change| change.feed == "shop").expect("latency has changed");
@@ -77,8 +78,7 @@ async fn the_next_day_is_told_to_a_model(backing: Backing) {
     Cast::default().conclusion(conclusion(&["Checkout was fine."], json!([]), json!([]))).perform(&stage.team.model);
     stage.hold().await;
     stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
-    stage.jump(Duration::from_hours(20));
-    stage.jump(Duration::from_hours(4));
+    stage.pass(DAY).await;
     stage.hold().await;
     let eliza = find_prompt(&stage.team.model, Part::Report, "Eliza").expect("a prompt");
     for told in ["Checkout was fine.", "shop latency 412 → 840 ms (+428)", "call of Solus: yes, 70 %"] {

@@ -51,10 +51,12 @@ async fn signals_that_contradict_are_a_tension_with_both_sides(backing: Backing)
 async fn what_one_showed_reaches_those_who_speak_later(backing: Backing) {
     let stage = contradicted(backing).await;
     stage.hold().await;
-    let hint = "Echo: checkout latency is going up (80 % sure; news: entries 3)";
+    // Who says something of the same subject later is heard instead.
+    let (first, later) = ("Echo: checkout latency is going up (80 % sure; news: entries 3)", "Vince: checkout latency is going down");
     for name in SPEAKERS {
         let prompt = find_prompt(&stage.team.model, Part::Report, name).expect("a prompt");
-        assert_eq!(prompt.contains(hint), name != "Echo", "{name}: {prompt}");
+        assert_eq!(prompt.contains(first), !["Echo", "Solus"].contains(&name), "{name}: {prompt}");
+        assert_eq!(prompt.contains(later), name == "Solus", "{name}: {prompt}");
     }
     let solus = find_prompt(&stage.team.model, Part::Report, "Solus").expect("a prompt");
     assert!(solus.contains("[persona Vince] Checkout takes 412 ms."), "it hears those before: {solus}");

@@ -24,6 +24,9 @@ pub(super) const START: &str = "let's do a new standup kelly";
 /// Those who report, in the order of the built-in team.
 pub(super) const SPEAKERS: [&str; 6] = ["Echo", "Eliza", "Oracle", "Sentinel", "Vince", "Solus"];
 
+/// What the person is called among those who report.
+pub(super) const PERSON: &str = "Ann";
+
 /// Time goes on in steps of this.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -47,6 +50,7 @@ pub(super) struct Held {
 pub(super) struct Setting {
     wanted: Wanted,
     start: DateTime<Utc>,
+    person: bool,
 }
 
 impl Setting {
@@ -62,7 +66,7 @@ impl Setting {
             // Standups are called by the tests, not by the time of day.
             config.schedules.jobs.retain(|job| job.action == JobAction::SettlePredictions);
         });
-        Self { wanted, start }
+        Self { wanted, start, person: false }
     }
 
     pub(super) fn with_model(mut self) -> Self {
@@ -80,6 +84,12 @@ impl Setting {
         self
     }
 
+    /// With the person of the sandbox among those who report.
+    pub(super) fn with_person(mut self) -> Self {
+        self.person = true;
+        self
+    }
+
     /// The team, once `prepare` has seen to its working directory.
     pub(super) async fn open_after(self, prepare: impl FnOnce(&std::path::Path, DateTime<Utc>)) -> Stage {
         let clock = ManualClock::new(self.start);
@@ -89,6 +99,10 @@ impl Setting {
         let mut team = wanted.start().await;
         std::fs::create_dir_all(&team.config.work).expect("a working directory");
         prepare(&team.config.work, self.start);
+        if self.person {
+            let person = &team.sandbox().people()[0];
+            team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
+        }
         let time = tokio::spawn(go_on(clock.clone()));
         team.start_app().await;
         let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
@@ -123,6 +137,15 @@ impl Stage {
     /// Time jumps.
     pub(super) fn jump(&self, by: Duration) {
         self.clock.advance(by);
+    }
+
+    /// Time jumps far, and whoever looks at the clock now and then has seen it: one who was just looking does so again within half a minute.
+    pub(super) async fn pass(&self, time: Duration) {
+        let look = Duration::from_secs(31);
+        for step in [time.saturating_sub(look), look] {
+            self.clock.advance(step);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 
     /// A person calls a standup; it runs to its end.
@@ -162,17 +185,6 @@ impl Stage {
 
     pub(super) async fn seats(&self, meeting: &Meeting) -> Vec<Seat> {
         self.store.list_seats(&meeting.id).await.expect("the store answers")
-    }
-
-    /// Waits until so many of the standup have had their turn.
-    pub(super) async fn heard(&self, count: usize) {
-        eventually("so many have had their turn", || async {
-            match self.newest().await {
-                Some(meeting) => self.seats(&meeting).await.iter().filter(|seat| seat.state.is_over()).count() >= count,
-                None => false,
-            }
-        })
-        .await;
     }
 
     /// Waits until somebody has the floor.
@@ -263,7 +275,8 @@ impl Stage {
         let before = answers().await.len();
         self.team.call(Method::POST, "/interactions", Some(body)).await;
         eventually("the person is answered", || async { answers().await.len() > before }).await;
-        answers().await.pop().expect("an answer").text
+        // A long answer comes in several messages.
+        answers().await[before..].iter().map(|shown| shown.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 
