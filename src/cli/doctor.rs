@@ -76,7 +76,7 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
             findings.push(Finding::good(performer.describe_models()));
             let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
             let page = performer.readings.read_page(&asked).await;
-            findings.extend(page.entries.into_iter().map(|entry| describe_feed(entry, roster)));
+            findings.extend(page.into_iter().map(|entry| describe_feed(entry, roster)));
         }
     }
     store.close().await;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::feed::Sample;
 use super::ids::{ChannelId, MeetingId, WorkItemId};
 use super::meeting::{Participant, SeatState};
 use super::prediction::{Call, Scoreboard};
@@ -80,6 +81,25 @@ pub struct ValueChange {
     pub now_at: DateTime<Utc>,
 }
 
+impl ValueChange {
+    /// How a number of the feed that people know as `feed` came from one sample to another. None where it did not move, or where the two are no
+    /// comparison: in different units, or the earlier one newer, since the data went back in time.
+    pub fn between(feed: &str, before: &Sample, now: &Sample) -> Option<Self> {
+        let comparable = before.unit == now.unit && before.at <= now.at;
+        #[expect(clippy::float_cmp, reason = "a number that was stored comes back as it was")]
+        let moved = before.number != now.number;
+        (comparable && moved).then(|| Self {
+            feed: feed.to_owned(),
+            name: now.name.clone(),
+            unit: now.unit.clone(),
+            before: before.number,
+            before_at: before.at,
+            now: now.number,
+            now_at: now.at,
+        })
+    }
+}
+
 /// An action as it stands in the backlog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedAction {
@@ -109,4 +129,26 @@ pub struct FeedRead {
     /// "commits 502", one for each named value.
     pub values: Vec<String>,
     pub note: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn sample(minutes: i64, unit: &str, number: f64) -> Sample {
+        let at = DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
+        Sample { feed: "git".into(), name: "latency".into(), unit: unit.into(), at, number }
+    }
+
+    #[test]
+    fn a_change_is_one_of_what_is_comparable_and_moved() {
+        let now = sample(60, "ms", 120.0);
+        let change = |before: Sample| ValueChange::between("service", &before, &now).map(|change| change.now - change.before);
+        assert_eq!(change(sample(0, "ms", 100.0)), Some(20.0));
+        assert_eq!(change(sample(60, "ms", 120.0)), None);
+        assert_eq!(change(sample(0, "s", 0.1)), None, "another unit");
+        assert_eq!(change(sample(61, "ms", 100.0)), None, "newer than what is said now");
+    }
 }

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use super::RETRY;
 use crate::chat::Presence;
 use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
+use crate::domain::outbound::OutboundMessage;
 use crate::domain::signal;
 use crate::meeting::Meetings;
 use crate::meeting::agenda::{Agenda, Session};
@@ -28,27 +31,27 @@ impl Meetings {
         let Some(mut seat) = parts.store.begin_seat(&meeting.id, seat.round, seat.position, &invitation, parts.clock.now()).await? else {
             return Ok(());
         };
-        let spoken = if seat.attempts > MOST_ATTEMPTS {
-            Err("it was begun three times and never ended".to_owned())
-        } else {
-            match &seat.who {
-                Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await {
-                    Some(spoken) => spoken,
-                    None => return Ok(()),
-                },
-                Participant::Person { .. } => {
-                    parts.relay.wake(&meeting.channel.id);
-                    if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who)).await? {
-                        return Ok(());
-                    }
-                    Err(format!("no report within {} min", agenda.turn_limit(&seat.who).as_secs() / 60))
+        let spoken = match &seat.who {
+            Participant::Persona(_) if seat.attempts > MOST_ATTEMPTS => Err("it was begun three times and never ended".to_owned()),
+            Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await? {
+                Some(spoken) => spoken,
+                None => return Ok(()),
+            },
+            // Waiting for somebody takes no process down, however often it was begun.
+            Participant::Person { .. } => {
+                parts.relay.wake(&meeting.channel.id);
+                if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await {
+                    return Ok(());
                 }
+                Err("no report came in time".to_owned())
             }
         };
-        let now = parts.clock.now();
-        seat.ended_at = Some(now);
+        seat.ended_at = Some(parts.clock.now());
         let outbox = match spoken {
             Ok(contribution) => {
+                for problem in &contribution.problems {
+                    tracing::warn!(meeting = %meeting.id, who = ?seat.who, problem, "a report was not as asked for");
+                }
                 let quiet = contribution.signals.is_empty() && signal::is_quiet(&contribution.text);
                 seat.state = if quiet { SeatState::Quiet } else { SeatState::Spoke };
                 let outbox = agenda.render(meeting, &seat, &contribution);
@@ -62,7 +65,7 @@ impl Meetings {
                 outbox
             }
         };
-        if parts.store.finish_seat(&seat, &outbox, now).await? {
+        if self.store_turn(&seat, &outbox).await? {
             parts.relay.wake(&meeting.channel.id);
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
@@ -70,14 +73,29 @@ impl Meetings {
         Ok(())
     }
 
-    /// What a persona says, or why it says nothing. None when it was passed over meanwhile, or the process ends and its turn is begun again.
+    /// Stores how a turn ended. What a persona wrote was paid for, so a store that is away is waited for as long as the process runs.
+    async fn store_turn(&self, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        loop {
+            match parts.store.finish_seat(seat, outbox, parts.clock.now()).await {
+                Err(error) if error.is_retryable() && seat.contribution.is_some() && !parts.stop.is_cancelled() => {
+                    tracing::warn!(meeting = %seat.meeting, %error, "a turn waits for the store");
+                    parts.clock.sleep(RETRY).await;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// What a persona says, or why it says nothing. None when the seat is to be looked at anew: it was passed over meanwhile, the team was
+    /// halted, or the process ends.
     async fn hear_persona(
         &self,
         session: &Session<'_>,
         seat: &Seat,
         persona: &PersonaSlug,
         agenda: &dyn Agenda,
-    ) -> Option<Result<Contribution, String>> {
+    ) -> Result<Option<Result<Contribution, String>>, StoreError> {
         let parts = self.parts();
         let limit = agenda.turn_limit(&seat.who);
         let cancel = parts.kill.child_token();
@@ -90,17 +108,19 @@ impl Meetings {
             why = &mut stopped => (Some(why), speaking.await),
         };
         parts.platform.set_presence(persona, presence_after(&result)).await;
-        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over)) {
-            return None;
+        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over | Stopped::Halted)) {
+            return Ok(None);
         }
         match (result, why) {
-            (Ok(contribution), _) => Some(Ok(contribution)),
-            (Err(TurnError::Cancelled), Some(Stopped::Late)) => Some(Err(format!("no answer within {} s", limit.as_secs()))),
-            // Wrapped up or halted; the next step sees to it.
-            (Err(TurnError::Cancelled), _) => None,
+            (Ok(contribution), _) => Ok(Some(Ok(contribution))),
+            (Err(TurnError::Cancelled), Some(Stopped::Late)) => Ok(Some(Err(format!("no answer within {} s", limit.as_secs())))),
+            // Wrapped up; the next step sees to it.
+            (Err(TurnError::Cancelled), _) => Ok(None),
+            // Nobody is passed over for a store that is away for a moment.
+            (Err(TurnError::Store(error)), _) if error.is_retryable() => Err(error),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
-                Some(Err(error.in_short()))
+                Ok(Some(Err(error.in_short())))
             }
         }
     }
@@ -115,18 +135,6 @@ impl Meetings {
         cancel: &CancellationToken,
     ) -> Stopped {
         let parts = self.parts();
-        let watch = async {
-            let mut looked = self.inner.looked.subscribe();
-            while looked.changed().await.is_ok() {
-                match self.find_stop(seat).await {
-                    Ok(Some(stopped)) => return stopped,
-                    Ok(None) => {}
-                    // A store that is away is no reason to throw away what is being said.
-                    Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
-                }
-            }
-            Stopped::Ended
-        };
         let typing = async {
             loop {
                 parts.platform.show_typing(persona, channel).await;
@@ -135,11 +143,26 @@ impl Meetings {
         };
         let stopped = tokio::select! {
             () = parts.clock.sleep(limit) => Stopped::Late,
-            stopped = watch => stopped,
-            () = typing => Stopped::Ended,
+            stopped = self.wait_for_stop(seat) => stopped,
+            stopped = typing => stopped,
         };
         cancel.cancel();
         stopped
+    }
+
+    /// Waits until a person has ended this turn. A store that is away is asked again.
+    async fn wait_for_stop(&self, seat: &Seat) -> Stopped {
+        let mut looked = self.inner.looked.subscribe();
+        loop {
+            match self.find_stop(seat).await {
+                Ok(Some(stopped)) => return stopped,
+                Ok(None) => {}
+                Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
+            }
+            if looked.changed().await.is_err() {
+                return Stopped::Over;
+            }
+        }
     }
 
     /// Whether a person has ended this turn.
@@ -151,23 +174,24 @@ impl Meetings {
         if meeting.state.is_over() || own.is_none_or(|own| own.state.is_over()) {
             return Ok(Some(Stopped::Over));
         }
-        let ended = meeting.wrap || self.find_halt(&meeting).await?.is_some();
-        Ok(ended.then_some(Stopped::Ended))
+        if self.find_halt(&meeting).await?.is_some() {
+            return Ok(Some(Stopped::Halted));
+        }
+        Ok(meeting.wrap.then_some(Stopped::Wrapped))
     }
 
-    /// Waits for a person's report, which the conversation stores. True when none came in time.
-    async fn wait_for_person(&self, seat: &Seat, limit: Duration) -> Result<bool, StoreError> {
+    /// Waits for a person's report, which the conversation stores. True when none came in time. The time that was told to the person stands
+    /// over a restart; it is slept through and not read off the clock, so that a clock that is set back does not prolong it.
+    async fn wait_for_person(&self, seat: &Seat, limit: Duration, deadline: DateTime<Utc>) -> bool {
         let parts = self.parts();
-        let asked_at = seat.started_at.unwrap_or_else(|| parts.clock.now());
-        loop {
-            if parts.stop.is_cancelled() || self.find_stop(seat).await?.is_some() {
-                return Ok(false);
-            }
-            let waited = (parts.clock.now() - asked_at).to_std().unwrap_or_default();
-            if waited >= limit {
-                return Ok(true);
-            }
-            self.rest(limit.saturating_sub(waited)).await;
+        let now = parts.clock.now();
+        let waited = seat.started_at.and_then(|asked_at| (now - asked_at).to_std().ok()).unwrap_or_default();
+        // The meeting's own time may be over before.
+        let left = limit.saturating_sub(waited).min((deadline - now).to_std().unwrap_or_default());
+        tokio::select! {
+            () = parts.clock.sleep(left) => true,
+            _ = self.wait_for_stop(seat) => false,
+            () = parts.stop.cancelled() => false,
         }
     }
 }
@@ -185,8 +209,10 @@ fn presence_after(result: &Result<Contribution, TurnError>) -> Presence {
 enum Stopped {
     /// Its time is over.
     Late,
-    /// The meeting was wrapped up or halted; the seat stands as it is.
-    Ended,
+    /// The meeting comes to its end; whole sentences that were written by then are kept.
+    Wrapped,
+    /// Silence was asked for: nothing is kept, and the seat stands as it is.
+    Halted,
     /// The seat was passed over, or the meeting is over.
     Over,
 }

@@ -6,7 +6,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::render;
 use super::{Standup, say};
-use crate::domain::feed::Sample;
 use crate::domain::meeting::Meeting;
 use crate::domain::outbound::OutboundKind;
 use crate::domain::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
@@ -45,7 +44,7 @@ impl Standup {
         let read = self.parts.performer.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
         let mut page = SharedPage { read_at: now, since, feeds: Vec::new(), changes: Vec::new() };
         let mut samples = Vec::new();
-        for entry in read.entries {
+        for entry in read {
             page.changes.extend(self.find_changes(&entry, since).await?);
             samples.extend(entry.samples.iter().cloned());
             page.feeds.push(page_feed(entry));
@@ -58,20 +57,9 @@ impl Standup {
     /// What a feed's values were at the last report, for those that are not what they were.
     async fn find_changes(&self, entry: &PageEntry, since: DateTime<Utc>) -> anyhow::Result<Vec<ValueChange>> {
         let mut changes = Vec::new();
-        for Sample { feed, name, unit, at, number } in &entry.samples {
-            let Some(before) = self.parts.store.find_sample_before(feed, name, since).await? else { continue };
-            #[expect(clippy::float_cmp, reason = "a number that was stored comes back as it was")]
-            if before.number != *number {
-                changes.push(ValueChange {
-                    feed: entry.feed.clone(),
-                    name: name.clone(),
-                    unit: unit.clone(),
-                    before: before.number,
-                    before_at: before.at,
-                    now: *number,
-                    now_at: *at,
-                });
-            }
+        for now in &entry.samples {
+            let before = self.parts.store.find_sample_before(&now.feed, &now.name, since).await?;
+            changes.extend(before.and_then(|before| ValueChange::between(&entry.feed, &before, now)));
         }
         Ok(changes)
     }

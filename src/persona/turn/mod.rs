@@ -1,15 +1,13 @@
 //! The turn: one persona asked once. Context in, reply out; by a model where one is configured, else by the offline composer.
 
 mod ask_tool;
-mod page;
 mod performer;
 mod readings;
 
 use async_trait::async_trait;
 
-pub use page::{PageEntry, SharedPage};
 pub use performer::Performer;
-pub use readings::{FeedsRead, NoSuchFeed, Readings};
+pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 
 use crate::domain::ask::Ask;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};

@@ -3,10 +3,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::page::{PageEntry, SharedPage};
 use crate::clock::SharedClock;
+use crate::domain::feed::Sample;
 use crate::domain::ids::PersonaSlug;
-use crate::feeds::{Document, Feed, FeedQuery, FeedReport};
+use crate::feeds::{Document, Feed, FeedError, FeedQuery, FeedReport, Reading};
 
 /// How far back a model is told of its feeds, and how many items of each.
 const DAYS: TimeDelta = TimeDelta::days(7);
@@ -53,6 +53,20 @@ struct FeedRead {
 pub struct FeedsRead {
     pub reports: Vec<FeedReport>,
     pub documents: Vec<Document>,
+}
+
+/// One feed of the team as it was read for a standup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageEntry {
+    /// Whose feed it is.
+    pub personas: Vec<PersonaSlug>,
+    /// Its declared name.
+    pub feed: String,
+    /// One of the kinds of feed.
+    pub kind: String,
+    pub outcome: Result<Reading, FeedError>,
+    /// The values of the reading, as they are to be recorded.
+    pub samples: Vec<Sample>,
 }
 
 /// Why there is no feed of a name.
@@ -127,7 +141,7 @@ impl Readings {
 
     /// Reads every feed of the team side by side, each once, anew and for the range that is asked for: the shared page of a standup
     /// (STAND-3). Takes as long as the slowest, which takes no longer than its time-out.
-    pub async fn read_page(&self, asked: &FeedQuery) -> SharedPage {
+    pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
         let read = async |shared: &Arc<Shared>| {
             let outcome = shared.feed.read(asked).await;
             let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
@@ -139,7 +153,7 @@ impl Readings {
                 samples,
             }
         };
-        SharedPage { at: asked.now, entries: futures_util::future::join_all(self.inner.shared.iter().map(read)).await }
+        futures_util::future::join_all(self.inner.shared.iter().map(read)).await
     }
 
     async fn read_lately(&self, shared: &Arc<Shared>) -> Arc<FeedRead> {

@@ -55,7 +55,7 @@ impl Store {
         rows.into_iter().map(SeatColumns::read).collect()
     }
 
-    /// Begins the turn of a seat, or begins it again after a crash; the `invitation` is posted the first time. None when it is over, or the
+    /// Begins the turn of a seat, or begins it again after a crash; the `invitation` is posted the first time, and its time counts from then. None when it is over, or the
     /// meeting does not run.
     pub async fn begin_seat(
         &self,
@@ -70,7 +70,7 @@ impl Store {
         let row: Option<SeatColumns> = sql!(
             transaction.on(),
             fetch_optional,
-            "UPDATE seats SET state = 'speaking', attempts = attempts + 1, started_at = $4
+            "UPDATE seats SET state = 'speaking', attempts = attempts + 1, started_at = COALESCE(started_at, $4)
              WHERE meeting = $1 AND round = $2 AND position = $3 AND state IN ('waiting', 'speaking') RETURNING *",
             meeting.as_str(),
             i64::from(round),

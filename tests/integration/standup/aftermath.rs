@@ -43,7 +43,7 @@ pub(super) fn set(team: &TestTeam, more: &str) {
 }
 
 /// The repository that the essential question is about.
-fn make_repository(team: &TestTeam) {
+pub(super) fn make_repository(team: &TestTeam) {
     let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
     for arguments in [vec!["init", "--quiet"], [&who[..], &["commit", "--quiet", "--allow-empty", "-m", "Begin"]].concat()] {
         let mut git = Command::new("git");

@@ -1,1 +1,318 @@
-//! Several processes and crooked clocks around a standup.
+//! Standups by the clock, with several processes, clocks that are wrong, and a database that goes away.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+use secrecy::ExposeSecret;
+use teamroom::app::{App, Setting, start_or_stand_by};
+use teamroom::clock::{Clock, ManualClock, SystemClock};
+use teamroom::config::{Config, ProviderKind};
+use teamroom::domain::meeting::{MeetingState, SeatState};
+use teamroom::domain::schedule::{FiringState, Job, Timetable};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, set, team};
+use super::crashes::Wall;
+use crate::support::model::Script;
+use crate::support::postgres::is_there;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_clock_that_jumps_about_a_scheduled_standup_holds_it_once);
+
+/// The standup that comes at this minute, each day.
+fn standup_at(at: DateTime<Utc>) -> Job {
+    let [standup, ..] = Job::built_in(Tz::UTC);
+    Job { timetable: Timetable::parse(&cron(at), Tz::UTC).unwrap(), ..standup }
+}
+
+fn cron(at: DateTime<Utc>) -> String {
+    at.format("%-M %-H * * *").to_string()
+}
+
+/// Declares a standup that was to be held five minutes ago, and lets no process have looked at the clock since.
+async fn schedule_a_missed_standup(team: &TestTeam) -> Job {
+    let now = SystemClock.now();
+    let at = now - TimeDelta::minutes(5);
+    let channel = team.channel(CHANNEL);
+    set(team, &format!("[schedules.standup]\ncron = \"{}\"\nzone = \"UTC\"\nchannel = \"{channel}\"", cron(at)));
+    let job = standup_at(at);
+    open(team).await.record_considered(&job, now - TimeDelta::minutes(10)).await.unwrap();
+    job
+}
+
+async fn the_restart_of_a_scheduled_hour_does_not_repeat_the_standup(backing: Backing) {
+    let team = team(backing).await;
+    let job = schedule_a_missed_standup(&team).await;
+    let store = open(&team).await;
+
+    let wall = Wall::raise_before(&team, "INSERT ON firings", "NEW.job = 'standup'").await;
+    let process = TeamProcess::start(&team, &[]).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.kill();
+    wall.fall().await;
+    assert!(store.list_firings(&job.name, 9).await.unwrap().is_empty() && store.list_meetings(9).await.unwrap().is_empty());
+
+    let wall = Wall::raise(&team, "OLD.state = 'called'").await;
+    let process = TeamProcess::spawn(&team, &[]);
+    wall.reached().await;
+    process.kill();
+    wall.fall().await;
+
+    for _ in 0..2 {
+        let process = TeamProcess::start(&team, &[]).await;
+        Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+        let firings = store.list_firings(&job.name, 9).await.unwrap();
+        assert_eq!(firings.iter().map(|firing| firing.state).collect::<Vec<_>>(), [FiringState::Done]);
+        process.kill();
+    }
+    assert_eq!(reports_asked(&team), SPEAKERS.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standup_that_one_who_stands_by_fires_is_held_by_the_one_who_serves() {
+    if !is_there().await {
+        return;
+    }
+    let team = team(Backing::Postgres).await;
+    let _serving = TeamProcess::start(&team, &[]).await;
+    // The one who serves has read its configuration and knows of no schedule.
+    let job = schedule_a_missed_standup(&team).await;
+    let _standby = TeamProcess::spawn(&team, &[]);
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_one_whole_standup(&team);
+    assert_eq!(left.count("scheduled as standup"), 1, "{:#?}", left.texts());
+    assert_eq!(open(&team).await.list_firings(&job.name, 9).await.unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_who_stands_by_takes_over_in_the_middle_of_a_standup() {
+    if !is_there().await {
+        return;
+    }
+    let team = team(Backing::Postgres).await;
+    team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
+    let serving = TeamProcess::start(&team, &[]).await;
+    let _standby = TeamProcess::spawn(&team, &[]);
+    team.say(CHANNEL, CALL).await;
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    serving.kill();
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(reports_asked(&team), SPEAKERS.len() + 1);
+}
+
+/// The clock of one machine: what time it is may be wrong and may jump, how long something takes is measured by another hand.
+#[derive(Clone)]
+struct Crooked {
+    hand: ManualClock,
+    off: Arc<Mutex<TimeDelta>>,
+}
+
+impl Crooked {
+    fn beside(hand: &ManualClock, off: TimeDelta) -> Self {
+        Self { hand: hand.clone(), off: Arc::new(Mutex::new(off)) }
+    }
+
+    fn jump(&self, by: TimeDelta) {
+        *self.off.lock().unwrap() += by;
+    }
+}
+
+#[async_trait]
+impl Clock for Crooked {
+    fn now(&self) -> DateTime<Utc> {
+        self.hand.now() + *self.off.lock().unwrap()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        self.hand.sleep(duration).await;
+    }
+}
+
+/// Lets time pass, some thirty times as fast as it does.
+fn run(hand: &ManualClock) -> JoinHandle<()> {
+    let hand = hand.clone();
+    tokio::spawn(async move {
+        loop {
+            hand.advance(Duration::from_millis(250));
+            tokio::time::sleep(Duration::from_millis(8)).await;
+        }
+    })
+}
+
+/// Waits for a moment of a clock that runs.
+async fn until(clock: &Crooked, moment: DateTime<Utc>) {
+    eventually("the time comes", || async { clock.now() >= moment }).await;
+}
+
+/// The whole minute after next, so that everybody has started by then.
+fn soon() -> DateTime<Utc> {
+    let now = SystemClock.now();
+    DateTime::from_timestamp((now.timestamp() / 60 + 2) * 60, 0).unwrap()
+}
+
+/// With a standup at this minute, and nothing else by the clock.
+fn scheduled(at: DateTime<Utc>) -> impl Fn(&mut Config) {
+    move |config| {
+        config.standup.order = SPEAKERS.map(Into::into).to_vec();
+        config.schedules.jobs = vec![standup_at(at)];
+    }
+}
+
+async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Backing) {
+    let hand = ManualClock::new(SystemClock.now());
+    let clock = Crooked::beside(&hand, TimeDelta::zero());
+    let at = soon();
+    let mut team =
+        Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).configure(scheduled(at)).without_app().start().await;
+    make_repository(&team);
+    // The second speaker takes its time, so that there is a middle to jump in.
+    team.model.on(|asked| match (asked.number, answer(asked)) {
+        (1, Script::Say(text)) => Script::SayAfter(Duration::from_millis(600), text),
+        (_, script) => script,
+    });
+    team.start_app().await;
+    let _running = run(&hand);
+    let store = open(&team).await;
+
+    // An hour ahead before its time has come, which makes it late; an hour back in the middle of it, and its time comes once more.
+    until(&clock, at - TimeDelta::seconds(30)).await;
+    clock.jump(TimeDelta::hours(1));
+    eventually("it is under way", || async { team.model.count() == 2 }).await;
+    let jumped_at = hand.now();
+    clock.jump(-TimeDelta::hours(1));
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert!(hand.now() - jumped_at < TimeDelta::minutes(5), "it waited for the clock: {}", hand.now() - jumped_at);
+    until(&clock, at + TimeDelta::minutes(2)).await;
+
+    // Three days ahead, to the evening, back again, and an hour back from there.
+    for jump in
+        [TimeDelta::days(3) + TimeDelta::hours(5), -TimeDelta::days(3) - TimeDelta::hours(5), -TimeDelta::hours(1), TimeDelta::hours(1)]
+    {
+        clock.jump(jump);
+        let now = clock.now();
+        until(&clock, now + TimeDelta::seconds(90)).await;
+    }
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    let firings = store.list_firings(&standup_at(at).name, 9).await.unwrap();
+    let held = firings.iter().filter(|firing| firing.state != FiringState::Missed).map(|firing| firing.instant);
+    assert_eq!(held.collect::<Vec<_>>(), [at], "{firings:#?}");
+    assert!(firings.len() <= 2, "one row at most for what was missed: {firings:#?}");
+    team.stop_app().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_one_dies_in_it() {
+    if !is_there().await {
+        return;
+    }
+    let hand = ManualClock::new(SystemClock.now());
+    let at = soon();
+    let team = Wanted::on(Backing::Postgres).model(ProviderKind::OpenAi).configure(scheduled(at)).without_app().start().await;
+    make_repository(&team);
+    team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
+    let setting = |off| Setting { config: team.config.clone(), roster: team.roster.clone(), clock: Arc::new(Crooked::beside(&hand, off)) };
+    // A runtime of its own is what can be killed of a process within this one: its tasks, its connections, and with them its lock.
+    let process = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let serving = process.spawn(App::start(setting(TimeDelta::seconds(30)))).await.unwrap().unwrap();
+    serving.ready(Duration::from_secs(20)).await.unwrap();
+    let standby = tokio::spawn(start_or_stand_by(setting(-TimeDelta::seconds(30))));
+    let _running = run(&hand);
+
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    assert!(hand.now() < at, "the clock that is ahead fires first");
+    drop(serving);
+    process.shutdown_background();
+    let killed_at = hand.now();
+    let left = Aftermath::wait(&team, 1).await;
+    left.expect_one_whole_standup(&team);
+    // The clock of the one who took over comes to what the other's showed only now, and to the standup's own minute.
+    eventually("both clocks are past it", || async { hand.now() > at + TimeDelta::minutes(2) }).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    let store = open(&team).await;
+    assert_eq!(store.list_firings(&standup_at(at).name, 9).await.unwrap().len(), 1);
+    assert_eq!(reports_asked(&team), SPEAKERS.len() + 1);
+    let ended = left.meetings[0].ended_at.unwrap() + TimeDelta::seconds(30);
+    assert!(ended - killed_at < TimeDelta::seconds(50), "it waited for a clock that is behind: {}", ended - killed_at);
+    standby.await.unwrap().unwrap().expect("it serves").stop().await;
+}
+
+/// A connection to the database that can be cut.
+struct Cable {
+    listener: Option<TcpListener>,
+    address: std::net::SocketAddr,
+    server: String,
+    wires: Option<JoinHandle<()>>,
+}
+
+impl Cable {
+    /// To the server of this address: its host and port.
+    async fn to(server: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut cable = Self { listener: Some(listener), address, server: server.to_owned(), wires: None };
+        cable.plug().await;
+        cable
+    }
+
+    /// From now on whoever connects reaches the server.
+    async fn plug(&mut self) {
+        let listener = match self.listener.take() {
+            Some(listener) => listener,
+            None => TcpListener::bind(self.address).await.unwrap(),
+        };
+        let server = self.server.clone();
+        self.wires = Some(tokio::spawn(async move {
+            // All connections end with the set.
+            let mut wires = JoinSet::new();
+            while let Ok((mut near, _)) = listener.accept().await {
+                let mut far = TcpStream::connect(&server).await.unwrap();
+                wires.spawn(async move { copy_bidirectional(&mut near, &mut far).await });
+            }
+        }));
+    }
+
+    /// Breaks all connections; nobody can connect.
+    async fn cut(&mut self) {
+        if let Some(wires) = self.wires.take() {
+            wires.abort();
+            let _ = wires.await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
+    const AWAY: Duration = Duration::from_secs(30);
+    if !is_there().await {
+        return;
+    }
+    let team = team(Backing::Postgres).await;
+    team.model.on(|asked| match (asked.number, answer(asked)) {
+        // Written while the database is away.
+        (1, Script::Say(text)) => Script::SayAfter(Duration::from_secs(3), text),
+        (_, script) => script,
+    });
+    let url = team.config.database_url.expose_secret().to_owned();
+    let server = url.split(['@', '/']).nth(3).unwrap().to_owned();
+    let mut cable = Cable::to(&server).await;
+    let through = url.replace(&server, &cable.address.to_string());
+    let process = TeamProcess::start(&team, &[("DATABASE_URL", &through)]).await;
+    team.say(CHANNEL, CALL).await;
+    eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
+    cable.cut().await;
+    tokio::time::sleep(AWAY).await;
+    let store = open(&team).await;
+    let meeting = store.list_meetings(1).await.unwrap().remove(0);
+    let seats = store.list_seats(&meeting.id).await.unwrap();
+    assert_eq!((meeting.state, seats[1].state), (MeetingState::Running, SeatState::Speaking), "nothing could be stored");
+    cable.plug().await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
+    assert_eq!(reports_asked(&team), SPEAKERS.len(), "what was written meanwhile was kept");
+    assert!(process.terminate(), "it served all the time");
+}

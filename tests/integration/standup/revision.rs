@@ -67,6 +67,8 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     assert!(second.report.moved[0].contains("new → ready"), "{:?}", second.report.moved);
     let check = second.report.actions.iter().find(|action| action.what.contains("shop latency")).expect("more than half is startling");
     assert_eq!(check.owner, "Vince");
+    let own = second.report.actions.iter().filter(|action| action.what.contains("backlog") || action.what.contains("activity"));
+    assert_eq!(own.count(), 0, "what the team did itself startles nobody: {:?}", second.report.actions);
     assert_eq!(stage.cards().await.len(), 2, "each day has its card");
     let card = &stage.cards().await[1];
     let thread = stage.thread(card).await.join("\n");

@@ -160,7 +160,8 @@ impl Stage {
 
     /// The standup that is running, as soon as there is one.
     pub(super) async fn called(&self) -> Meeting {
-        let newest = async || self.store.list_meetings(1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over());
+        let newest =
+            async || self.store.list_meetings(1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over());
         eventually("a standup was called", || async { newest().await.is_some() }).await;
         newest().await.or(self.newest().await).expect("a standup")
     }

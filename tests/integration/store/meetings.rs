@@ -168,7 +168,7 @@ async fn a_seat_is_begun_again_after_a_crash_and_finished_once(home: &Home) {
 
     let store = home.open().await;
     let seat = begun(&store, &meeting, 0, 30).await;
-    assert_eq!((seat.attempts, seat.started_at), (2, Some(at(30))));
+    assert_eq!((seat.attempts, seat.started_at), (2, Some(at(2))), "since when a person is waited for");
     assert!(!store.finish_seat(&seat, &[line("not an end")], at(31)).await.unwrap());
     assert!(store.finish_seat(&spoke(&seat), &[line("latency is up")], at(32)).await.unwrap());
     assert!(!store.finish_seat(&spoke(&seat), &[line("latency is up")], at(33)).await.unwrap());

@@ -1,7 +1,6 @@
-use chrono::{DateTime, TimeDelta, Utc};
-use teamroom::domain::feed::{Change, Sample};
-use teamroom::feeds::{FeedError, Reading, Value};
-use teamroom::persona::turn::{PageEntry, SharedPage};
+use chrono::TimeDelta;
+use teamroom::domain::feed::Sample;
+use teamroom::domain::report::ValueChange;
 
 use super::sample::at;
 use super::{Home, on_both};
@@ -11,7 +10,7 @@ on_both!(
     data_that_went_back_in_time_is_not_recorded_as_news,
     samples_of_a_clock_that_was_ahead_are_in_nobodys_way,
     old_samples_are_forgotten,
-    a_page_tells_what_changed_since_the_last_report,
+    a_number_is_compared_with_what_it_was_at_the_last_report,
 );
 
 fn sample(name: &str, seconds: i64, number: f64) -> Sample {
@@ -63,42 +62,14 @@ async fn old_samples_are_forgotten(home: &Home) {
     assert_eq!(store.list_samples("git", "commits", at(0), at(120)).await.unwrap().len(), 1);
 }
 
-/// A page of one feed, "code", with one number.
-fn page(seconds: i64, unit: &'static str, number: f64) -> SharedPage {
-    let values = vec![Value::new("commits", number, unit)];
-    let reading = Reading { source: "git".into(), as_of: at(seconds), values, items: Vec::new(), total: 0, note: None };
-    let samples = vec![Sample { unit: unit.into(), ..sample("commits", seconds, number) }];
-    let failing = FeedError::Failed("it is down".into());
-    let entries = vec![
-        PageEntry { personas: vec!["eliza".into()], feed: "code".into(), kind: "git".into(), outcome: Ok(reading), samples },
-        PageEntry {
-            personas: vec!["vince".into()],
-            feed: "prices".into(),
-            kind: "http_json".into(),
-            outcome: Err(failing),
-            samples: Vec::new(),
-        },
-    ];
-    SharedPage { at: at(seconds), entries }
-}
-
-async fn a_page_tells_what_changed_since_the_last_report(home: &Home) {
+async fn a_number_is_compared_with_what_it_was_at_the_last_report(home: &Home) {
     let store = home.open().await;
-    let change = |before: Option<(DateTime<Utc>, f64)>, seconds, number| {
-        let (feed, name, unit) = ("code".into(), "commits".into(), "commits".into());
-        vec![Change { feed, name, unit, before, now: (at(seconds), number) }]
-    };
     let day = TimeDelta::days(1).num_seconds();
-    let first = page(0, "commits", 10.0);
-    assert_eq!(first.list_changes(&store, at(0)).await.unwrap(), change(None, 0, 10.0));
-    store.record_samples(&first.samples(), at(0)).await.unwrap();
     // Something was recorded in between, for another purpose; the last report was at 0.
-    store.record_samples(&page(day / 2, "commits", 14.0).samples(), at(day / 2)).await.unwrap();
-
-    let next = page(day, "commits", 17.0);
-    let changes = next.list_changes(&store, at(0)).await.unwrap();
-    assert_eq!(changes, change(Some((at(0), 10.0)), day, 17.0));
-    assert_eq!(changes[0].difference(), Some(7.0));
-    let renamed = page(day, "thousands", 0.017).list_changes(&store, at(0)).await.unwrap();
-    assert_eq!(renamed[0].difference(), None, "another unit is no comparison");
+    for (seconds, number) in [(0, 10.0), (day / 2, 14.0)] {
+        store.record_samples(&[sample("commits", seconds, number)], at(seconds)).await.unwrap();
+    }
+    let before = store.find_sample_before("git", "commits", at(0)).await.unwrap().unwrap();
+    let change = ValueChange::between("code", &before, &sample("commits", day, 17.0)).unwrap();
+    assert_eq!((change.feed.as_str(), change.before, change.before_at, change.now, change.now_at), ("code", 10.0, at(0), 17.0, at(day)));
 }

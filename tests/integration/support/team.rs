@@ -221,7 +221,7 @@ pub(crate) struct TestTeam {
     sandbox: Option<Sandbox>,
     pub(crate) model: ScriptedModel,
     pub(crate) config: Config,
-    roster: Roster,
+    pub(crate) roster: Roster,
     pub(crate) clock: SharedClock,
     http: reqwest::Client,
     pub(crate) dir: tempfile::TempDir,

@@ -15,6 +15,8 @@ use crate::persona::standup::{ConcludeAsked, QuestionAsked, figures};
 
 /// A value that changed by more than this share of what it was is worth a look.
 const STARTLING: f64 = 0.5;
+/// Kinds of feeds that move by what the team says and decides itself. Yesterday's first action would be today's startling rise.
+const OWN_DOING: [&str; 2] = ["activity", "backlog"];
 /// An open item that nobody touched for so long is followed up.
 const FORGOTTEN: TimeDelta = TimeDelta::days(7);
 /// The most actions of one kind, so that one kind does not crowd out the others.
@@ -30,7 +32,7 @@ pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<
     let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
     let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
     let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
-    let startling = most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING);
+    let startling = most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING && !is_own_doing(change, page));
     let startling = startling.map(|change| check(change, page, roster, now));
     let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
     let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
@@ -56,6 +58,10 @@ fn repair(feed: &PageFeed, roster: &Roster) -> Option<ProposedAction> {
         owner: owner_of(feed.of.first(), roster),
         urgency: Urgency::Today,
     })
+}
+
+fn is_own_doing(change: &ValueChange, page: &SharedPage) -> bool {
+    page.feeds.iter().any(|feed| feed.feed == change.feed && OWN_DOING.contains(&feed.kind.as_str()))
 }
 
 fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
