@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{MeetingId, MessageId, PersonaSlug, UserId};
 use super::message::Channel;
-use super::signal::Signal;
+use super::signal::{Signal, flatten};
 use super::usage::TokenUsage;
 
 /// A meeting, from the moment somebody called it. One at a time is open in a channel.
@@ -65,11 +65,11 @@ impl StandupTerms {
 }
 
 impl CalledBy {
-    /// For people: `Ann`, `the schedule standup`.
+    /// For people: `Ann`, `the job standup`. A name in it formats nothing and calls nobody.
     pub fn describe(&self) -> String {
         match self {
-            Self::Person { name, .. } => name.clone(),
-            Self::Schedule { job } => format!("the schedule {job}"),
+            Self::Person { name, .. } => flatten(name, 40),
+            Self::Schedule { job } => format!("the job {job}"),
             Self::CommandLine => "the command line".into(),
         }
     }

@@ -33,12 +33,13 @@ use crate::chat::ChatPlatform;
 use crate::chat::command::Department;
 use crate::clock::SharedClock;
 use crate::config::StandupSettings;
+use crate::containment::contain;
 use crate::domain::ids::MeetingId;
 use crate::domain::meeting::{Meeting, MeetingKind, StandupTerms};
 use crate::domain::roster::Roster;
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
-use crate::store::{Store, StoreError};
+use crate::store::Store;
 
 use agenda::Agenda;
 use standup::Standup;
@@ -79,6 +80,8 @@ struct Inner {
     parts: Parts,
     standup: Arc<Standup>,
     running: Mutex<HashSet<MeetingId>>,
+    /// Told when the schedule may have fired something.
+    fired: Notify,
     /// Told at each look, so that running meetings see what was done to them.
     looked: watch::Sender<()>,
 }
@@ -87,13 +90,14 @@ impl Meetings {
     /// Nothing runs before [`Meetings::start`].
     pub fn new(parts: Parts) -> Self {
         let standup = Arc::new(Standup::new(parts.clone()));
-        let inner = Inner { parts, standup, running: Mutex::default(), looked: watch::Sender::new(()) };
+        let inner = Inner { parts, standup, running: Mutex::default(), fired: Notify::new(), looked: watch::Sender::new(()) };
         Self { inner: Arc::new(inner) }
     }
 
     /// Takes up what an earlier process left open, and from then on whatever is called.
     pub fn start(&self) {
         self.parts().tasks.spawn(self.clone().watch());
+        self.parts().tasks.spawn(self.clone().do_jobs());
     }
 
     /// What answers commands about standups.
@@ -103,20 +107,44 @@ impl Meetings {
 
     async fn watch(self) {
         let parts = self.parts();
-        self.inner.standup.write_missing_file().await;
         loop {
-            if let Err(error) = self.look().await {
-                tracing::warn!(%error, "cannot look for meetings");
+            if let Err(error) = contain(Box::pin(self.look())).await {
+                tracing::warn!(error = format!("{error:#}"), "cannot look for meetings");
             }
             tokio::select! {
                 () = parts.stop.cancelled() => return,
-                () = parts.called.notified() => self.inner.standup.take_up_jobs().await,
+                () = parts.called.notified() => self.inner.fired.notify_one(),
                 () = parts.clock.sleep(LOOK) => {}
             }
         }
     }
 
-    async fn look(&self) -> Result<(), StoreError> {
+    /// Does what the schedule asks for. Beside the meetings, since a feed that hangs would keep them waiting.
+    async fn do_jobs(self) {
+        let standup = &self.inner.standup;
+        let first = async {
+            standup.write_missing_file().await;
+            Ok(())
+        };
+        if let Err(error) = contain(first).await {
+            tracing::error!(error = format!("{error:#}"), "missing reports could not be written");
+        }
+        loop {
+            tokio::select! {
+                () = self.parts().stop.cancelled() => return,
+                () = self.inner.fired.notified() => {}
+            }
+            let jobs = async {
+                standup.take_up_jobs().await;
+                Ok(())
+            };
+            if let Err(error) = contain(Box::pin(jobs)).await {
+                tracing::error!(error = format!("{error:#}"), "a job of the standup broke off");
+            }
+        }
+    }
+
+    async fn look(&self) -> anyhow::Result<()> {
         for open in self.parts().store.list_open_meetings().await? {
             if self.running().insert(open.meeting.id.clone()) {
                 self.parts().tasks.spawn(self.clone().run(open.meeting.id));

@@ -7,8 +7,15 @@ use crate::domain::meeting::{CalledBy, Contribution, Meeting, Seat, SeatState};
 use crate::domain::message::{AuthorKind, InboundMessage};
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::report::DayReport;
+use crate::domain::signal::{self, flatten};
 use crate::domain::usage::TokenUsage;
 use crate::store::{MeetingStep, StoreError};
+
+/// The most characters of a person's report, which is the most that a persona may be allowed.
+const LONGEST_REPORT: usize = 1200;
+
+/// The most characters of a line of the report that is quoted.
+const LINE: usize = 300;
 
 /// What a message wants of a standup.
 pub(super) enum Wish {
@@ -82,14 +89,15 @@ impl Conversation {
 
     fn report_of(&self, seat: Seat, message: &InboundMessage) -> Seat {
         let contribution = Contribution {
-            text: message.text.trim().to_owned(),
+            text: signal::cut_at_sentence(message.text.trim(), LONGEST_REPORT),
             signals: Vec::new(),
             model: None,
             usage: TokenUsage::default(),
             partial: false,
             problems: Vec::new(),
         };
-        Seat { state: SeatState::Spoke, contribution: Some(contribution), ended_at: Some(self.parts().clock.now()), ..seat }
+        let state = if signal::is_quiet(&contribution.text) { SeatState::Quiet } else { SeatState::Spoke };
+        Seat { state, contribution: Some(contribution), ended_at: Some(self.parts().clock.now()), ..seat }
     }
 
     /// What is said to it at once; the meeting itself says the rest.
@@ -103,7 +111,10 @@ impl Conversation {
             ),
             Wish::Show(None) => "No standup is running, and there is no report of today. \"Start the standup\" makes one.".to_owned(),
             Wish::Show(Some(report)) => {
-                format!("No standup is running. Today's report in short; `/report today` shows all of it.\n{}", report.tldr.join("\n"))
+                format!(
+                    "No standup is running. Today's report in short; `/report today` shows all of it.\n{}",
+                    report.tldr.iter().map(|line| flatten(line, LINE)).collect::<Vec<_>>().join("\n")
+                )
             }
         };
         Some(Self::notice(&self.parts().roster.coordinator().slug, &message.channel.id, text))

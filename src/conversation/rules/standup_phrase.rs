@@ -14,13 +14,13 @@ pub enum StandupPhrase {
 #[rustfmt::skip] // One word a line would bury the list.
 const FILLERS: &[&str] = &[
     "a", "an", "the", "our", "we", "us", "you", "please", "now", "ok", "okay", "hey", "hi", "hello", "so", "then", "and", "just", "can", "could", "would",
-    "will", "shall", "should", "lets", "let", "s", "go", "new", "another", "next", "daily", "todays", "today", "morning", "team", "everyone", "everybody",
-    "all", "thanks", "for", "to", "with", "its", "time", "do", "it", "this", "up", "ahead", "me", "right", "here", "quick", "again", "good",
+    "will", "shall", "should", "lets", "let", "s", "go", "new", "another", "daily", "todays", "today", "morning", "team", "everyone", "everybody", "all",
+    "for", "to", "with", "its", "time", "it", "this", "up", "ahead", "right", "here", "quick", "again",
 ];
 
 /// Verbs that begin one.
 #[rustfmt::skip]
-const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "off", "kickoff", "launch", "call", "begins", "starts"];
+const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "kickoff", "launch"];
 
 /// What ends one.
 const WRAPS: &[&[&str]] = &[
@@ -34,26 +34,46 @@ const WRAPS: &[&[&str]] = &[
     &["stop", "standup"],
 ];
 
-/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it.
+/// Words that make "do" and "have" a wish: "let's do …", "can we have …", not "do we have …".
+const WISHES: &[&str] = &["lets", "let", "can", "could", "shall", "please", "should", "now"];
+
+/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it; mentions
+/// stand for it too, since in a standup channel nobody else would answer.
 ///
 /// Every word has to be accounted for: "let's talk about the standup" wants to talk.
 pub fn find_standup_phrase<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<StandupPhrase> {
-    let names: Vec<String> = names.map(fold_name).collect();
-    let text = text.to_lowercase().replace("stand-up", "standup").replace("stand up", "standup").replace(['\'', '’'], "");
+    let names: Vec<String> = names.flat_map(str::split_whitespace).map(fold_name).collect();
+    let text =
+        without_mentions(&text.to_lowercase()).replace("stand-up", "standup").replace("stand up", "standup").replace(['\'', '’'], "");
+    let text = text.replace("kick off", "kickoff");
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if words.len() > 14 || words.iter().any(|word| ["not", "dont", "no", "never", "when", "why", "what", "how", "who"].contains(word)) {
+    if words.len() > 14 {
         return None;
     }
     let told: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word) && !names.contains(&fold_name(word))).collect();
     if WRAPS.contains(&told.as_slice()) {
         return Some(StandupPhrase::Wrap);
     }
-    let wants =
-        words.iter().any(|word| BEGIN.contains(word)) || words.contains(&"lets") || words.contains(&"new") || words.contains(&"time");
-    let only_standup = told.iter().all(|word| *word == "standup" || BEGIN.contains(word)) && told.contains(&"standup");
+    if !told.contains(&"standup") || told.iter().any(|word| *word != "standup" && !BEGIN.contains(word)) {
+        return None;
+    }
+    let wishes = words.iter().any(|word| WISHES.contains(word)) && words.first() != Some(&"do");
+    let begins = told.iter().any(|word| BEGIN.contains(word) && !["do", "have"].contains(word));
+    let announces = words.contains(&"new") || words.contains(&"time");
     // The bare word, or with a name: "standup kelly!".
     let bare = told == ["standup"] && words.len() <= 3;
-    (only_standup && (wants || bare)).then_some(StandupPhrase::Start)
+    (begins || wishes || announces || bare).then_some(StandupPhrase::Start)
+}
+
+/// The text without `<@123>`, as Discord writes mentions.
+fn without_mentions(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::with_capacity(text.len());
+    while let Some((before, after)) = rest.split_once("<@") {
+        kept.push_str(before);
+        rest = after.split_once('>').map_or("", |(_, after)| after);
+    }
+    kept + rest
 }
 
 #[cfg(test)]
@@ -80,6 +100,8 @@ mod tests {
             "time for the standup",
             "kick off the daily standup",
             "@Kelly run the stand up",
+            "<@1573896481927069702> start the standup",
+            "hey <@!42>, let's have a standup",
             "could you start the standup?",
         ] {
             assert_eq!(find(text), Some(Start), "{text}");
@@ -109,6 +131,13 @@ mod tests {
             "when does the standup start?",
             "what was in the last standup?",
             "the standup was good today",
+            "call off the standup",
+            "hold off the standup",
+            "Good standup!",
+            "good standup, thanks",
+            "have a good standup everyone",
+            "next standup?",
+            "do we have a standup today?",
             "who was skipped in the standup?",
             "how did the standup go",
             "I wrapped up the release notes",

@@ -132,7 +132,7 @@ impl Job {
             job("standup", "0 9 * * 1-5", JobAction::Standup, channel, Self::DEADLINE),
             job("settle-predictions", "*/5 * * * *", JobAction::SettlePredictions, None, Self::DEADLINE),
             // Whoever opens the laptop on Monday evening still wants to see the week.
-            job("health", "0 10 * * 1", JobAction::Health, channel, Duration::from_hours(24)),
+            job("health", "0 10 * * 1", JobAction::Health, None, Duration::from_hours(24)),
         ]
     }
 

@@ -2,18 +2,45 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use super::RETRY;
+use crate::chat::Presence;
+use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::domain::meeting::{Contribution, Participant, Seat, SeatState};
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::signal;
+use crate::meeting::Meetings;
+use crate::meeting::agenda::{Agenda, Session};
+use crate::persona::turn::TurnError;
+use crate::store::StoreError;
+
+/// A turn that was begun this often and never ended has taken the process down with it.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Typing fades after 10 s on Discord; it is shown anew before that.
+const TYPING_EVERY: Duration = Duration::from_secs(8);
+
+impl Meetings {
+    /// Lets a seat speak and stores how that ended. A persona that hangs or fails is passed over with the reason.
+    pub(super) async fn give_floor(&self, session: &Session<'_>, seat: &Seat, agenda: &dyn Agenda) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let meeting = session.meeting;
+        let invitation = agenda.invite(meeting, seat);
+        let Some(mut seat) = parts.store.begin_seat(&meeting.id, seat.round, seat.position, &invitation, parts.clock.now()).await? else {
+            return Ok(());
+        };
         let spoken = match &seat.who {
             Participant::Persona(_) if seat.attempts > MOST_ATTEMPTS => Err("it was begun three times and never ended".to_owned()),
-            Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await {
+            Participant::Persona(persona) => match self.hear_persona(session, &seat, persona, agenda).await? {
                 Some(spoken) => spoken,
                 None => return Ok(()),
             },
             // Waiting for somebody takes no process down, however often it was begun.
             Participant::Person { .. } => {
                 parts.relay.wake(&meeting.channel.id);
-                if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await? {
+                if !self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await {
                     return Ok(());
                 }
                 Err("no report came in time".to_owned())
@@ -22,6 +49,9 @@ use tokio_util::sync::CancellationToken;
         seat.ended_at = Some(parts.clock.now());
         let outbox = match spoken {
             Ok(contribution) => {
+                for problem in &contribution.problems {
+                    tracing::warn!(meeting = %meeting.id, who = ?seat.who, problem, "a report was not as asked for");
+                }
                 let quiet = contribution.signals.is_empty() && signal::is_quiet(&contribution.text);
                 seat.state = if quiet { SeatState::Quiet } else { SeatState::Spoke };
                 let outbox = agenda.render(meeting, &seat, &contribution);
@@ -57,50 +87,40 @@ use tokio_util::sync::CancellationToken;
         }
     }
 
-    /// What a persona says, or why it says nothing. None when it was passed over meanwhile, or the process ends and its turn is begun again.
+    /// What a persona says, or why it says nothing. None when the seat is to be looked at anew: it was passed over meanwhile, the team was
+    /// halted, or the process ends.
     async fn hear_persona(
         &self,
         session: &Session<'_>,
         seat: &Seat,
         persona: &PersonaSlug,
         agenda: &dyn Agenda,
-    ) -> Option<Result<Contribution, String>> {
+    ) -> Result<Option<Result<Contribution, String>>, StoreError> {
         let parts = self.parts();
         let limit = agenda.turn_limit(&seat.who);
         let cancel = parts.kill.child_token();
         parts.platform.set_presence(persona, Presence::InMeeting).await;
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
-<<<<<<< HEAD
         let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
         let (why, result) = tokio::select! {
             result = &mut speaking => (None, result),
             // The turn is cancelled, never dropped: its call is settled.
             why = &mut stopped => (Some(why), speaking.await),
-=======
-        let mut stopped = std::pin::pin!(self.watch_turn(seat, &session.meeting.channel.id, limit, &cancel));
-        let (mut why, result) = tokio::select! {
-            result = &mut speaking => (None, result),
-            // The turn is cancelled, never dropped: its call is settled.
-            why = &mut stopped => {
-                let result = speaking.await;
-                (Some(why?), result)
-            }
->>>>>>> t-crash
         };
         parts.platform.set_presence(persona, presence_after(&result)).await;
-        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over)) {
-            return None;
+        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over | Stopped::Halted)) {
+            return Ok(None);
         }
         match (result, why) {
-            (Ok(contribution), _) => Some(Ok(contribution)),
-            (Err(TurnError::Cancelled), Some(Stopped::Late)) => Some(Err(format!("no answer within {} s", limit.as_secs()))),
-            // Wrapped up or halted; the next step sees to it.
-            (Err(TurnError::Cancelled), _) => None,
+            (Ok(contribution), _) => Ok(Some(Ok(contribution))),
+            (Err(TurnError::Cancelled), Some(Stopped::Late)) => Ok(Some(Err(format!("no answer within {} s", limit.as_secs())))),
+            // Wrapped up; the next step sees to it.
+            (Err(TurnError::Cancelled), _) => Ok(None),
             // Nobody is passed over for a store that is away for a moment.
-            (Err(TurnError::Store(error)), _) if error.is_retryable() => return Err(error),
+            (Err(TurnError::Store(error)), _) if error.is_retryable() => Err(error),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
-                Some(Err(error.in_short()))
+                Ok(Some(Err(error.in_short())))
             }
         }
     }
@@ -109,68 +129,38 @@ use tokio_util::sync::CancellationToken;
     async fn watch_turn(
         &self,
         seat: &Seat,
-<<<<<<< HEAD
         persona: &PersonaSlug,
         channel: &ChannelId,
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Stopped {
         let parts = self.parts();
-        let watch = async {
-            let mut looked = self.inner.looked.subscribe();
-            while looked.changed().await.is_ok() {
-                match self.find_stop(seat).await {
-                    Ok(Some(stopped)) => return stopped,
-                    Ok(None) => {}
-                    // A store that is away is no reason to throw away what is being said.
-                    Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
-                }
-            }
-            Stopped::Ended
-        };
         let typing = async {
-=======
-        channel: &ChannelId,
-        limit: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Stopped, StoreError> {
-        let parts = self.parts();
-        let late = parts.clock.sleep(limit);
-        let typing = async {
-            let Participant::Persona(persona) = &seat.who else { return std::future::pending().await };
->>>>>>> t-crash
             loop {
                 parts.platform.show_typing(persona, channel).await;
                 parts.clock.sleep(TYPING_EVERY).await;
             }
         };
         let stopped = tokio::select! {
-<<<<<<< HEAD
             () = parts.clock.sleep(limit) => Stopped::Late,
-            stopped = watch => stopped,
-            () = typing => Stopped::Ended,
-=======
-            () = late => Ok(Stopped::Late),
             stopped = self.wait_for_stop(seat) => stopped,
             stopped = typing => stopped,
->>>>>>> t-crash
         };
         cancel.cancel();
         stopped
     }
 
     /// Waits until a person has ended this turn. A store that is away is asked again.
-    async fn wait_for_stop(&self, seat: &Seat) -> Result<Stopped, StoreError> {
+    async fn wait_for_stop(&self, seat: &Seat) -> Stopped {
         let mut looked = self.inner.looked.subscribe();
         loop {
             match self.find_stop(seat).await {
-                Ok(Some(stopped)) => return Ok(stopped),
+                Ok(Some(stopped)) => return stopped,
                 Ok(None) => {}
-                Err(error) if error.is_retryable() => {}
-                Err(error) => return Err(error),
+                Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
             }
             if looked.changed().await.is_err() {
-                return Ok(Stopped::Ended);
+                return Stopped::Over;
             }
         }
     }
@@ -184,19 +174,24 @@ use tokio_util::sync::CancellationToken;
         if meeting.state.is_over() || own.is_none_or(|own| own.state.is_over()) {
             return Ok(Some(Stopped::Over));
         }
-        let ended = meeting.wrap || self.find_halt(&meeting).await?.is_some();
-        Ok(ended.then_some(Stopped::Ended))
+        if self.find_halt(&meeting).await?.is_some() {
+            return Ok(Some(Stopped::Halted));
+        }
+        Ok(meeting.wrap.then_some(Stopped::Wrapped))
     }
 
     /// Waits for a person's report, which the conversation stores. True when none came in time. The time that was told to the person stands
     /// over a restart; it is slept through and not read off the clock, so that a clock that is set back does not prolong it.
-    async fn wait_for_person(&self, seat: &Seat, limit: Duration) -> Result<bool, StoreError> {
+    async fn wait_for_person(&self, seat: &Seat, limit: Duration, deadline: DateTime<Utc>) -> bool {
         let parts = self.parts();
-        let waited = seat.started_at.and_then(|asked_at| (parts.clock.now() - asked_at).to_std().ok()).unwrap_or_default();
+        let now = parts.clock.now();
+        let waited = seat.started_at.and_then(|asked_at| (now - asked_at).to_std().ok()).unwrap_or_default();
+        // The meeting's own time may be over before.
+        let left = limit.saturating_sub(waited).min((deadline - now).to_std().unwrap_or_default());
         tokio::select! {
-            () = parts.clock.sleep(limit.saturating_sub(waited)) => Ok(true),
-            stopped = self.wait_for_stop(seat) => stopped.map(|_| false),
-            () = parts.stop.cancelled() => Ok(false),
+            () = parts.clock.sleep(left) => true,
+            _ = self.wait_for_stop(seat) => false,
+            () = parts.stop.cancelled() => false,
         }
     }
 }
@@ -214,8 +209,10 @@ fn presence_after(result: &Result<Contribution, TurnError>) -> Presence {
 enum Stopped {
     /// Its time is over.
     Late,
-    /// The meeting was wrapped up or halted; the seat stands as it is.
-    Ended,
+    /// The meeting comes to its end; whole sentences that were written by then are kept.
+    Wrapped,
+    /// Silence was asked for: nothing is kept, and the seat stands as it is.
+    Halted,
     /// The seat was passed over, or the meeting is over.
     Over,
 }

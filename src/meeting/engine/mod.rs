@@ -48,7 +48,7 @@ impl Meetings {
                     let away = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable);
                     failures += u32::from(!away);
                     if failures >= MOST_FAILURES {
-                        self.give_up(&id, &format!("it could not go on: {error}")).await;
+                        self.give_up(&id, "it could not go on; the log says why").await;
                     }
                     self.rest(RETRY).await;
                 }
@@ -65,6 +65,12 @@ impl Meetings {
         if let Some(by) = self.find_halt(meeting).await? {
             return self.keep_silent(meeting, &by).await;
         }
+        let overdue = parts.clock.now() >= meeting.deadline;
+        if overdue && open.material.is_none() {
+            // Nobody was there in time; a report of nobody helps nobody.
+            self.give_up(id, "nobody was there to hold it in time").await;
+            return Ok(Next::Now);
+        }
         if meeting.state == MeetingState::Called {
             return self.open(meeting, agenda).await;
         }
@@ -74,7 +80,6 @@ impl Meetings {
         if meeting.state == MeetingState::Closing {
             return self.close(&session, agenda).await;
         }
-        let overdue = parts.clock.now() >= meeting.deadline;
         let due = agenda.strategy().list_due(&seats);
         if meeting.wrap || overdue || due.is_empty() {
             let reason = if meeting.wrap { "the meeting was wrapped up" } else { "the meeting's time was over" };
@@ -85,7 +90,8 @@ impl Meetings {
             return Ok(Next::Within(wait));
         }
         let turns = due.into_iter().map(|seat| self.give_floor(&session, seat, agenda));
-        futures_util::future::try_join_all(turns).await?;
+        // All of them to their end: a turn that is dropped would leave its call unsettled.
+        futures_util::future::join_all(turns).await.into_iter().collect::<anyhow::Result<()>>()?;
         Ok(Next::Now)
     }
 
@@ -134,10 +140,34 @@ impl Meetings {
         }
         let seats = parts.store.list_seats(&meeting.id).await?;
         let session = Session { meeting: &meeting, material: session.material, seats: &seats };
-        agenda.close(&session, &parts.kill).await?;
+        let cancel = parts.kill.child_token();
+        let mut closing = std::pin::pin!(agenda.close(&session, &cancel));
+        tokio::select! {
+            closed = &mut closing => closed?,
+            () = self.wait_for_silence(&meeting) => {
+                cancel.cancel();
+                // What was being made is made again once we may speak; its calls are settled.
+                return closing.await.map(|()| Next::Now).or(Ok(Next::Within(LOOK)));
+            }
+        }
         parts.relay.wake(&meeting.channel.id);
-        tracing::info!(meeting = %meeting.id, kind = meeting.kind.as_str(), "meeting closed");
         Ok(Next::Now)
+    }
+
+    /// Waits until the team is halted, or somebody ended the meeting.
+    async fn wait_for_silence(&self, meeting: &Meeting) {
+        let mut looked = self.inner.looked.subscribe();
+        while looked.changed().await.is_ok() {
+            let silenced = async {
+                let ended = self.parts().store.find_meeting(&meeting.id).await?.is_none_or(|meeting| meeting.state.is_over());
+                Ok::<bool, StoreError>(ended || self.find_halt(meeting).await?.is_some())
+            };
+            match silenced.await {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(meeting = %meeting.id, %error, "cannot see whether a meeting was ended"),
+            }
+        }
     }
 
     /// How long to wait before the next turn: for the pause between turns, and for people to have their answer first.
@@ -163,7 +193,7 @@ impl Meetings {
         Ok(())
     }
 
-    /// Who silenced the meeting's channel or the team, if somebody did since it was called.
+    /// Who silenced the meeting's channel or the team, if somebody did.
     async fn find_halt(&self, meeting: &Meeting) -> Result<Option<String>, StoreError> {
         let concerns = |scope: &HaltScope| match scope {
             HaltScope::All => true,

@@ -1,6 +1,7 @@
 //! From what was said to the Day Report: cross-check, call, actions, and one transaction that holds all of it.
 
 use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::question::Terms;
@@ -8,7 +9,7 @@ use super::render;
 use super::reporting::{claims_of, read_material};
 use super::{Standup, say};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
-use crate::domain::ids::{MemoryId, PredictionId, UserId, WorkItemId};
+use crate::domain::ids::{MemoryId, PersonaSlug, PredictionId, UserId, WorkItemId};
 use crate::domain::meeting::{Meeting, Participant};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
@@ -16,15 +17,13 @@ use crate::domain::page::SharedPage;
 use crate::domain::persona::StandupDuty;
 use crate::domain::prediction::{Call, Prediction};
 use crate::domain::report::{DayReport, ReportedCall};
+use crate::domain::signal;
 use crate::domain::tension::{self, CrossCheck};
 use crate::domain::usage::Money;
 use crate::domain::work::{Origin, ProposedAction, WorkItem, WorkKind, WorkStatus};
 use crate::meeting::agenda::Session;
 use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
 use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
-
-/// The most actions of one report; what a team cannot do in a day helps nobody (STAND-14).
-const MOST_ACTIONS: usize = 7;
 
 /// How many open items the conclusion is shown; an action like any other open one is refused all the same.
 const OPEN_ITEMS: u32 = 30;
@@ -56,7 +55,7 @@ impl Standup {
         let page = read_material(session)?;
         let found = self.conclude(session, &page, cancel).await?;
         if cancel.is_cancelled() {
-            anyhow::bail!("the process is ending; the report is made after the next start");
+            anyhow::bail!("it was interrupted");
         }
         let now = self.parts.clock.now();
         let items = make_items(meeting, &found.actions.accepted, now);
@@ -65,7 +64,8 @@ impl Standup {
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
         let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
         let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
-        self.parts
+        let stored = self
+            .parts
             .store
             .close_standup(&StandupClosing {
                 meeting,
@@ -78,7 +78,10 @@ impl Standup {
                 at: now,
             })
             .await?;
-        self.write_file(&report).await;
+        if stored {
+            tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
+            self.write_file(&report).await;
+        }
         Ok(())
     }
 
@@ -92,29 +95,28 @@ impl Standup {
         let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
         let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
-        let conclusion = self
-            .parts
-            .performer
-            .conclude(
-                &ConcludeAsked {
-                    meeting,
-                    page,
-                    seats: session.seats,
-                    cross_check: &cross_check,
-                    call: position.as_ref().ok().map(|position| &position.call),
-                    question: position.as_ref().ok().map(|position| position.terms.asked()),
-                    last_report: last.as_ref(),
-                    moved: &moved,
-                    open: &open,
-                    people: &names,
-                },
-                cancel,
-            )
-            .await;
+        let asked = ConcludeAsked {
+            meeting,
+            page,
+            seats: session.seats,
+            cross_check: &cross_check,
+            call: position.as_ref().ok().map(|position| &position.call),
+            question: position.as_ref().ok().map(|position| position.terms.asked()),
+            last_report: last.as_ref(),
+            moved: &moved,
+            open: &open,
+            people: &names,
+        };
+        let conclusion = self.in_time(cancel, async |cancel| self.parts.performer.conclude(&asked, cancel).await).await;
+        for problem in &conclusion.problems {
+            tracing::warn!(meeting = %meeting.id, problem, "the conclusion of a standup was not as asked for");
+        }
         let known = KnownOwners { roster: &self.parts.roster, people: &people };
         let titles = store.list_open_titles().await?;
+        // Seven a day, however often the report is revised.
+        let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
         let proposed: &[ProposedAction] = &conclusion.actions;
-        let actions = action::check_actions(proposed, &known, &titles, MOST_ACTIONS);
+        let actions = action::check_actions(proposed, &known, &titles, action::MOST_ACTIONS.saturating_sub(before));
         Ok(Findings { page, cross_check, position, conclusion, actions, earlier, moved })
     }
 
@@ -141,8 +143,22 @@ impl Standup {
             question: terms.asked(),
             scoreboard: &scoreboard,
         };
-        let call = self.parts.performer.call(&asked, cancel).await;
+        let call = self.in_time(cancel, async |cancel| self.parts.performer.call(&asked, cancel).await).await;
         Ok(Ok(Position { call, terms }))
+    }
+
+    /// A part of the closing may take as long as a turn. What it asks a model for falls back to rules when its token is cancelled.
+    async fn in_time<T>(&self, cancel: &CancellationToken, work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
+        let own = cancel.child_token();
+        let limit = async {
+            self.parts.clock.sleep(self.parts.standup.turn_timeout).await;
+            own.cancel();
+            std::future::pending().await
+        };
+        tokio::select! {
+            done = work(&own) => done,
+            never = limit => never,
+        }
     }
 
     /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
@@ -182,8 +198,8 @@ impl Standup {
 
     /// Lessons, and disagreements between personas (STAND-15).
     fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Vec<Memory> {
-        let memory = |kind: MemoryKind, persona, text: String, tags| Memory {
-            id: MemoryId::generate(),
+        let memory = |kind: MemoryKind, persona: Option<PersonaSlug>, text: String, tags| Memory {
+            id: memory_id(kind, persona.as_ref(), &text),
             kind,
             persona,
             text,
@@ -256,4 +272,11 @@ fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> 
         expires_at: position.terms.expires_at,
         settled: None,
     }
+}
+
+/// The same words of the same persona are one memory, however often they are said.
+fn memory_id(kind: MemoryKind, persona: Option<&PersonaSlug>, text: &str) -> MemoryId {
+    let whose = persona.map_or("", PersonaSlug::as_str);
+    let digest = Sha256::digest(format!("{}\n{whose}\n{}", kind.as_str(), signal::essence(text)));
+    MemoryId::new(digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
 }

@@ -9,7 +9,8 @@ use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat,
 use crate::domain::message::Place;
 use crate::domain::outbound::OutboundKind;
 use crate::domain::report::DayReport;
-use crate::store::{Called, StoreError};
+use crate::domain::signal::flatten;
+use crate::store::{Called, HaltScope, StoreError};
 
 /// How many predictions `/predictions list` shows.
 const PREDICTIONS: u32 = 20;
@@ -35,7 +36,7 @@ impl Standup {
         let Some(meeting) = self.parts.store.find_open_meeting(&call.channel.id).await? else {
             return Ok(CommandReply::refused("No standup is running here. `/standup start` begins one."));
         };
-        let by = &call.caller.name;
+        let by = &flatten(&call.caller.name, 40);
         let now = self.parts.clock.now();
         let reply = match command {
             StandupCommand::Start | StandupCommand::Status => {
@@ -63,6 +64,12 @@ impl Standup {
             return Ok(CommandReply::refused("A standup needs a channel in which all of us can speak."));
         }
         let caller = &call.caller;
+        let concerned = [HaltScope::All, HaltScope::Channel(call.channel.id.clone())];
+        if let Some(halt) = self.parts.store.list_halts().await?.into_iter().find(|halt| concerned.contains(&halt.scope)) {
+            let text =
+                format!("{} has halted us. An operator can change that with `/resume`; then start the standup.", flatten(&halt.by, 40));
+            return Ok(CommandReply::refused(text));
+        }
         let by = CalledBy::Person { id: caller.id.clone(), name: caller.name.clone(), message: None };
         let now = self.parts.clock.now();
         let meeting = self.parts.terms.call(call.channel.clone(), by, now);
@@ -100,7 +107,7 @@ impl Standup {
         })
     }
 
-    /// The report of a day in this channel, or the newest of another channel where this one has none.
+    /// The report of a day in this channel, or where to ask for it.
     async fn show_report(&self, call: &CommandCall, view: &ReportView) -> anyhow::Result<CommandReply> {
         let today = self.parts.clock.now().with_timezone(&self.parts.terms.zone).date_naive();
         let day = match view {
@@ -110,11 +117,13 @@ impl Standup {
                 Err(_) => return Ok(CommandReply::refused(format!("\"{}\" is no date. Write it as {today}.", day.trim()))),
             },
         };
-        let here = self.parts.store.find_report(&call.channel.id, day).await?;
-        let found = match here {
-            Some(here) => Some(here),
-            None => self.parts.store.list_reports_of(day).await?.pop(),
-        };
+        let found = self.parts.store.find_report(&call.channel.id, day).await?;
+        if found.is_none()
+            && let Some(other) = self.parts.store.list_reports_of(day).await?.into_iter().next()
+        {
+            // What was said in a channel is shown to those who are in it.
+            return Ok(CommandReply::refused(format!("The report of {day} is in <#{}>; ask there.", other.report.channel)));
+        }
         Ok(match found {
             Some(stored) => CommandReply::private(render_whole(&stored.report)),
             None if day == today => CommandReply::refused("There is no report of today yet. `/standup start` makes one."),

@@ -38,19 +38,19 @@ impl Standup {
         }
     }
 
-    /// The day; with the channel behind it where another channel had its report of that day before.
+    /// The day; with the channel's id behind it where another channel had its report of that day before.
     async fn file_name(&self, report: &DayReport) -> String {
         let reports = self.parts.store.list_reports(RECENT).await.unwrap_or_default();
         let same_day = reports.iter().filter(|other| other.report.day == report.day);
         let first = same_day.min_by_key(|other| other.created_at).map(|other| &other.report.channel);
         match first {
-            Some(first) if *first != report.channel => format!("{}-{}", report.day, slug(&report.channel_name)),
+            Some(first) if *first != report.channel => format!("{}-{}", report.day, slug(report.channel.as_str())),
             _ => report.day.to_string(),
         }
     }
 }
 
-/// A channel's name as a part of a file's. Names of channels come from people.
+/// A channel's id as a part of a file's name. Names of channels come from people, and two may be alike.
 fn slug(name: &str) -> String {
     let slug: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-' || *c == '_').take(60).collect();
     if slug.is_empty() { "other".into() } else { slug }

@@ -31,7 +31,7 @@ impl Standup {
         Ok(())
     }
 
-    /// The weekly chart, in the channel of the last standup unless the job names another.
+    /// The weekly chart, in the channel of the last standup.
     async fn post_health(&self, firing: &Firing) -> anyhow::Result<()> {
         let (store, now) = (&self.parts.store, self.parts.clock.now());
         let last = store.list_reports(1).await?.pop().map(|last| last.report.channel);

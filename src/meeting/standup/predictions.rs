@@ -1,11 +1,13 @@
 //! Settling: at its expiry a call is held against its feed, by rule (STAND-12).
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{Standup, render};
+use crate::domain::feed::Sample;
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
 use crate::domain::prediction::{Prediction, Settled};
 use crate::feeds::FeedQuery;
+use crate::store::StoreError;
 
 /// A feed that has not answered for this long after the expiry leaves the call void, which is counted openly.
 const PATIENCE: TimeDelta = TimeDelta::days(3);
@@ -14,12 +16,14 @@ impl Standup {
     /// Settles what is due. A feed that is down is asked again at the next look; nothing is guessed.
     pub(super) async fn settle_predictions(&self) -> anyhow::Result<()> {
         let store = &self.parts.store;
-        for prediction in store.list_due_predictions(self.parts.clock.now()).await? {
-            let Some(settled) = self.settle(&prediction).await else { continue };
-            let now = self.parts.clock.now();
-            let text = render::render_settled(&prediction, &settled);
+        let due = store.list_due_predictions(self.parts.clock.now()).await?;
+        // Side by side: a feed that hangs keeps no other waiting.
+        let settled = futures_util::future::join_all(due.iter().map(|prediction| self.settle(prediction))).await;
+        for (prediction, settled) in due.iter().zip(settled) {
+            let Some(settled) = settled? else { continue };
+            let text = render::render_settled(prediction, &settled);
             let said = OutboundMessage::new(&prediction.call.by, &prediction.channel, OutboundKind::Notice, text);
-            if store.settle_prediction(&prediction.id, &settled, &[said], now).await? {
+            if store.settle_prediction(&prediction.id, &settled, &[said], self.parts.clock.now()).await? {
                 metrics::counter!("teamroom_predictions_total", "verdict" => format!("{:?}", settled.verdict).to_lowercase()).increment(1);
                 tracing::info!(prediction = %prediction.id, verdict = ?settled.verdict, value = settled.value, "a prediction was settled");
                 self.parts.relay.wake(&prediction.channel);
@@ -28,16 +32,31 @@ impl Standup {
         Ok(())
     }
 
-    /// How a prediction turned out; none while its feed may still answer.
-    async fn settle(&self, prediction: &Prediction) -> Option<Settled> {
+    /// How a prediction turned out; none while its feed may still answer. The first value from after the expiry counts: one that was recorded, else
+    /// what the feed says now. Much later that would be a guess.
+    async fn settle(&self, prediction: &Prediction) -> Result<Option<Settled>, StoreError> {
         let now = self.parts.clock.now();
-        let why = match self.read_value(prediction).await {
-            Ok(value) => return Some(prediction.settle(value, now)),
-            Err(why) => why,
-        };
-        tracing::warn!(prediction = %prediction.id, why, "a prediction cannot be settled yet");
+        if let Some(sample) = self.find_recorded(prediction, now).await? {
+            return Ok(Some(prediction.settle(sample.number, sample.at)));
+        }
         let waited = now - prediction.expires_at;
-        (waited >= PATIENCE).then(|| prediction.void(now, format!("{why} for {} days", waited.num_days())))
+        if waited >= PATIENCE {
+            let note = format!("nobody could read the feed \"{}\" for {} days", prediction.rule.feed, waited.num_days());
+            return Ok(Some(prediction.void(now, note)));
+        }
+        match self.read_value(prediction).await {
+            Ok(value) => Ok(Some(prediction.settle(value, now))),
+            Err(why) => {
+                tracing::warn!(prediction = %prediction.id, why, "a prediction cannot be settled yet");
+                Ok(None)
+            }
+        }
+    }
+
+    async fn find_recorded(&self, prediction: &Prediction, now: DateTime<Utc>) -> Result<Option<Sample>, StoreError> {
+        let Ok(feed) = self.parts.performer.readings.get_feed(&prediction.rule.feed) else { return Ok(None) };
+        let samples = self.parts.store.list_samples(feed.key(), &prediction.rule.value, prediction.expires_at, now).await?;
+        Ok(samples.into_iter().next())
     }
 
     async fn read_value(&self, prediction: &Prediction) -> Result<f64, String> {

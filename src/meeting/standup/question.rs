@@ -32,11 +32,15 @@ impl Standup {
     pub(super) async fn set_terms(&self, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
         let Some(question) = &self.parts.standup.question else { return Ok(Err("no essential question is set".into())) };
         let Some(value) = page.find_value(&question.feed, &question.value) else { return Ok(Err(explain_missing(page, question))) };
+        let expires_at = question.expires.instant(page.read_at);
+        if expires_at <= self.parts.clock.now() {
+            return Ok(Err(format!("the question's time passed at {} before a call was made", expires_at.format("%Y-%m-%d %H:%M UTC"))));
+        }
         Ok(Ok(Terms {
             text: question.text.clone(),
             rule: question.rule(value.number, &value.unit),
             base: value.number,
-            expires_at: question.expires.instant(page.read_at),
+            expires_at,
             history: self.read_history(question, page.read_at).await?,
         }))
     }

@@ -21,8 +21,9 @@ impl Standup {
     ) -> Result<DayReport, StoreError> {
         let meeting = session.meeting;
         let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
+        let before = found.earlier.as_ref().map(|earlier| &earlier.report);
         // What an earlier standup of the day decided still holds.
-        let earlier = found.earlier.as_ref().map(|earlier| earlier.report.actions.clone()).unwrap_or_default();
+        let earlier = before.map(|before| before.actions.clone()).unwrap_or_default();
         let call = match &found.position {
             Ok(position) => Ok(ReportedCall {
                 call: position.call.clone(),
@@ -30,7 +31,8 @@ impl Standup {
                 terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
                 expires_at: position.terms.expires_at,
             }),
-            Err(reason) => Err(reason.clone()),
+            // A call that was made earlier in the day stands until another takes its place.
+            Err(reason) => before.and_then(|before| before.call.clone().ok()).ok_or_else(|| reason.clone()),
         };
         Ok(DayReport {
             day: meeting.day,
@@ -50,8 +52,8 @@ impl Standup {
             actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
             refused: found.actions.refused.clone(),
             feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
-            cost,
-            usage,
+            cost: cost + before.map(|before| before.cost).unwrap_or_default(),
+            usage: usage + before.map(|before| before.usage).unwrap_or_default(),
             seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
             model: found.conclusion.model.clone(),
         })

@@ -81,10 +81,11 @@ pub(super) async fn replace_prediction(transaction: &mut Transaction, prediction
     sql!(
         transaction.on(),
         execute,
-        "DELETE FROM predictions WHERE channel = $1 AND day = $2 AND question = $3 AND settled_at IS NULL",
+        "DELETE FROM predictions WHERE channel = $1 AND day = $2 AND question = $3 AND settled_at IS NULL AND expires_at > $4",
         prediction.channel.as_str(),
         day.to_string(),
-        plain(&prediction.question)
+        plain(&prediction.question),
+        prediction.made_at
     )?;
     sql!(
         transaction.on(),

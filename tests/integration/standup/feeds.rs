@@ -24,7 +24,10 @@ async fn what_a_feed_gives_badly_is_told(backing: Backing) {
     let news = read(&held, "news").expect_err("a web page is no news");
     assert!(news.contains("RSS"), "{news}");
     let shop = read(&held, "shop").expect_err("words are no numbers");
-    assert!(shop.contains("latency: at /latency there is a text and no number") && shop.contains("orders: at /orders there is null"), "{shop}");
+    assert!(
+        shop.contains("latency: at /latency there is a text and no number") && shop.contains("orders: at /orders there is null"),
+        "{shop}"
+    );
     let market = read(&held, "market").expect("a number all the same");
     assert_eq!(market.values, ["price 187.25 $"]);
     assert_eq!(market.note.as_deref(), Some("price is a number written as text"));
