@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use teamroom::domain::meeting::{MeetingState, SeatState};
+use teamroom::sandbox::{RestFault, Switch};
 
 use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, press, reports_asked, set, team};
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::process::TeamProcess;
-use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, eventually, on_both_stores};
 
 on_both_stores!(
     killed_after_it_was_called,
@@ -21,6 +22,8 @@ on_both_stores!(
     killed_after_a_turn_was_stored,
     killed_after_the_closing_was_begun,
     killed_before_the_file_was_written,
+    killed_after_the_platform_took_a_report,
+    killed_after_the_platform_opened_a_thread,
     killed_at_random_moments,
     a_turn_that_keeps_killing_the_process_is_passed_over,
     a_closing_that_keeps_killing_the_process_ends_without_a_report,
@@ -165,6 +168,31 @@ async fn killed_before_the_file_was_written(backing: Backing) {
     let _process = TeamProcess::start(&team, &[]).await;
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
     assert_eq!(team.model.count(), asked, "the result was stored and is not made again");
+}
+
+async fn killed_after_the_platform_took_a_report(backing: Backing) {
+    let posts = |team: &TestTeam| format!("/channels/{}/messages", team.channel(CHANNEL));
+    kill_unheard(backing, "vince", posts, |post| post.text.starts_with("Report 0:")).await;
+}
+
+async fn killed_after_the_platform_opened_a_thread(backing: Backing) {
+    let threads = |team: &TestTeam| format!("/channels/{}/messages/", team.channel(CHANNEL));
+    kill_unheard(backing, "kelly", threads, |post| post.raw["thread"].is_object()).await;
+}
+
+/// The platform does what it is asked at these paths and its answer is lost; the process is killed when the trace of it is seen.
+async fn kill_unheard(backing: Backing, who: &str, path: impl Fn(&TestTeam) -> String, trace: impl Fn(&Shown) -> bool) {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    let (bot, method) = (Some(who.to_owned()), Some("POST".to_owned()));
+    let lost = Switch::Rest { bot, method, path: path(&team), times: u32::MAX, with: RestFault::ResetAfter };
+    team.sandbox().misbehaviour().set(lost).unwrap();
+    team.say(CHANNEL, CALL).await;
+    eventually("the platform did it", || async { team.answers(CHANNEL).await.iter().any(&trace) }).await;
+    process.kill();
+    team.sandbox().misbehaviour().set(Switch::Behave).unwrap();
+    let _process = TeamProcess::start(&team, &[]).await;
+    Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
 }
 
 /// `TEAMROOM_TEST_CRASHES` kills; whenever a standup is over, another is called.
