@@ -22,7 +22,7 @@ pub(crate) async fn time_drawing(count: usize) {
     println!("first {:.1} ms; p50, p90, worst {} ms; {bytes} bytes", crate::millis(times[0]), spread(times));
     let mut stage = Stage::set(Wanted::default()).await;
     stage.hold(0).await;
-    for drawing in 1..=3 {
+    for drawing in 1..=2 {
         let (before, peak_before) = (stage.team.memory(), stage.team.peak_memory());
         stage.run(&["schedule", "run", "health"]);
         while stage.person.next().await.message["attachments"][0].is_null() {}
