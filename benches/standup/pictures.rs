@@ -25,7 +25,7 @@ pub(crate) async fn time_drawing(count: usize) {
     for drawing in 1..=2 {
         let (before, peak_before) = (stage.team.memory(), stage.team.peak_memory());
         stage.run(&["schedule", "run", "health"]);
-        while stage.person.next().await.message["attachments"][0].is_null() {}
+        while stage.person.next().await.message["embeds"][0]["title"] != "Health of the standup" {}
         println!(
             "the team's memory, drawing {drawing}: {before:.1} MB before (peak {peak_before:.1}), peak {:.1}, {:.1} after",
             stage.team.peak_memory(),
