@@ -16,6 +16,9 @@ const TICKS: f64 = 100.0;
 /// How long a process may take to be ready.
 const STARTING: Duration = Duration::from_secs(30);
 
+/// How long a message may take. A team that runs sees what was asked beside it within half a minute.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// A process that ends with this value.
 pub(crate) struct Ended(Child);
 
@@ -163,7 +166,7 @@ impl Person {
 
     /// The next message that anybody writes.
     pub(crate) async fn next(&mut self) -> Seen {
-        let next = tokio::time::timeout(Duration::from_secs(30), self.seen.recv()).await;
+        let next = tokio::time::timeout(PATIENCE, self.seen.recv()).await;
         next.expect("messages keep coming").expect("the gateway is open")
     }
 }

@@ -91,23 +91,42 @@ async fn time_standups(count: usize) {
 /// One standup each way, in the eyes of the ledger.
 async fn count_tokens() {
     println!("\ntokens and cost by the ledger, four bytes a token, nothing cached; aims: at least 30 % fewer, four personas under $0.05");
-    let report = async |model, delta, speakers| {
-        let mut stage = Stage::set(Wanted { model: Some(model), delta, speakers, ..Wanted::default() }).await;
-        stage.hold(0).await;
-        stage.read_report(0)
-    };
-    let input = |report: &Value| report["usage"]["input"].as_u64().expect("a count");
-    let (new, all) = (report(MODELS[0], true, 8).await, report(MODELS[0], false, 8).await);
-    println!(
-        "8 personas: {} prompt tokens with only what is new, {} with everything, {} % fewer",
-        input(&new),
-        input(&all),
-        100 - 100 * input(&new) / input(&all)
-    );
+    let (new, all) = (pay(MODELS[0], true, 8).await, pay(MODELS[0], false, 8).await);
+    for (what, new, all) in [("8 personas, all calls", new.input, all.input), ("their reports alone", new.reports, all.reports)] {
+        println!("{what}: {new} prompt tokens with only what is new, {all} with everything, {} % fewer", 100 - 100 * new / all);
+    }
+    println!("of the reports' tokens {} are the personas' own prompts, the same each day", new.same);
     for model in MODELS {
-        let four = report(model, true, 4).await;
-        let dollars = four["cost"].as_f64().expect("an amount") / 1e6;
-        println!("4 personas on {model}: ${dollars:.4}, {} tokens in, {} out", input(&four), four["usage"]["output"]);
+        let four = pay(model, true, 4).await;
+        println!("4 personas on {model}: ${:.4}, {} tokens in, {} out", four.dollars, four.input, four.output);
+    }
+}
+
+/// What one standup cost.
+struct Paid {
+    input: u64,
+    output: u64,
+    dollars: f64,
+    /// Of `input`, that of reports: without the call and the conclusion.
+    reports: u64,
+    /// Of that, system prompts, which do not change from day to day.
+    same: u64,
+}
+
+async fn pay(model: &'static str, delta: bool, speakers: usize) -> Paid {
+    let mut stage = Stage::set(Wanted { model: Some(model), delta, speakers, ..Wanted::default() }).await;
+    stage.hold(0).await;
+    let report = stage.read_report(0);
+    let asked = stage.model.requests();
+    let reports: Vec<_> = asked.iter().filter(|asked| asked.schema.is_none()).collect();
+    assert_eq!(reports.len(), speakers, "each speaker is asked once");
+    let usage = |part: &str| report["usage"][part].as_u64().expect("a count");
+    Paid {
+        input: usage("input"),
+        output: usage("output"),
+        dollars: report["cost"].as_f64().expect("millionths of a dollar") / 1e6,
+        reports: reports.iter().map(|asked| script::count_tokens(asked)).sum(),
+        same: reports.iter().map(|asked| script::tokens(asked.system.len())).sum(),
     }
 }
 
@@ -136,7 +155,7 @@ struct Stage {
     database: Option<String>,
     sandbox: Sandbox,
     dir: tempfile::TempDir,
-    _model: ScriptedModel,
+    model: ScriptedModel,
     _feeds: FeedServer,
 }
 
@@ -166,7 +185,7 @@ impl Stage {
         }
         settings.extend(wanted.database.clone().map(|database| ("DATABASE_URL", database)));
         let team = Team::start(dir.path(), &sandbox, &settings).await;
-        Self { team, person, database: wanted.database, sandbox, dir, _model: model, _feeds: feeds }
+        Self { team, person, database: wanted.database, sandbox, dir, model, _feeds: feeds }
     }
 
     /// Holds a standup in a room that had none yet.

@@ -38,12 +38,17 @@ pub(crate) fn answer(asked: &Asked) -> Script {
     } else {
         report(asked.number)
     };
-    let input = tokens(asked.system.len() + asked.prompt().len() + schema.len());
-    let counted = Counted { input, output: tokens(text.len()), ..Counted::default() };
+    let counted = Counted { input: count_tokens(asked), output: tokens(text.len()), ..Counted::default() };
     Script::SayCounted(text, counted)
 }
 
-fn tokens(bytes: usize) -> u64 {
+/// Of the prompt, an asked schema included.
+pub(crate) fn count_tokens(asked: &Asked) -> u64 {
+    let schema = asked.schema.as_ref().map(ToString::to_string).unwrap_or_default();
+    tokens(asked.system.len() + asked.prompt().len() + schema.len())
+}
+
+pub(crate) fn tokens(bytes: usize) -> u64 {
     bytes.div_ceil(BYTES) as u64
 }
 
