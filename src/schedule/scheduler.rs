@@ -52,9 +52,11 @@ impl Schedule {
         let now = self.parts().clock.now();
         let paused = store.list_paused_jobs().await?;
         let mut pause = LONGEST_PAUSE;
-        for job in self.list_jobs().await?.iter().filter(|job| job.enabled) {
-            let dealt_with = self.consider(job, paused.contains_key(&job.name), now).await?;
-            if !dealt_with && self.parts().platform.is_some() {
+        // One that only stands by may have been given another file, by which nothing is turned off for the one that serves.
+        for job in self.list_jobs().await?.iter().filter(|job| job.enabled || self.serves()) {
+            let is_silent = !job.enabled || paused.contains_key(&job.name);
+            let dealt_with = self.consider(job, is_silent, now).await?;
+            if !dealt_with && self.serves() {
                 pause = pause.min(AFTER_LEFT);
             }
             let next = job.timetable.next_after(now).and_then(|next| (next - now).to_std().ok());
@@ -66,13 +68,20 @@ impl Schedule {
         Ok(pause)
     }
 
-    /// False: an instant has come that this process cannot fire, or not yet.
-    async fn consider(&self, job: &Job, paused: bool, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    /// Whether this process is the one that serves; another stands by, without a platform.
+    fn serves(&self) -> bool {
+        self.parts().platform.is_some()
+    }
+
+    /// Deals with the instants that have come. Those of a job that is silent, being paused or turned off, count as dealt with, so that none of
+    /// them is made up for later. False: one has come that this process cannot fire, or not yet.
+    async fn consider(&self, job: &Job, is_silent: bool, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let store = &self.parts().store;
         let Some(considered) = store.find_considered(job).await? else {
-            // Nothing was missed of a job that is new.
-            store.record_considered(job, now).await?;
-            return Ok(true);
+            // Nothing was missed of a job that is new. Were one that stands by to drop the marks of other times, two processes with different
+            // files would take each other's for ever.
+            let recorded = if self.serves() { store.reset_considered(job, now).await } else { store.record_considered(job, now).await };
+            return recorded.map(|()| true);
         };
         if considered - now > SET_BACK {
             tracing::warn!(job = %job.name, %considered, %now, "the clock was set back; instants count from here again");
@@ -80,7 +89,7 @@ impl Schedule {
             return Ok(true);
         }
         let Some(due) = job.due(considered, now) else { return Ok(true) };
-        let dealt_with = paused || self.fire_due(job, &due, now).await?;
+        let dealt_with = is_silent || self.fire_due(job, &due, now).await?;
         if dealt_with {
             store.record_considered(job, due.latest).await?;
         }
