@@ -6,7 +6,7 @@ mod standby;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -65,16 +65,25 @@ impl App {
     /// # Errors
     /// Everything that keeps the whole team from working; the trouble of one identity does not.
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
+        // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
+        let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
+        let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };
+        let started = Self::start_on(&opened, setting).await;
+        if started.is_err() {
+            opened.close().await;
+        }
+        started
+    }
+
+    async fn start_on(opened: &Opened, setting: Setting) -> anyhow::Result<Self> {
+        let Opened { store, tasks, shutdown, .. } = opened;
+        let (store, tasks, shutdown) = (store.clone(), tasks.clone(), shutdown.clone());
         let Setting { config, roster, clock } = setting;
         let roster = Arc::new(roster);
-        // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
-        let store = Store::open(&config.database_url, clock.now()).await?;
         let listener = match config.server.listen {
             Some(listen) => Some(http::bind(listen).await?),
             None => None,
         };
-        let shutdown = Shutdown::default();
-        let tasks = TaskTracker::new();
         let metrics = telemetry::start_metrics();
 
         let (performer, budget_low) = performer(&config, &roster, &store, &clock)?;
@@ -101,6 +110,7 @@ impl App {
         })
         .await
         .context("cannot connect to Discord")?;
+        let platform = opened.platform.get_or_init(|| platform).clone();
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let standup = terms(&config, &roster);
@@ -249,6 +259,29 @@ impl App {
         self.stop().await;
         anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
         Ok(())
+    }
+}
+
+/// What a start that fails closes again. Tasks that run by then hold the store, which left open would keep its lock: the next attempt of this very
+/// process would wait for itself.
+struct Opened {
+    store: Store,
+    /// Set once it is connected.
+    platform: OnceLock<Arc<Discord>>,
+    tasks: TaskTracker,
+    shutdown: Shutdown,
+}
+
+impl Opened {
+    async fn close(&self) {
+        self.shutdown.stop.cancel();
+        self.shutdown.kill.cancel();
+        self.tasks.close();
+        let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
+        if let Some(platform) = self.platform.get() {
+            platform.shutdown().await;
+        }
+        self.store.close().await;
     }
 }
 

@@ -1,8 +1,8 @@
 use chrono::{DateTime, Utc};
 
 use super::{Parts, Schedule};
-use crate::chat::ChatPlatform;
-use crate::domain::ids::ChannelId;
+use crate::chat::{ChatPlatform, IdentityState, IdentityStatus};
+use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::meeting::{CalledBy, Meeting};
 use crate::domain::message::{Channel, Place};
 use crate::domain::outbound::{OutboundKind, OutboundMessage};
@@ -10,7 +10,7 @@ use crate::domain::schedule::{Job, JobAction};
 use crate::store::{Fired, FiringEffect, NewFiring, Store, StoreError};
 
 impl Schedule {
-    /// Fires one instant of a job. None: only a process that is connected can tell which channel is meant, and this one is not.
+    /// Fires one instant of a job. None: only a process that is connected can tell which channel is meant, and this one is not, or not yet.
     pub(super) async fn fire(
         &self,
         job: &Job,
@@ -38,12 +38,14 @@ impl Schedule {
             JobAction::Standup => None,
             JobAction::Post { text } => Some(text),
         };
-        let Parts { store, platform, .. } = self.parts();
+        let Parts { store, platform, coordinator, .. } = self.parts();
         let name = job.channel.as_deref().unwrap_or_default();
         Ok(match (find_channel(store, platform.as_deref(), name).await?, text) {
             (Some(channel), Some(text)) => Some(FiringEffect::Post(Box::new(self.post(&channel.id, text)))),
             (Some(channel), None) => Some(FiringEffect::CallStandup(Box::new(self.standup(job, channel)))),
-            (None, _) if platform.is_some() => Some(FiringEffect::Refuse(format!("there is no channel {name}"))),
+            (None, _) if platform.as_deref().is_some_and(|platform| has_told_channels(platform, coordinator)) => {
+                Some(FiringEffect::Refuse(format!("there is no channel {name}")))
+            }
             (None, _) => None,
         })
     }
@@ -63,16 +65,24 @@ impl Schedule {
 /// # Errors
 /// The store does not answer.
 pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, name: &str) -> Result<Option<Channel>, StoreError> {
+    let has_name = |channel: &Channel| channel.place == Place::Server && channel.name.eq_ignore_ascii_case(name);
+    let is_meant = |channel: &Channel| channel.id.as_str() == name || has_name(channel);
     let seen = store.list_channels().await?;
-    let mut known = seen.into_iter().map(|seen| seen.channel);
-    let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
-    let id = match platform {
-        Some(platform) => platform.find_channel(name).await,
-        None if is_id => Some(name.into()),
-        None => return Ok(known.find(|channel| channel.name.eq_ignore_ascii_case(name))),
+    let mut seen = seen.into_iter().map(|seen| seen.channel);
+    let Some(platform) = platform else {
+        // The name is for showing; of a channel in which nothing was heard it is what it was asked for by.
+        let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
+        let unseen = || is_id.then(|| Channel { id: name.into(), name: name.to_owned(), place: Place::Server });
+        return Ok(seen.find(is_meant).or_else(unseen));
     };
-    let Some(id) = id else { return Ok(None) };
-    // The name is for showing; of a channel in which nothing was heard it is what it was asked for by.
-    let found = known.find(|channel| channel.id == id);
-    Ok(Some(found.unwrap_or_else(|| Channel { id, name: name.to_owned(), place: Place::Server })))
+    let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);
+    // Of direct conversations and archived threads the platform does not tell at a login; a channel of the server that it did not tell of is gone.
+    let untold = |channel: &Channel| channel.id.as_str() == name && channel.place != Place::Server;
+    Ok(told.find(is_meant).or_else(|| seen.find(untold)))
+}
+
+/// Whether a channel that the platform has not told of is not there. What there is comes a moment after the login.
+fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> bool {
+    let is_ready = |status: &IdentityStatus| status.persona == *coordinator && status.state == IdentityState::Ready;
+    platform.identities().iter().any(is_ready) && !platform.list_channels().is_empty()
 }

@@ -14,6 +14,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How long to wait when the store does not answer.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
+/// How long to wait before an instant that had to be left is looked at again: a login takes about that long.
+const AFTER_LEFT: Duration = Duration::from_secs(1);
+
 /// A mark this far ahead of the clock means that the clock was set back. Below that it is another process whose clock differs.
 const SET_BACK: TimeDelta = TimeDelta::minutes(5);
 
@@ -49,8 +52,13 @@ impl Schedule {
         let now = self.parts().clock.now();
         let paused = store.list_paused_jobs().await?;
         let mut pause = LONGEST_PAUSE;
-        for job in self.list_jobs().await?.iter().filter(|job| job.enabled) {
-            self.consider(job, paused.contains_key(&job.name), now).await?;
+        // One that only stands by may have been given another file, by which nothing is turned off for the one that serves.
+        for job in self.list_jobs().await?.iter().filter(|job| job.enabled || self.serves()) {
+            let is_silent = !job.enabled || paused.contains_key(&job.name);
+            let dealt_with = self.consider(job, is_silent, now).await?;
+            if !dealt_with && self.serves() {
+                pause = pause.min(AFTER_LEFT);
+            }
             let next = job.timetable.next_after(now).and_then(|next| (next - now).to_std().ok());
             pause = next.map_or(pause, |next| next.min(pause));
         }
@@ -60,22 +68,35 @@ impl Schedule {
         Ok(pause)
     }
 
-    async fn consider(&self, job: &Job, paused: bool, now: DateTime<Utc>) -> Result<(), StoreError> {
+    /// Whether this process is the one that serves; another stands by, without a platform.
+    fn serves(&self) -> bool {
+        self.parts().platform.is_some()
+    }
+
+    /// Deals with the instants that have come. Those of a job that is silent, being paused or turned off, count as dealt with, so that none of
+    /// them is made up for later. False: one has come that this process cannot fire, or not yet.
+    async fn consider(&self, job: &Job, is_silent: bool, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let store = &self.parts().store;
         let Some(considered) = store.find_considered(job).await? else {
-            // Nothing was missed of a job that is new.
-            return store.record_considered(job, now).await;
+            // Nothing was missed of a job that is new. Were one that stands by to drop the marks of other times, two processes with different
+            // files would take each other's for ever.
+            let recorded = if self.serves() { store.reset_considered(job, now).await } else { store.record_considered(job, now).await };
+            return recorded.map(|()| true);
         };
         if considered - now > SET_BACK {
             tracing::warn!(job = %job.name, %considered, %now, "the clock was set back; instants count from here again");
-            return store.reset_considered(job, now).await;
+            store.reset_considered(job, now).await?;
+            return Ok(true);
         }
-        let Some(due) = job.due(considered, now) else { return Ok(()) };
-        let dealt_with = paused || self.fire_due(job, &due, now).await?;
-        if dealt_with { store.record_considered(job, due.latest).await } else { Ok(()) }
+        let Some(due) = job.due(considered, now) else { return Ok(true) };
+        let dealt_with = is_silent || self.fire_due(job, &due, now).await?;
+        if dealt_with {
+            store.record_considered(job, due.latest).await?;
+        }
+        Ok(dealt_with)
     }
 
-    /// False: this process cannot, and leaves it to one that is connected.
+    /// False: this process cannot tell its channel, and leaves it to one that is connected, or to itself once it is.
     async fn fire_due(&self, job: &Job, due: &Due, now: DateTime<Utc>) -> Result<bool, StoreError> {
         if due.fire.is_empty() {
             let missed = NewFiring {

@@ -70,8 +70,7 @@ impl Conversation {
         let parts = self.parts();
         let now = parts.clock.now();
         let channel = &said.channel.id;
-        let mut recent = parts.store.list_spoken(channel, TRANSCRIPT, None).await?;
-        recent.retain(|line| !line.in_meeting);
+        let mut recent = parts.store.list_spoken_outside_meetings(channel, TRANSCRIPT).await?;
         recent.extend(said.unposted.clone());
         let to_speaker = Speaker::Persona(to.clone());
         let verdict = guard::check(&Exchange {

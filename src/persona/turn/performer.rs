@@ -101,7 +101,7 @@ impl Performer {
 
     async fn hear(&self, input: &TurnInput<'_>) -> Result<Heard, TurnError> {
         let channel = &input.channel.id;
-        let mut transcript = self.store.list_spoken(channel, TRANSCRIPT, None).await?;
+        let mut transcript = self.store.list_spoken(channel, TRANSCRIPT).await?;
         transcript.retain(|line| !line.message.as_ref().is_some_and(|id| input.answered.contains(id)));
         // An agent's message has no id before it is posted; it is the last line with these words.
         if input.asker.is_agent()

@@ -49,18 +49,25 @@ struct SaidColumns {
 }
 
 impl Store {
-    /// The last `limit` lines that were spoken in a channel, after `since` if given, oldest first: messages of others that are not
-    /// deleted or empty, and answers of the team. An answer that is not yet posted comes last, as it will on the platform; the clocks
-    /// of platform and process are never compared.
-    pub async fn list_spoken(&self, channel: &ChannelId, limit: u32, since: Option<DateTime<Utc>>) -> Result<Vec<Spoken>> {
-        let since = since.unwrap_or(DateTime::UNIX_EPOCH);
+    /// The last `limit` lines that were spoken in a channel, oldest first: messages of others that are not deleted or empty, and answers and
+    /// reports of the team. An answer that is not yet posted comes last, as it will on the platform; the clocks of platform and process are
+    /// never compared.
+    pub async fn list_spoken(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
+        self.list_lines(channel, limit, true).await
+    }
+
+    /// The same without what the team said in meetings: so many lines outside of them, however long a meeting was.
+    pub async fn list_spoken_outside_meetings(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
+        self.list_lines(channel, limit, false).await
+    }
+
+    async fn list_lines(&self, channel: &ChannelId, limit: u32, with_meetings: bool) -> Result<Vec<Spoken>> {
         let heard: Vec<HeardColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL AND sent_at > $2
-             ORDER BY sent_at DESC, id DESC LIMIT $3",
+            "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL
+             ORDER BY sent_at DESC, id DESC LIMIT $2",
             channel.as_str(),
-            since,
             i64::from(limit)
         )?;
         let said: Vec<SaidColumns> = sql!(
@@ -69,19 +76,18 @@ impl Store {
             "SELECT said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
              FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
              WHERE said.channel = $1 AND said.kind <> 'notice' AND said.state <> 'failed' AND said.deleted_at IS NULL
+                 AND ($3 OR said.kind <> 'report')
              ORDER BY said.position DESC LIMIT $2",
             channel.as_str(),
-            i64::from(limit)
+            i64::from(limit),
+            with_meetings
         )?;
         // Newest first, both of them; put right, they are merged by a stable sort that keeps a message before its answer.
         let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
         let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
         for row in said.into_iter().rev() {
             let at = row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
-            // Not a matter for SQL: looking for older lines to fill the limit with, it would read the channel's whole history.
-            if at > since {
-                lines.push((at, row.spoken()?));
-            }
+            lines.push((at, row.spoken()?));
         }
         lines.sort_by_key(|(at, _)| *at);
         let surplus = lines.len().saturating_sub(limit as usize);

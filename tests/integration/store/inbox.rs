@@ -168,7 +168,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
     let row = store.find_message(&"m1".into()).await.unwrap().unwrap();
     assert_eq!((row.message.text.as_str(), row.message.attachments.len(), row.deleted_at), ("", 0, Some(at(3))));
     assert!(store.list_channel_files(&general().id, 10).await.unwrap().is_empty());
-    assert!(store.list_spoken(&general().id, 10, None).await.unwrap().is_empty());
+    assert!(store.list_spoken(&general().id, 10).await.unwrap().is_empty());
     assert!(store.list_undecided(None).await.unwrap().is_empty(), "there is nothing left to decide on");
 }
 

@@ -123,7 +123,7 @@ async fn many_writers_keep_each_channel_in_order(home: &Home) {
 }
 
 async fn texts(store: &Store, channel: &ChannelId) -> Vec<String> {
-    store.list_spoken(channel, 10, None).await.unwrap().into_iter().map(|spoken| spoken.text).collect()
+    store.list_spoken(channel, 10).await.unwrap().into_iter().map(|spoken| spoken.text).collect()
 }
 
 async fn a_message_posted_elsewhere_is_found_and_read_there(home: &Home) {

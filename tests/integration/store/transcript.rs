@@ -1,5 +1,5 @@
 use teamroom::domain::message::{AuthorKind, InboundMessage, Speaker, Spoken};
-use teamroom::domain::outbound::{OutboundKind, Posted};
+use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Posted};
 use teamroom::domain::turn::{Trigger, Turn};
 use teamroom::store::{Finished, Store};
 
@@ -10,11 +10,12 @@ on_both!(
     a_transcript_reads_as_the_channel_does,
     what_nobody_said_is_not_in_it,
     an_agents_answer_names_whom_it_answers,
-    a_transcript_holds_the_last_lines_since_a_time,
+    a_transcript_holds_the_last_lines,
+    what_was_said_in_a_meeting_can_be_left_out_and_takes_no_lines_place,
 );
 
 async fn texts(store: &Store, limit: u32) -> Vec<String> {
-    store.list_spoken(&general().id, limit, None).await.unwrap().into_iter().map(|line| line.text).collect()
+    store.list_spoken(&general().id, limit).await.unwrap().into_iter().map(|line| line.text).collect()
 }
 
 /// Begins a turn, answers, and has the answer posted.
@@ -37,7 +38,7 @@ async fn a_transcript_reads_as_the_channel_does(home: &Home) {
     store.enqueue(std::slice::from_ref(&waiting), at(-500)).await.unwrap();
 
     assert_eq!(texts(&store, 10).await, ["which of you is right?", "Solus is.", "really?", "I am."]);
-    let lines = store.list_spoken(&general().id, 10, None).await.unwrap();
+    let lines = store.list_spoken(&general().id, 10).await.unwrap();
     let ada = Speaker::Person { id: "1".into(), name: "Ada".into() };
     let expected = Spoken {
         message: Some("m1".into()),
@@ -101,7 +102,7 @@ async fn an_agents_answer_names_whom_it_answers(home: &Home) {
     decided(&store, "m2", std::slice::from_ref(&third)).await;
     post(&store, &third, "to the bot", 5).await;
 
-    let lines = store.list_spoken(&general().id, 10, None).await.unwrap();
+    let lines = store.list_spoken(&general().id, 10).await.unwrap();
     let answers: Vec<_> = lines.into_iter().filter_map(|line| line.message.zip(Some(line.answers))).collect();
     let bot = Speaker::ForeignBot { id: "1".into(), name: "Ada".into() };
     assert_eq!(
@@ -116,7 +117,7 @@ async fn an_agents_answer_names_whom_it_answers(home: &Home) {
     );
 }
 
-async fn a_transcript_holds_the_last_lines_since_a_time(home: &Home) {
+async fn a_transcript_holds_the_last_lines(home: &Home) {
     let store = home.open().await;
     for number in 0..6 {
         store.claim(&message(&format!("m{number}"), &format!("heard {number}"), number * 10), at(0)).await.unwrap();
@@ -129,6 +130,14 @@ async fn a_transcript_holds_the_last_lines_since_a_time(home: &Home) {
     }
     assert_eq!(texts(&store, 3).await, ["said 4", "heard 5", "said 5"]);
     assert!(texts(&store, 0).await.is_empty());
-    let since = store.list_spoken(&general().id, 10, Some(at(45))).await.unwrap();
-    assert_eq!(since.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["heard 5", "said 5"]);
+}
+
+async fn what_was_said_in_a_meeting_can_be_left_out_and_takes_no_lines_place(home: &Home) {
+    let store = home.open().await;
+    store.enqueue(&[line("before"), line("and before")], at(0)).await.unwrap();
+    let reports = ["one", "two", "three"].map(|text| OutboundMessage { kind: OutboundKind::Report, ..line(text) });
+    store.enqueue(&reports, at(1)).await.unwrap();
+    assert_eq!(texts(&store, 3).await, ["one", "two", "three"]);
+    let outside = store.list_spoken_outside_meetings(&general().id, 2).await.unwrap();
+    assert_eq!(outside.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(), ["before", "and before"]);
 }
