@@ -112,13 +112,7 @@ impl Store {
 
 /// Puts the mark of a job at `now`, and drops those of other timetables: should one of them come back, it has missed nothing meanwhile.
 async fn consider_anew(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
-    sql!(
-        transaction.on(),
-        execute,
-        "DELETE FROM considered WHERE job = $1 AND timetable <> $2",
-        job.name.as_str(),
-        job.timetable.key()
-    )?;
+    sql!(transaction.on(), execute, "DELETE FROM considered WHERE job = $1 AND timetable <> $2", job.name.as_str(), job.timetable.key())?;
     sql!(
         transaction.on(),
         execute,
