@@ -49,8 +49,8 @@ async fn a_person_who_does_not_answer_is_passed_over(backing: Backing) {
     assert_eq!(stage.seats(&stage.called().await).await[6].state, SeatState::Speaking);
     stage.jump(Duration::from_mins(1));
     let held = stage.over().await;
-    assert_eq!(held.seats[6].reason.as_deref(), Some("no report within 10 min"));
-    stage.hears(&format!("{PERSON} is skipped: no report within 10 min")).await;
+    assert_eq!(held.seats[6].reason.as_deref(), Some("no report came in time"));
+    stage.hears(&format!("{PERSON} is skipped: no report came in time")).await;
 }
 
 async fn a_person_can_be_skipped(backing: Backing) {

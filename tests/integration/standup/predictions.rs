@@ -87,7 +87,7 @@ async fn a_call_waits_for_its_feed_and_is_void_when_it_never_answers(backing: Ba
     stage.pass(DAY).await;
     let void = stage.settled().await.settled.expect("settled");
     assert_eq!((void.verdict, void.value), (Verdict::Void, None));
-    assert!(stage.hears("**void**").await.text.contains("did not answer"));
+    assert!(stage.hears("**void**").await.text.contains("nobody could read the feed"));
     assert!(stage.subcommand("predictions", "score", json!([])).await.contains("1 void"));
 }
 
