@@ -176,7 +176,15 @@ impl Stage {
         assert_eq!(meeting.state, MeetingState::Done, "{:?}", meeting.reason);
         let seats = self.seats(&meeting).await;
         let stored = self.store.find_report(&meeting.channel.id, meeting.day).await.expect("the store answers");
-        Held { seats, report: stored.expect("a report").report, meeting }
+        let report = stored.expect("a report").report;
+        // Its files are written when it is stored already.
+        let path = self.team.config.data.join(format!("reports/{}.json", report.day));
+        let is_written = || {
+            let written: Option<DayReport> = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+            written.is_some_and(|written| written.revision == report.revision)
+        };
+        eventually("its file is written", || async { is_written() }).await;
+        Held { seats, report, meeting }
     }
 
     /// The newest standup when it is over, whatever came of it.
