@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Schedule;
-use crate::domain::schedule::{Due, Job, LATE};
+use crate::domain::schedule::{Due, Job, JobAction, LATE};
 use crate::store::{NewFiring, StoreError};
 
 /// The longest time without a look at the clock, so that a laptop that slept and a clock that was set are noticed.
@@ -89,11 +89,17 @@ impl Schedule {
             return Ok(true);
         }
         let Some(due) = job.due(considered, now) else { return Ok(true) };
-        let dealt_with = is_silent || self.fire_due(job, &due, now).await?;
+        let dealt_with = is_silent || self.is_idle(job, now).await? || self.fire_due(job, &due, now).await?;
         if dealt_with {
             store.record_considered(job, due.latest).await?;
         }
         Ok(dealt_with)
+    }
+
+    /// Whether there is nothing to do for a job. Of the job that looks every five minutes whether a prediction is due, nearly every row would say
+    /// that none was.
+    async fn is_idle(&self, job: &Job, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        Ok(job.action == JobAction::SettlePredictions && self.parts().store.list_due_predictions(now).await?.is_empty())
     }
 
     /// False: this process cannot tell its channel, and leaves it to one that is connected, or to itself once it is.

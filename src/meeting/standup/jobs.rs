@@ -5,6 +5,9 @@ use chrono::TimeDelta;
 use super::Standup;
 use crate::domain::schedule::{Firing, FiringState, JobAction};
 
+/// How long it is kept what fired and how it went.
+const KEEP_FIRINGS: TimeDelta = TimeDelta::days(90);
+
 impl Standup {
     /// Carries out what has fired.
     pub(in crate::meeting) async fn take_up_jobs(&self) {
@@ -48,6 +51,7 @@ impl Standup {
             }
         }
         store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
+        store.delete_firings_before(now - KEEP_FIRINGS).await?;
         Ok(())
     }
 }

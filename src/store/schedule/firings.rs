@@ -168,6 +168,16 @@ impl Store {
         )?;
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
+
+    /// Forgets the firings of instants before `at` that have ended, and says how many.
+    pub async fn delete_firings_before(&self, at: DateTime<Utc>) -> Result<u64> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open'",
+            at
+        )
+    }
 }
 
 /// Calls a standup; the reason why not when one is running in its channel.

@@ -1,10 +1,11 @@
 //! What fires when, on one clock.
 
 use chrono::TimeDelta;
+use chrono_tz::Tz;
 use teamroom::clock::Clock;
 use teamroom::domain::schedule::{FiringState, Job, MissedRuns, Timetable};
 
-use super::{Place, Wall, firings, post, posts, settle, utc};
+use super::{Place, Wall, draft, firings, post, posts, settle, utc};
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
@@ -16,6 +17,8 @@ on_both_stores!(
     clocks_that_differ_a_little_change_nothing,
     a_job_that_is_new_or_has_new_times_has_missed_nothing,
     what_is_to_be_carried_out_waits_for_whoever_does_it,
+    what_fired_long_ago_is_forgotten_unless_it_is_open,
+    predictions_are_settled_only_where_one_is_due,
     a_channel_that_nobody_knows_is_left_to_who_is_connected,
 );
 
@@ -170,7 +173,7 @@ async fn a_job_that_is_new_or_has_new_times_has_missed_nothing(backing: Backing)
 
 async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     let place = Place::on(backing).await;
-    let job = settle();
+    let job = draft("chart", "*/5 * * * *", "health").into_job(Tz::UTC).unwrap();
     let clock = Wall::at("2026-11-20T08:58:00Z");
     let schedule = place.schedule(&clock, std::slice::from_ref(&job)).await;
     schedule.look().await.unwrap();
@@ -186,6 +189,33 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     assert!(!store.end_firing(&job.name, instant, FiringState::Refused, None, &[], instant).await.unwrap(), "it has ended");
     assert!(store.list_open_firings().await.unwrap().is_empty());
     assert_eq!(firings(&store, &job).await[0].note.as_deref(), Some("two settled"));
+}
+
+async fn what_fired_long_ago_is_forgotten_unless_it_is_open(backing: Backing) {
+    let place = Place::on(backing).await;
+    let jobs = [post("hello", "0 9 * * *", MissedRuns::Once), draft("chart", "0 9 * * *", "health").into_job(Tz::UTC).unwrap()];
+    let clock = Wall::at("2026-11-20T08:59:00Z");
+    let schedule = place.schedule(&clock, &jobs).await;
+    for time in ["2026-11-20T08:59:00Z", "2026-11-20T09:00:00Z", "2026-11-21T09:00:00Z"] {
+        clock.set(time);
+        schedule.look().await.unwrap();
+    }
+    let store = place.open().await;
+    assert_eq!(store.delete_firings_before(utc("2026-11-21T00:00:00Z")).await.unwrap(), 1);
+    assert_eq!(firings(&store, &jobs[0]).await[0].instant, utc("2026-11-21T09:00:00Z"));
+    assert_eq!(firings(&store, &jobs[1]).await.len(), 2, "nobody has told how they went");
+}
+
+async fn predictions_are_settled_only_where_one_is_due(backing: Backing) {
+    let place = Place::on(backing).await;
+    let clock = Wall::at("2026-11-20T08:58:00Z");
+    let schedule = place.schedule(&clock, &[settle()]).await;
+    let store = place.open().await;
+    schedule.look().await.unwrap();
+    clock.set("2026-11-20T09:00:00Z");
+    schedule.look().await.unwrap();
+    assert!(firings(&store, &settle()).await.is_empty());
+    assert_eq!(store.find_considered(&settle()).await.unwrap(), Some(clock.now()));
 }
 
 async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backing) {
