@@ -79,11 +79,13 @@ fn page_reading(reading: Reading) -> PageReading {
         reference: item.reference,
     };
     let value = |value: crate::feeds::Value| PageValue { name: value.name.to_string(), number: value.number, unit: value.unit.to_string() };
+    // Items that are the values once more would be told twice.
+    let (news, repeated): (Vec<_>, Vec<_>) = reading.items.into_iter().partition(|item| item.what != "value");
     PageReading {
         source: reading.source,
         as_of: reading.as_of,
-        items: reading.items.into_iter().map(item).collect(),
-        total: reading.total,
+        total: reading.total.saturating_sub(repeated.len()),
+        items: news.into_iter().map(item).collect(),
         values: reading.values.into_iter().map(value).collect(),
         note: reading.note,
     }
