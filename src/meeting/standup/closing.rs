@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::question::Terms;
 use super::render;
@@ -278,5 +279,7 @@ fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> 
 fn memory_id(kind: MemoryKind, persona: Option<&PersonaSlug>, text: &str) -> MemoryId {
     let whose = persona.map_or("", PersonaSlug::as_str);
     let digest = Sha256::digest(format!("{}\n{whose}\n{}", kind.as_str(), signal::essence(text)));
-    MemoryId::new(digest[..16].iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest[..16]);
+    MemoryId::new(Uuid::from_bytes(half).simple().to_string())
 }
