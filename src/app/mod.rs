@@ -65,6 +65,11 @@ impl App {
     /// # Errors
     /// Everything that keeps the whole team from working; the trouble of one identity does not.
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
+        // On the heap: it holds every part of the team at once, and whoever starts one would hold it too.
+        Box::pin(Self::assemble(setting)).await
+    }
+
+    async fn assemble(setting: Setting) -> anyhow::Result<Self> {
         // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
         let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
         let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };

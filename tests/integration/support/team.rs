@@ -252,7 +252,7 @@ impl TestTeam {
 
     pub(crate) async fn start_app(&mut self) {
         let setting = Setting { config: self.config.clone(), roster: self.roster.clone(), clock: self.clock.clone() };
-        let app = Box::pin(App::start(setting)).await.expect("the team starts");
+        let app = App::start(setting).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
         self.app = Some(app);
     }
