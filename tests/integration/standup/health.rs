@@ -81,6 +81,10 @@ async fn hold_daily(stage: &Stage, count: usize) {
     for _ in 0..count {
         stage.hold().await;
         stage.pass(DAY).await;
+        // A chart that is still being drawn when the next day is over would be too old to be posted.
+        let open = async || stage.store.list_open_firings().await.expect("the store answers").len();
+        eventually("what has fired is done", || async { open().await == 0 }).await;
+        stage.team.settle().await;
     }
 }
 
