@@ -17,7 +17,7 @@ const TICKS: f64 = 100.0;
 const STARTING: Duration = Duration::from_secs(30);
 
 /// How long a message may take. A team that runs sees what was asked beside it within half a minute.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A process that ends with this value.
 pub(crate) struct Ended(Child);

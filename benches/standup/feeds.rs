@@ -7,10 +7,10 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use serde_json::json;
 use teamroom::app;
-use teamroom::clock::{SharedClock, SystemClock};
+use teamroom::clock::{Clock as _, SharedClock, SystemClock};
 use teamroom::config::{self, Sources};
 use teamroom::domain::roster::Roster;
 use teamroom::feeds::FeedQuery;
@@ -68,14 +68,14 @@ fn persona(name: &str, feeds: &str) -> String {
 async fn figures(Path(delay): Path<u64>) -> impl IntoResponse {
     tokio::time::sleep(Duration::from_millis(delay)).await;
     Json(json!({
-        "at": Utc::now().to_rfc3339(), "p50": 120, "p99": 840, "errors": 3, "waiting": 17, "failed": 2, "up": 41, "down": 1, "disk": 71,
+        "at": SystemClock.now().to_rfc3339(), "p50": 120, "p99": 840, "errors": 3, "waiting": 17, "failed": 2, "up": 41, "down": 1, "disk": 71,
         "orders": 1204, "revenue": 48_211.5, "open": 63, "unanswered": 9,
     }))
 }
 
 async fn news() -> impl IntoResponse {
     let item = |number: i64| {
-        let at = (Utc::now() - TimeDelta::hours(number)).to_rfc2822();
+        let at = (SystemClock.now() - TimeDelta::hours(number)).to_rfc2822();
         format!(
             "<item><title>Notice {number} of the trade on prices and delays</title><guid>n{number}</guid><pubDate>{at}</pubDate></item>"
         )
@@ -89,13 +89,11 @@ async fn news() -> impl IntoResponse {
 pub(crate) async fn time_reading(count: usize) {
     println!("\n{} feeds of {DELAYS:?} ms, read side by side; aim: as long as the slowest", DELAYS.len());
     let server = FeedServer::start().await;
-    let feeds: String = DELAYS
-        .iter()
-        .map(|delay| {
-            let url = format!("http://{}/figures/{delay}", server.address);
-            format!("  - {{kind: http_json, name: f{delay}, url: \"{url}\", values: {{p50: /p50}}}}\n")
-        })
-        .collect();
+    let feed = |delay: &u64| {
+        let url = format!("http://{}/figures/{delay}", server.address);
+        format!("  - {{kind: http_json, name: f{delay}, url: \"{url}\", values: {{p50: /p50}}}}\n")
+    };
+    let feeds = DELAYS.iter().map(feed).collect::<Vec<_>>().concat();
     let slowest = Duration::from_millis(DELAYS[DELAYS.len() - 1]);
     for _ in 0..count {
         let took = read(&persona("Bruno", &feeds)).await;
@@ -118,6 +116,6 @@ async fn read(bruno: &str) -> Duration {
     let page = performer.readings.read_page(&FeedQuery { now, since: now - TimeDelta::days(1), until: now, limit: 12 }).await;
     let took = started.elapsed();
     let read = page.iter().filter(|entry| entry.kind == "http_json" && entry.outcome.is_ok()).count();
-    assert_eq!(read, DELAYS.len(), "a feed failed: {:?}", page);
+    assert_eq!(read, DELAYS.len(), "a feed failed: {page:?}");
     took
 }

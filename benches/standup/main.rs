@@ -24,11 +24,11 @@ mod stage;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use chrono::Utc;
 use feeds::FeedServer;
 use model::ScriptedModel;
 use serde_json::Value;
 use stage::{Person, Sandbox, Team, binary, millis};
+use teamroom::clock::{Clock as _, SystemClock};
 
 /// Who speaks, in this order; Kelly facilitates.
 const SPEAKERS: [&str; 8] = ["vince", "eliza", "echo", "oracle", "sentinel", "bruno", "clara", "solus"];
@@ -231,7 +231,7 @@ fn room(number: usize) -> String {
 /// Eight personas with feeds, a repository and some files.
 fn write_material(dir: &Path, feeds: &FeedServer) {
     // Without the record the personas that watch the repository have nothing to say, and there is no call.
-    let _ = history::make_repository(dir, 300, Utc::now());
+    let _ = history::make_repository(dir, 300, SystemClock.now());
     for (name, text) in feeds.personas() {
         write(&dir.join("personas").join(name), &text);
     }

@@ -68,7 +68,8 @@ fn report(number: usize) -> String {
     }
     let _ = write!(text, "What stays open is whether {matter} recovers by itself; I look again at noon and tell the channel.\n\n");
     let signal = |subject: String, direction: &str| json!({"subject": subject, "direction": direction, "confidence": 0.8, "evidence": {"feed": "checkout", "value": "840 ms"}});
-    let signals = json!([signal(format!("{matter} latency"), "up"), signal("backlog".into(), if number % 2 == 0 { "up" } else { "flat" })]);
+    let signals =
+        json!([signal(format!("{matter} latency"), "up"), signal("backlog".into(), if number.is_multiple_of(2) { "up" } else { "flat" })]);
     let _ = write!(text, "```signals\n{signals}\n```");
     text
 }

@@ -90,7 +90,8 @@ impl Cast {
 }
 
 pub(super) fn conclusion(tldr: &[&str], actions: Json, lessons: Json) -> Script {
-    Script::Json(json!({"tldr": tldr, "actions": actions, "lessons": lessons}))
+    let said = [("tldr", json!(tldr)), ("actions", actions), ("lessons", lessons)];
+    Script::Json(said.into_iter().map(|(part, value)| (part.to_owned(), value)).collect::<Json>())
 }
 
 /// A report with one signal.

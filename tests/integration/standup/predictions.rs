@@ -43,7 +43,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
         let held = stage.hold().await;
         assert!(held.report.call.is_ok(), "{:?}", held.report.call);
-        stage.pass(EXPIRED - Duration::from_mins(10)).await;
+        stage.pass(EXPIRED.saturating_sub(Duration::from_mins(10))).await;
         stage.team.settle().await;
         assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "its time has not come");
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
@@ -55,7 +55,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("Settled by rule: shop latency")).count();
         assert_eq!(verdicts, day, "told once each");
         assert!(stage.said().await.iter().any(|shown| shown.text.contains(said)), "{said}");
-        stage.pass(DAY - EXPIRED).await;
+        stage.pass(DAY.saturating_sub(EXPIRED)).await;
     }
     let list = stage.subcommand("predictions", "list", json!([])).await;
     assert!(list.contains("right") || list.contains("hit"), "{list}");
@@ -101,7 +101,7 @@ async fn five_calls_make_a_scoreboard(backing: Backing) {
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
         stage.pass(EXPIRED).await;
         stage.settled().await;
-        stage.pass(DAY - EXPIRED).await;
+        stage.pass(DAY.saturating_sub(EXPIRED)).await;
     }
     let held = stage.hold().await;
     // Two of five, called with 80 % each: 2 × 0.2² and 3 × 0.8² over five.
