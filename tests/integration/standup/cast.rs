@@ -89,6 +89,7 @@ impl Cast {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a literal reads better without a mark")]
 pub(super) fn conclusion(tldr: &[&str], actions: Json, lessons: Json) -> Script {
     Script::Json(json!({"tldr": tldr, "actions": actions, "lessons": lessons}))
 }

@@ -184,7 +184,7 @@ impl Stage {
             written.is_some_and(|written| written.revision == report.revision)
         };
         eventually("its file is written", || async { is_written() }).await;
-        Held { seats, report, meeting }
+        Held { meeting, seats, report }
     }
 
     /// The newest standup when it is over, whatever came of it.

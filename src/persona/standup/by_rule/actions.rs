@@ -32,7 +32,8 @@ pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<
     let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
     let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
     let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
-    let startling = most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING && !is_own_doing(change, page));
+    let startling =
+        most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING && !is_own_doing(change, page));
     let startling = startling.map(|change| check(change, page, roster, now));
     let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
     let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
