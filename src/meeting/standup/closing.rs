@@ -173,7 +173,7 @@ impl Standup {
         let channel = &meeting.channel.id;
         let mut outbox = Vec::new();
         if let Ok(call) = &report.call
-            && needs_saying(call, report)
+            && self.needs_saying(call, report)
         {
             outbox.push(OutboundMessage::new(
                 &call.call.by,
@@ -195,6 +195,13 @@ impl Standup {
         }
         outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
         outbox
+    }
+
+    /// Without a model the call stands in its persona's report already, unless that was passed over.
+    fn needs_saying(&self, call: &ReportedCall, report: &DayReport) -> bool {
+        let caller = Participant::Persona(call.call.by.clone());
+        let reported = report.contributions.iter().any(|said| said.who == caller && said.text.is_some());
+        !(self.parts.performer.models.is_offline() && reported)
     }
 
     /// Lessons, and disagreements between personas (STAND-15).
@@ -252,12 +259,6 @@ fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>
         updated_at: now,
     };
     accepted.iter().map(item).collect()
-}
-
-/// A call by rule stands in its persona's report already, unless that was passed over.
-fn needs_saying(call: &ReportedCall, report: &DayReport) -> bool {
-    let caller = Participant::Persona(call.call.by.clone());
-    call.call.model.is_some() || !report.contributions.iter().any(|said| said.who == caller && said.text.is_some())
 }
 
 fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {

@@ -20,7 +20,10 @@ on_both_stores!(
 
 /// A little more than the time after which the question expires.
 const EXPIRED: Duration = Duration::from_mins(125);
+/// Before that time, by ten minutes less.
+const ALMOST: Duration = Duration::from_mins(115);
 const DAY: Duration = Duration::from_hours(24);
+const UNTIL_TOMORROW: Duration = Duration::from_mins(24 * 60 - 125);
 
 /// A team that is asked whether latency stays at 500 ms at most.
 async fn stage(backing: Backing) -> Stage {
@@ -43,7 +46,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
         let held = stage.hold().await;
         assert!(held.report.call.is_ok(), "{:?}", held.report.call);
-        stage.pass(EXPIRED.saturating_sub(Duration::from_mins(10))).await;
+        stage.pass(ALMOST).await;
         stage.team.settle().await;
         assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "its time has not come");
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
@@ -55,7 +58,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("Settled by rule: shop latency")).count();
         assert_eq!(verdicts, day, "told once each");
         assert!(stage.said().await.iter().any(|shown| shown.text.contains(said)), "{said}");
-        stage.pass(DAY.saturating_sub(EXPIRED)).await;
+        stage.pass(UNTIL_TOMORROW).await;
     }
     let list = stage.subcommand("predictions", "list", json!([])).await;
     assert!(list.contains("right") || list.contains("hit"), "{list}");
@@ -101,7 +104,7 @@ async fn five_calls_make_a_scoreboard(backing: Backing) {
         stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
         stage.pass(EXPIRED).await;
         stage.settled().await;
-        stage.pass(DAY.saturating_sub(EXPIRED)).await;
+        stage.pass(UNTIL_TOMORROW).await;
     }
     let held = stage.hold().await;
     // Two of five, called with 80 % each: 2 × 0.2² and 3 × 0.8² over five.

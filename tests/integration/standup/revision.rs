@@ -59,7 +59,10 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     let second = stage.hold().await;
     assert_eq!((second.report.revision, second.meeting.day), (1, first.meeting.day.succ_opt().expect("a day")));
     let change = second.report.changes.iter().find(|change| change.feed == "shop").expect("latency has changed");
-    assert_eq!((change.name.as_str(), change.before, change.now), ("latency", 412.0, 840.0));
+    assert_eq!(
+        (change.name.as_str(), [change.before, change.now].map(|value| value.to_string())),
+        ("latency", ["412", "840"].map(str::to_owned))
+    );
     assert!(second.report.changes.iter().all(|change| change.name != "orders"), "what is as it was has not changed");
     let delta = stage.hears("Against the report of").await;
     assert!(delta.author == "Eliza" && delta.text.contains("shop latency 412 → 840 ms (+428)"), "{delta:?}");

@@ -133,7 +133,7 @@ impl Wanted {
     }
 
     pub(crate) async fn start(self) -> TestTeam {
-        // On the heap, or it would stand in the future of every story.
+        // On the heap: a whole team is a large thing to set up.
         Box::pin(self.set_up()).await
     }
 
@@ -252,7 +252,7 @@ impl TestTeam {
 
     pub(crate) async fn start_app(&mut self) {
         let setting = Setting { config: self.config.clone(), roster: self.roster.clone(), clock: self.clock.clone() };
-        let app = App::start(setting).await.expect("the team starts");
+        let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
         self.app = Some(app);
     }
