@@ -89,7 +89,6 @@ impl Cast {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a literal reads better without a mark")]
 pub(super) fn conclusion(tldr: &[&str], actions: Json, lessons: Json) -> Script {
     let said = [("tldr", json!(tldr)), ("actions", actions), ("lessons", lessons)];
     Script::Json(said.into_iter().map(|(part, value)| (part.to_owned(), value)).collect::<Json>())
