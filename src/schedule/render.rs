@@ -102,7 +102,7 @@ mod tests {
             [
                 "| standup | standup in daily-standup | Monday to Friday at 09:00, Europe/Berlin | Mon 23 Nov 09:00 CET | Fri 20 Nov 09:00 CET: missed, and 3 before it |",
                 "| settle-predictions | settle-predictions | every 5 minutes, Europe/Berlin | paused by Ada | never |",
-                "| health | health in daily-standup | every Monday at 10:00, Europe/Berlin | turned off in teamroom.toml | never |",
+                "| health | health | every Monday at 10:00, Europe/Berlin | turned off in teamroom.toml | never |",
             ]
         );
     }
