@@ -357,12 +357,13 @@ const embed = page.locator("#main .embed").last();
 await step("embeds show title, fields, footer and a picture, and that they were edited", async () => {
   await say("report");
   for (const text of ["Day Report", "$1.20", "Wait one more day.", "standup"]) await embed.getByText(text).waitFor();
+  const report = page.locator("#main article", { has: page.locator(".embed") }).last();
+  // Before the picture is looked at: an edit draws the message anew.
+  await report.locator(".edited").waitFor();
   const picture = embed.getByRole("img", { name: "Day Report: odds.png" });
   await picture.scrollIntoViewIfNeeded();
   await page.waitForFunction((image) => image.complete && image.naturalWidth === 560, await picture.elementHandle());
-  const report = page.locator("#main article", { has: page.locator(".embed") }).last();
   check((await report.locator(".picture").count()) === 1, "the picture stands inside the embed only");
-  await report.locator(".edited").waitFor();
 });
 
 await step("a button is pressed by keyboard, answers the presser alone, and goes when the question is decided", async () => {
