@@ -62,8 +62,8 @@
 //! 5. One inbound message is handled once, however many identities see it.
 //! 6. Model text is data until it is parsed into a type; who speaks, who may, how often and how much it may cost is decided by code.
 //! 7. SQL stands only in [`store`]. No transaction stays open over a model call.
-//! 8. Concrete adapters are named only in [`app`].
-//! 9. One `authorize` for messages and commands.
+//! 8. Concrete adapters are named only in [`app`]; a standup at the terminal has one of its own in `cli`, which prints.
+//! 9. One `authorize` for messages, commands and buttons.
 //! 10. Secrets live in a type that does not print.
 
 pub mod app;
