@@ -9,7 +9,6 @@ mod transcript;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Subcommand;
 use serde_json::json;
@@ -74,13 +73,9 @@ async fn beside(config: &Config, work: impl AsyncFnOnce(&Store) -> anyhow::Resul
     Ok(ExitCode::SUCCESS)
 }
 
-/// How often, and at what distance, somebody who has the database is looked for before it is taken for a team.
-const LOOKS: u32 = 3;
-const LOOK: Duration = Duration::from_millis(300);
-
 /// Where the team runs, or here: whoever has the database holds it.
 async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> anyhow::Result<ExitCode> {
-    match open(config).await {
+    match Store::open(&config.database_url, SystemClock.now()).await {
         Ok(store) => {
             if let Some(channel) = channel {
                 eprintln!("no team is running, so the standup is held here and not in #{}", channel.trim_start_matches('#'));
@@ -97,17 +92,6 @@ async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> a
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// A command that looks into a new database has it for a moment, to make its tables; a team has it for good.
-async fn open(config: &Config) -> Result<Store, StoreError> {
-    for _ in 0..LOOKS {
-        match Store::open(&config.database_url, SystemClock.now()).await {
-            Err(StoreError::Locked { .. }) => SystemClock.sleep(LOOK).await,
-            opened => return opened,
-        }
-    }
-    Store::open(&config.database_url, SystemClock.now()).await
 }
 
 async fn show(store: &Store, roster: &Roster, json: bool) -> anyhow::Result<String> {

@@ -114,6 +114,8 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
 
 async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
+    // A command that makes a new database has it for a moment, and would be taken for a team.
+    assert!(complain(&team, &["standup", "show"]).await.contains("no standup was held yet"));
     let child = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
     wait_until_shown(&team, "To come: Eliza").await;
     interrupt(&child);
