@@ -158,6 +158,24 @@ pub struct Seat {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
+impl Seat {
+    /// A seat whose turn has not come.
+    pub fn waiting(meeting: &MeetingId, round: u32, position: u32, who: Participant) -> Self {
+        Self {
+            meeting: meeting.clone(),
+            round,
+            position,
+            who,
+            state: SeatState::Waiting,
+            attempts: 0,
+            contribution: None,
+            reason: None,
+            started_at: None,
+            ended_at: None,
+        }
+    }
+}
+
 /// Somebody who takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

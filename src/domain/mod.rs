@@ -6,6 +6,7 @@ pub mod action;
 pub mod ask;
 pub mod decision;
 pub mod feed;
+pub mod figure;
 pub mod health;
 pub mod ids;
 pub mod meeting;

@@ -96,17 +96,10 @@ mod tests {
     use crate::domain::meeting::SeatState::{self, Skipped, Speaking, Spoke, Waiting};
 
     fn seats(rounds: &[&[SeatState]]) -> Vec<Seat> {
-        let seat = |round: usize, position: usize, state: SeatState| Seat {
-            meeting: "m".into(),
-            round: u32::try_from(round).unwrap(),
-            position: u32::try_from(position).unwrap(),
-            who: Participant::Persona("vince".into()),
+        let number = |index: usize| u32::try_from(index).unwrap();
+        let seat = |round, position, state| Seat {
             state,
-            attempts: 0,
-            contribution: None,
-            reason: None,
-            started_at: None,
-            ended_at: None,
+            ..Seat::waiting(&"m".into(), number(round), number(position), Participant::Persona("vince".into()))
         };
         let round = |(round, states): (usize, &&[SeatState])| -> Vec<Seat> {
             states.iter().enumerate().map(|(position, state)| seat(round, position, *state)).collect()

@@ -4,52 +4,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use teamroom::clock::ManualClock;
 use teamroom::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
 use teamroom::domain::roster::Roster;
-use teamroom::feeds::{
-    self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web,
-};
+use teamroom::feeds::{self, Feed};
 use teamroom::persona::offline::{OfflineAnswer, OfflineQuestion, compose};
 use teamroom::persona::retrieval::ChannelFile;
 
-use crate::support::history;
+use crate::support::{history, nothing};
 
 /// A Saturday, so that "this week" holds most of the last seven days.
 fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
 }
 
-struct Nothing;
-
-#[async_trait]
-impl ActivitySource for Nothing {
-    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl BacklogSource for Nothing {
-    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
-        Ok(Backlog::default())
-    }
-}
-
-#[async_trait]
-impl LedgerSource for Nothing {
-    async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
-        Ok(Vec::new())
-    }
-}
-
 fn git_feed(work: &Path) -> Feed {
-    let clock = Arc::new(ManualClock::new(now()));
-    let nothing = Arc::new(Nothing);
-    let web = Web::new().expect("a client of the web");
-    let sources = FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing };
+    let sources = nothing::feed_sources(work, Arc::new(ManualClock::new(now())));
     feeds::build(&git_spec(), &sources).expect("a valid feed")
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use chrono_tz::Tz;
 use secrecy::SecretString;
 use serde_json::json;
 use teamroom::app;
 use teamroom::clock::{ManualClock, SharedClock};
 use teamroom::config::{self, ProviderKind, Sources};
 use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState};
+use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingState, StandupTerms};
 use teamroom::domain::message::{Channel, Place};
 use teamroom::domain::page::{PageFeed, PageReading, PageValue, SharedPage};
 use teamroom::domain::prediction::{Answer, Call, Comparison, Scoreboard, SettlingRule};
@@ -130,21 +131,9 @@ impl Stage {
 }
 
 fn meeting() -> Meeting {
-    Meeting {
-        id: "meeting-1".into(),
-        kind: MeetingKind::Standup,
-        channel: Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server },
-        day: now().date_naive(),
-        facilitator: "kelly".into(),
-        called_by: CalledBy::CommandLine,
-        called_at: now(),
-        deadline: now() + TimeDelta::minutes(30),
-        state: MeetingState::Running,
-        wrap: false,
-        closings: 0,
-        reason: None,
-        ended_at: None,
-    }
+    let terms = StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30) };
+    let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server };
+    Meeting { id: "meeting-1".into(), state: MeetingState::Running, ..terms.call(channel, CalledBy::CommandLine, now()) }
 }
 
 fn page() -> SharedPage {

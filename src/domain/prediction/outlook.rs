@@ -5,8 +5,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::terms::show_number;
 use super::{Answer, Call, Comparison, SettlingRule};
+use crate::domain::figure;
 use crate::domain::ids::PersonaSlug;
 
 /// As sure as a value that was never seen to turn back makes a call. It still may.
@@ -155,7 +155,7 @@ impl Trend {
         format!(
             "{} went from {} to {} in {} ({} samples), which makes about {} at the expiry against {} {}",
             rule.value,
-            show_number(then),
+            figure::number(then),
             rule.with_unit(samples.now()),
             show_hours(-hours),
             samples.points.len(),
@@ -167,7 +167,7 @@ impl Trend {
 }
 
 fn show_hours(hours: f64) -> String {
-    if hours >= 48.0 { format!("{:.0} days", hours / 24.0) } else { format!("{} h", show_number(hours)) }
+    if hours >= 48.0 { format!("{:.0} days", hours / 24.0) } else { format!("{} h", figure::number(hours)) }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds of years are far below 2^52")]

@@ -6,6 +6,7 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeDelta, TimeZone as _, Utc
 use chrono_tz::Tz;
 
 use super::{Comparison, EssentialQuestion, Expiry, SettlingRule, Threshold};
+use crate::domain::figure;
 
 /// A term that cannot be read, and what can.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,18 +111,10 @@ impl SettlingRule {
         format!("{} {} {} {}", self.feed, self.value, self.comparison.as_str(), self.with_unit(self.threshold))
     }
 
-    /// A value of this rule's feed as people read it: at most two decimals, with its unit unless the value is named by it.
+    /// A value of this rule's feed as people read it.
     pub fn with_unit(&self, value: f64) -> String {
-        let number = show_number(value);
-        if self.unit.is_empty() || self.unit == self.value { number } else { format!("{number} {}", self.unit) }
+        figure::amount(value, &self.value, &self.unit)
     }
-}
-
-/// At most two decimals, and none that are zero.
-pub(super) fn show_number(value: f64) -> String {
-    let text = format!("{value:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 impl Expiry {

@@ -8,7 +8,7 @@ use super::agenda::{Agenda, Session};
 use super::{LOOK, Meetings};
 use crate::containment::contain;
 use crate::domain::ids::MeetingId;
-use crate::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
+use crate::domain::meeting::{Meeting, MeetingState, Seat};
 use crate::store::{HaltScope, StoreError};
 
 /// A result that was begun this often and never stored has taken the process down with it, or cannot be made.
@@ -100,18 +100,7 @@ impl Meetings {
         let opening = agenda.open(meeting).await?;
         let mut seats = Vec::new();
         for (round, participants) in (0..).zip(opening.rounds) {
-            seats.extend((0..).zip(participants).map(|(position, who)| Seat {
-                meeting: meeting.id.clone(),
-                round,
-                position,
-                who,
-                state: SeatState::Waiting,
-                attempts: 0,
-                contribution: None,
-                reason: None,
-                started_at: None,
-                ended_at: None,
-            }));
+            seats.extend((0..).zip(participants).map(|(position, who)| Seat::waiting(&meeting.id, round, position, who)));
         }
         let now = parts.clock.now();
         parts.store.open_meeting(&meeting.id, &seats, &opening.outbox, now).await?;

@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
+use super::Standup;
 use super::closing::Findings;
-use super::{Standup, render};
+use crate::domain::figure;
 use crate::domain::meeting::Seat;
 use crate::domain::page::PageFeed;
 use crate::domain::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
@@ -28,7 +29,7 @@ impl Standup {
             Ok(position) => Ok(ReportedCall {
                 call: position.call.clone(),
                 by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
-                terms: format!("{} (now {})", position.terms.rule.describe(), render::number(position.terms.base)),
+                terms: format!("{} (now {})", position.terms.rule.describe(), position.terms.rule.with_unit(position.terms.base)),
                 expires_at: position.terms.expires_at,
             }),
             // A call that was made earlier in the day stands until another takes its place.
@@ -87,7 +88,7 @@ impl Standup {
             values: reading
                 .values
                 .iter()
-                .map(|value| format!("{} {}", value.name, render::amount(value.number, &value.name, &value.unit)))
+                .map(|value| format!("{} {}", value.name, figure::amount(value.number, &value.name, &value.unit)))
                 .collect(),
             note: reading.note.clone(),
         });

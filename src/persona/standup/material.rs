@@ -6,6 +6,7 @@
 use chrono::{DateTime, Utc};
 
 use super::figures;
+use crate::domain::figure;
 use crate::domain::meeting::{Participant, Seat};
 use crate::domain::memory::Memory;
 use crate::domain::page::{PageFeed, PageItem, PageReading, SharedPage};
@@ -211,7 +212,7 @@ impl Material<'_> {
 
 /// Earlier values, oldest first. Numbers need no cleaning.
 pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
-    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figures::number(*value));
+    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figure::number(*value));
     block("the value before, oldest first", values.iter().map(line))
 }
 

@@ -11,15 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use serde_json::{Value as Json, json};
 use teamroom::clock::ManualClock;
 use teamroom::domain::persona::FeedSpec;
-use teamroom::feeds::{
-    self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedQuery, FeedSources, LedgerSource, Reading,
-    Web,
-};
+use teamroom::feeds::{self, Feed, FeedQuery, FeedSources, Reading};
+
+use crate::support::nothing;
 
 /// A Saturday.
 fn now() -> DateTime<Utc> {
@@ -30,34 +28,8 @@ fn last_days(days: i64) -> FeedQuery {
     FeedQuery { now: now(), since: now() - TimeDelta::days(days), until: now(), limit: 100 }
 }
 
-/// A team that has done nothing.
-struct Nothing;
-
-#[async_trait]
-impl ActivitySource for Nothing {
-    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
-        Ok(Vec::new())
-    }
-}
-
-#[async_trait]
-impl BacklogSource for Nothing {
-    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
-        Ok(Backlog::default())
-    }
-}
-
-#[async_trait]
-impl LedgerSource for Nothing {
-    async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
-        Ok(Vec::new())
-    }
-}
-
 fn sources(work: &Path, clock: &ManualClock) -> FeedSources {
-    let (nothing, clock) = (Arc::new(Nothing), Arc::new(clock.clone()));
-    let web = Web::new().unwrap();
-    FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing }
+    nothing::feed_sources(work, Arc::new(clock.clone()))
 }
 
 fn spec(kind: &str, name: &str, settings: Json) -> FeedSpec {

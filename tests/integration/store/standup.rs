@@ -55,18 +55,7 @@ pub(crate) fn ben() -> Participant {
 }
 
 pub(crate) fn seat(meeting: &Meeting, position: u32, who: Participant) -> Seat {
-    Seat {
-        meeting: meeting.id.clone(),
-        round: 0,
-        position,
-        who,
-        state: SeatState::Waiting,
-        attempts: 0,
-        contribution: None,
-        reason: None,
-        started_at: None,
-        ended_at: None,
-    }
+    Seat::waiting(&meeting.id, 0, position, who)
 }
 
 /// Six words.

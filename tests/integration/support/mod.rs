@@ -3,6 +3,7 @@
 pub(crate) mod command;
 pub(crate) mod history;
 pub(crate) mod model;
+pub(crate) mod nothing;
 pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod skip;

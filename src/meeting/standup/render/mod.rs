@@ -24,4 +24,3 @@ pub use page::render_page;
 pub use predictions::{render_predictions, render_scoreboard};
 pub use report::{render_report_embed, render_report_markdown, render_report_thread};
 pub use status::render_standup_status;
-pub(super) use words::{amount, number};

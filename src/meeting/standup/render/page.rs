@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::domain::figure;
 use crate::domain::page::{PageFeed, PageItem, PageReading, SharedPage};
 use crate::domain::report::ValueChange;
 use crate::domain::roster::Roster;
@@ -48,7 +49,7 @@ fn render_summary(page: &SharedPage) -> String {
     changes.sort_by(|a, b| relative(b).total_cmp(&relative(a)));
     for change in changes.into_iter().take(CHANGES) {
         let (feed, name) = (short(&change.feed, NAME), short(&change.name, NAME));
-        let (before, now) = (words::number(change.before), short(&words::amount(change.now, &change.name, &change.unit), NAME));
+        let (before, now) = (figure::number(change.before), short(&figure::amount(change.now, &change.name, &change.unit), NAME));
         let (difference, since) = (words::difference(change.now - change.before), words::time(change.before_at));
         let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
@@ -75,7 +76,7 @@ fn render_reading(reading: &PageReading) -> String {
         let _ = write!(text, ", {}", short(note, ITEM));
     }
     for value in &reading.values {
-        let amount = words::amount(value.number, &value.name, &value.unit);
+        let amount = figure::amount(value.number, &value.name, &value.unit);
         let _ = write!(text, "\n- {}: {}", short(&value.name, NAME), short(&amount, NAME));
     }
     for item in &reading.items {

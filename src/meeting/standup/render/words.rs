@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 
+use crate::domain::figure::number;
 use crate::domain::prediction::{Answer, Call};
 use crate::domain::signal::Direction;
 use crate::domain::work::Urgency;
@@ -19,18 +20,6 @@ pub(super) fn time(at: DateTime<Utc>) -> String {
 /// A share from 0 to 1 as `72 %`.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
-}
-
-/// A number with as many decimals as say something: two at most, and more where it would read 0.
-pub(in crate::meeting::standup) fn number(number: f64) -> String {
-    let rounded = (number * 100.0).round() / 100.0;
-    // What is smaller is shown whole, and so is what is too large to be rounded.
-    if rounded.is_finite() && (rounded != 0.0 || number == 0.0) { format!("{}", rounded + 0.0) } else { format!("{number}") }
-}
-
-/// A number with its unit, unless it has none or the value's `name` says it already: `commits: 502`.
-pub(in crate::meeting::standup) fn amount(value: f64, name: &str, unit: &str) -> String {
-    if unit.is_empty() || unit == name { number(value) } else { format!("{} {unit}", number(value)) }
 }
 
 /// A difference with its sign: `+12`, `-3`.
@@ -96,13 +85,10 @@ mod tests {
 
     #[test]
     fn figures_read_well() {
-        assert_eq!([502.0, 0.5, 12.346, -0.0, 0.0012, -3.0].map(number), ["502", "0.5", "12.35", "0", "0.0012", "-3"]);
-        assert_eq!([f64::NAN, f64::INFINITY].map(number), ["NaN", "inf"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0, 59, 60, 134, 3600, 3900].map(duration), ["0 s", "59 s", "1 min", "2 min 14 s", "1 h", "1 h 5 min"]);
         assert_eq!([difference(12.0), difference(-3.5), difference(0.0)], ["+12", "-3.5", "0"]);
         assert_eq!([percent(0.0), percent(0.725), percent(1.0)], ["0 %", "72 %", "100 %"]);
-        assert_eq!([amount(5.0, "p95", ""), amount(5.0, "p95", "ms"), amount(5.0, "commits", "commits")], ["5", "5 ms", "5"]);
         assert_eq!([count(0, "feed"), count(1, "feed")], ["0 feeds", "1 feed"]);
         assert_eq!(day(NaiveDate::from_ymd_opt(2026, 11, 6).unwrap()), "Fri 6 Nov 2026");
     }

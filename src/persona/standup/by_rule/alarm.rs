@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::actions::owner_of;
+use crate::domain::figure;
 use crate::domain::page::{PageFeed, PageReading, PageValue};
 use crate::domain::roster::Roster;
 use crate::domain::signal::{Direction, Evidence, Signal};
@@ -30,7 +31,7 @@ pub(super) fn signal(feed: &PageFeed, value: &PageValue) -> Signal {
         subject: format!("{} {}", feed.feed, value.name),
         direction: Direction::Bad,
         confidence: CONFIDENCE,
-        evidence: Some(Evidence { feed: feed.feed.clone(), value: figures::amount(value.number, &value.name, &value.unit) }),
+        evidence: Some(Evidence { feed: feed.feed.clone(), value: figure::amount(value.number, &value.name, &value.unit) }),
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::domain::figure;
 use crate::domain::page::PageFeed;
 use crate::domain::report::ValueChange;
 use crate::domain::signal::{Direction, Evidence, Signal};
@@ -14,7 +15,7 @@ pub(super) fn of_change(change: &ValueChange) -> Signal {
         subject: format!("{} {}", change.feed, change.name),
         direction: if change.now > change.before { Direction::Up } else { Direction::Down },
         confidence: (confidence * 100.0).round() / 100.0,
-        evidence: Some(Evidence { feed: change.feed.clone(), value: figures::amount(change.now, &change.name, &change.unit) }),
+        evidence: Some(Evidence { feed: change.feed.clone(), value: figure::amount(change.now, &change.name, &change.unit) }),
     }
 }
 

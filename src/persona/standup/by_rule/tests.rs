@@ -4,11 +4,11 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::*;
+use crate::domain::figure;
 use crate::domain::meeting::Contribution;
 use crate::domain::signal::{Direction, is_quiet};
 use crate::domain::work::Urgency;
 use crate::feeds::fixture::now;
-use crate::persona::standup::figures;
 use crate::persona::standup::fixture::{Standup, item};
 
 fn report(standup: &Standup, persona: &str) -> Contribution {
@@ -104,7 +104,7 @@ fn numbers(text: &str) -> BTreeSet<String> {
 fn known(standup: &Standup) -> BTreeSet<String> {
     fn walk(value: &Value, into: &mut BTreeSet<String>) {
         match value {
-            Value::Number(number) => drop(into.insert(figures::number(number.as_f64().expect("a number")))),
+            Value::Number(number) => drop(into.insert(figure::number(number.as_f64().expect("a number")))),
             Value::String(text) => into.extend(numbers(text)),
             Value::Array(values) => values.iter().for_each(|value| walk(value, into)),
             Value::Object(fields) => fields.values().for_each(|value| walk(value, into)),
@@ -122,7 +122,7 @@ fn known(standup: &Standup) -> BTreeSet<String> {
         walk(&facts.expect("facts are JSON"), &mut known);
     }
     for change in &standup.page.changes {
-        known.insert(figures::number((change.now - change.before).abs()));
+        known.insert(figure::number((change.now - change.before).abs()));
     }
     for at in known.clone().iter().filter(|number| number.len() == 2) {
         known.insert(at.trim_start_matches('0').to_owned());

@@ -2,6 +2,7 @@
 
 mod chart;
 
+use crate::domain::figure;
 use crate::domain::health::StandupHealth;
 
 use super::words;
@@ -21,7 +22,7 @@ pub fn render_health(health: &StandupHealth) -> String {
         ("\"Nothing to report\"", health.quiet_share.map(|share| format!("{} of reports (30–50 % is healthy)", words::percent(share)))),
         ("Words per report", health.words_per_report.map(|words| format!("{words:.0}"))),
         ("Insights rated useful", health.useful_share.map(words::percent)),
-        ("Median time", health.median_minutes.map(|minutes| format!("{} min", words::number((minutes * 10.0).round() / 10.0)))),
+        ("Median time", health.median_minutes.map(|minutes| format!("{} min", figure::number((minutes * 10.0).round() / 10.0)))),
         ("Cost per standup", Some(health.cost_per_standup.to_string())),
     ];
     lines.extend(figures.into_iter().filter_map(|(label, figure)| Some(format!("- {label}: {}", figure?))));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::domain::figure;
 use crate::domain::report::{DayReport, FeedLine, FeedRead, ReportedAction};
 use crate::domain::signal::{Evidence, Signal};
 use crate::domain::tension::{Finding, Tension};
@@ -95,8 +96,8 @@ impl Page<'_> {
         let rows = self.report.changes.iter().map(|change| {
             vec![
                 self.cell(&format!("{} {}", change.feed, change.name)),
-                self.cell(&words::amount(change.before, &change.name, &change.unit)),
-                self.cell(&words::amount(change.now, &change.name, &change.unit)),
+                self.cell(&figure::amount(change.before, &change.name, &change.unit)),
+                self.cell(&figure::amount(change.now, &change.name, &change.unit)),
                 words::difference(change.now - change.before),
                 words::time(change.before_at),
             ]

@@ -1,95 +1,13 @@
+//! Who answers what: the router's rules, case by case.
+
 use chrono::TimeDelta;
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::message::{Attachment, Author, Channel};
 use crate::domain::sample;
+use case::{Case, each, file, plainly};
 
-/// A message and its circumstances; each test changes what it is about.
-struct Case {
-    message: InboundMessage,
-    kind: ChannelKind,
-    binding: Option<&'static str>,
-    fallback: FallbackAnswer,
-    halted: bool,
-    replied_to: Option<PersonaSlug>,
-    thread_owner: Option<PersonaSlug>,
-    roster: Roster,
-    accounts: Accounts,
-    settings: ChatSettings,
-    age: TimeDelta,
-}
-
-impl Case {
-    fn says(text: &str) -> Self {
-        Self {
-            message: InboundMessage {
-                id: "1".into(),
-                channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server },
-                author: Author { id: "9".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
-                text: text.into(),
-                mentions: Vec::new(),
-                reply_to: None,
-                attachments: Vec::new(),
-                sent_at: DateTime::UNIX_EPOCH,
-                seen_by: "kelly".into(),
-                complete: true,
-            },
-            kind: ChannelKind::Chat,
-            binding: None,
-            fallback: FallbackAnswer::WhenAddressed,
-            halted: false,
-            replied_to: None,
-            thread_owner: None,
-            roster: sample::roster(),
-            accounts: sample::accounts(),
-            settings: ChatSettings::default(),
-            age: TimeDelta::seconds(1),
-        }
-    }
-
-    fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
-        change(&mut self);
-        self
-    }
-
-    fn route(&self) -> Decision {
-        route(&Arrival {
-            message: &self.message,
-            kind: self.kind,
-            binding: self.binding,
-            fallback: self.fallback,
-            halted: self.halted,
-            replied_to: self.replied_to.as_ref(),
-            thread_owner: self.thread_owner.as_ref(),
-            roster: &self.roster,
-            accounts: &self.accounts,
-            settings: &self.settings,
-            now: self.message.sent_at + self.age,
-        })
-    }
-
-    /// The responders and the reason in one line: `vince solus / mentioned`.
-    fn told(&self) -> String {
-        let decision = self.route();
-        let responders: Vec<&str> = decision.responders.iter().map(PersonaSlug::as_str).collect();
-        format!("{} / {:?}", if responders.is_empty() { "nobody".to_owned() } else { responders.join(" ") }, decision.reason)
-    }
-}
-
-fn each(table: &[(&str, &str)], change: impl Fn(&mut Case)) {
-    for (text, expected) in table {
-        assert_eq!(Case::says(text).with(&change).told(), *expected, "{text:?}");
-    }
-}
-
-fn plainly(table: &[(&str, &str)]) {
-    each(table, |_| {});
-}
-
-fn file(name: &str) -> Attachment {
-    Attachment { id: "5".into(), name: name.into(), size: 10, content_type: None, url: "http://localhost/5".into() }
-}
+mod case;
 
 #[test]
 fn names_first_in_the_text_are_addressed() {

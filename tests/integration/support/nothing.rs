@@ -1,0 +1,39 @@
+//! A team that has done nothing.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use teamroom::clock::SharedClock;
+use teamroom::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, FeedSources, LedgerSource, Web};
+
+struct Nothing;
+
+#[async_trait]
+impl ActivitySource for Nothing {
+    async fn list_activity(&self, _: DateTime<Utc>, _: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl BacklogSource for Nothing {
+    async fn read_backlog(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: DateTime<Utc>, _: usize) -> anyhow::Result<Backlog> {
+        Ok(Backlog::default())
+    }
+}
+
+#[async_trait]
+impl LedgerSource for Nothing {
+    async fn list_costs(&self, _: DateTime<Utc>, _: DateTime<Utc>, _: CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        Ok(Vec::new())
+    }
+}
+
+/// What feeds of such a team are built from.
+pub(crate) fn feed_sources(work: &Path, clock: SharedClock) -> FeedSources {
+    let nothing = Arc::new(Nothing);
+    let web = Web::new().expect("an HTTP client");
+    FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing }
+}
