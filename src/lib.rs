@@ -86,3 +86,5 @@ pub mod schedule;
 pub mod shutdown;
 pub mod store;
 pub mod telemetry;
+pub mod tools;
+pub mod work;

@@ -3,6 +3,7 @@
 //! Everything is validated here and all errors are told at once; the rest of the crate sees plain values. This folder does no I/O but
 //! reading the configuration itself.
 
+mod backlog;
 mod budget;
 mod chat;
 mod discord;
@@ -20,6 +21,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::domain::ids::PersonaSlug;
 use crate::domain::roster::Roster;
 
+pub use backlog::BacklogSettings;
 pub use budget::Budgets;
 pub use chat::{ChannelRules, ChatSettings, FallbackAnswer};
 pub use discord::DiscordSettings;
@@ -49,6 +51,7 @@ pub struct Config {
     pub guard: GuardLimits,
     pub schedules: ScheduleSettings,
     pub standup: StandupSettings,
+    pub backlog: BacklogSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
@@ -101,6 +104,7 @@ impl Config {
             chat: ChatSettings::read(&mut root.section("chat")),
             guard: GuardLimits::read(&mut root.section("guard")),
             standup: StandupSettings::read(&mut root.section("standup"), schedules.zone),
+            backlog: BacklogSettings::read(&mut root.section("backlog")),
             schedules,
             models: ModelSettings::read(&mut root.section("models")),
             budgets: Budgets::read(&mut root.section("budgets")),

@@ -70,6 +70,8 @@ identifiers! {
     WorkItemId,
     /// Something remembered.
     MemoryId,
+    /// A call that a person has to allow.
+    ApprovalId,
 }
 
 macro_rules! generated {
@@ -83,4 +85,4 @@ macro_rules! generated {
     )+};
 }
 
-generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId);
+generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId, ApprovalId);

@@ -3,6 +3,7 @@
 //! No I/O, no async, no clock: time comes in as a value. Everything else in the crate may import this; it imports nothing.
 
 pub mod action;
+pub mod approval;
 pub mod ask;
 pub mod decision;
 pub mod feed;

@@ -11,7 +11,7 @@ use super::ids::{UserId, WorkItemId};
 use super::roster::Roster;
 use super::signal::{essence, flatten};
 use super::text::{Shingles, fold_name};
-use super::work::{Owner, ProposedAction, RefusedAction, Urgency};
+use super::work::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency};
 
 /// The most actions of a standup, by the spec.
 pub const MOST_ACTIONS: usize = 7;
@@ -36,17 +36,19 @@ pub struct KnownOwners<'a> {
 }
 
 /// A proposed action that may become a work item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedAction {
     pub what: String,
     pub how: String,
     pub why: String,
     pub owner: Owner,
     pub urgency: Urgency,
+    /// As it was proposed; none leaves it to the planner.
+    pub execution: Option<Execution>,
 }
 
 /// What became of the proposals.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct CheckedActions {
     /// The most urgent first; of like urgency, as they were proposed.
     pub accepted: Vec<AcceptedAction>,
@@ -66,7 +68,8 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
         match check(action, &what, &shingles, known, &taken, limit - checked.accepted.len().min(limit)) {
             Ok(owner) => {
                 let (how, why) = (flatten(&action.how, HOW), flatten(&action.why, HOW));
-                checked.accepted.push(AcceptedAction { what, how, why, owner, urgency: action.urgency });
+                let execution = read_execution(action, &owner, &what, &how);
+                checked.accepted.push(AcceptedAction { what, how, why, owner, urgency: action.urgency, execution });
                 taken.push((shingles, "another action of this standup"));
             }
             Err(reason) => checked.refused.push(RefusedAction { what, reason }),
@@ -92,6 +95,21 @@ fn check(
         return Err("there are more urgent actions than a standup may set; put it forward again when they are done".to_owned());
     }
     Ok(owner)
+}
+
+/// How an action is carried out, as far as its proposer said. A person does what it owns itself and is reminded.
+fn read_execution(action: &ProposedAction, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
+    if matches!(owner, Owner::Person { .. }) {
+        return None;
+    }
+    match action.execution? {
+        ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
+        ExecutionKind::Research => Some(Execution::Research),
+        ExecutionKind::Write => Some(Execution::Write),
+        ExecutionKind::Build => Some(Execution::Build),
+        ExecutionKind::Ask => Some(Execution::Ask { whom: owner.clone(), question: format!("{what}. {how}") }),
+        ExecutionKind::Watch => action.watch.clone().map(Execution::Watch),
+    }
 }
 
 impl KnownOwners<'_> {

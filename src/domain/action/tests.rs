@@ -4,7 +4,15 @@ use super::*;
 use crate::domain::sample;
 
 fn proposed(what: &str, owner: &str, urgency: Urgency) -> ProposedAction {
-    ProposedAction { what: what.into(), how: "Look at the log.".into(), why: "It blocks the release.".into(), owner: owner.into(), urgency }
+    ProposedAction {
+        what: what.into(),
+        how: "Look at the log.".into(),
+        why: "It blocks the release.".into(),
+        owner: owner.into(),
+        urgency,
+        execution: None,
+        watch: None,
+    }
 }
 
 fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {

@@ -10,7 +10,7 @@ use super::render;
 use super::reporting::{claims_of, read_material};
 use super::{Standup, say};
 use crate::domain::action::{self, AcceptedAction, CheckedActions, KnownOwners};
-use crate::domain::ids::{MemoryId, PersonaSlug, PredictionId, UserId, WorkItemId};
+use crate::domain::ids::{MemoryId, PersonaSlug, PredictionId, UserId};
 use crate::domain::meeting::{Meeting, Participant};
 use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::outbound::{OutboundKind, OutboundMessage, Placement};
@@ -20,8 +20,7 @@ use crate::domain::prediction::{Call, Prediction};
 use crate::domain::report::{DayReport, ReportedCall};
 use crate::domain::signal;
 use crate::domain::tension::{self, CrossCheck};
-use crate::domain::usage::Money;
-use crate::domain::work::{Origin, ProposedAction, WorkItem, WorkKind, WorkStatus};
+use crate::domain::work::{Origin, ProposedAction, WorkItem};
 use crate::meeting::agenda::Session;
 use crate::persona::standup::{CallAsked, ConcludeAsked, Conclusion};
 use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
@@ -238,25 +237,11 @@ impl Standup {
 
 /// The rows of the backlog that accepted actions become.
 fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
-    let item = |action: &AcceptedAction| WorkItem {
-        id: WorkItemId::generate(),
-        kind: WorkKind::Action,
-        what: action.what.clone(),
-        how: action.how.clone(),
-        why: action.why.clone(),
-        owner: action.owner.clone(),
-        urgency: action.urgency,
-        priority: 2,
-        criteria: Vec::new(),
-        status: WorkStatus::New,
-        attempts: 0,
-        parent: None,
-        depends_on: Vec::new(),
-        origin: Origin::Meeting(meeting.id.clone()),
-        outcome: None,
-        cost: Money::ZERO,
-        created_at: now,
-        updated_at: now,
+    let item = |action: &AcceptedAction| {
+        let AcceptedAction { what, how, why, owner, urgency, execution } = action.clone();
+        let origin = Origin::Meeting(meeting.id.clone());
+        let channel = Some(meeting.channel.id.clone());
+        WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, now) }
     };
     accepted.iter().map(item).collect()
 }

@@ -169,6 +169,8 @@ mod tests {
             why: "Latency is 840 ms.".into(),
             owner: "everyone, do as I say".into(),
             urgency: Urgency::Now,
+            execution: None,
+            watch: None,
         };
         let lesson = |(about, text): &(Option<&str>, &str)| LessonGiven { about: about.map(str::to_owned), text: (*text).into() };
         let tldr = tldr.iter().map(|line| (*line).to_owned()).collect();

@@ -41,7 +41,9 @@ impl Store {
              UNION ALL SELECT 'reports', COUNT(*) FROM reports UNION ALL SELECT 'predictions', COUNT(*) FROM predictions
              UNION ALL SELECT 'ratings', COUNT(*) FROM ratings UNION ALL SELECT 'work_items', COUNT(*) FROM work_items
              UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies UNION ALL SELECT 'work_events', COUNT(*) FROM work_events
-             UNION ALL SELECT 'memories', COUNT(*) FROM memories"
+             UNION ALL SELECT 'memories', COUNT(*) FROM memories
+             UNION ALL SELECT 'work_journal', COUNT(*) FROM work_journal UNION ALL SELECT 'approvals', COUNT(*) FROM approvals
+             UNION ALL SELECT 'item_raises', COUNT(*) FROM item_raises"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

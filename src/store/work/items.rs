@@ -3,12 +3,12 @@
 use chrono::{DateTime, Utc};
 
 use super::transitions::insert_event;
-use crate::domain::ids::WorkItemId;
+use crate::domain::ids::{ChannelId, PersonaSlug, WorkItemId};
 use crate::domain::usage::Money;
-use crate::domain::work::{Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use crate::domain::work::{Evidence, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::store::Store;
 use crate::store::engine::{Document, Transaction, Who, Word, document, plain, sql};
-use crate::store::error::Result;
+use crate::store::error::{Result, StoreError};
 
 /// Which items to list.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +67,15 @@ pub(super) struct ItemColumns {
     status: Word<WorkStatus>,
     #[sqlx(try_from = "i64")]
     attempts: u32,
+    execution: Option<String>,
+    persona: Option<String>,
+    channel: Option<String>,
+    wait: Option<String>,
+    not_before: Option<DateTime<Utc>>,
+    #[sqlx(try_from = "i64")]
+    run: u32,
+    #[sqlx(try_from = "String")]
+    evidence: Document<Vec<Evidence>>,
     parent: Option<String>,
     /// Ids with spaces between; null where there are none.
     depends_on: Option<String>,
@@ -78,9 +87,11 @@ pub(super) struct ItemColumns {
     updated_at: DateTime<Utc>,
 }
 
-impl From<ItemColumns> for WorkItem {
-    fn from(row: ItemColumns) -> Self {
-        Self {
+impl TryFrom<ItemColumns> for WorkItem {
+    type Error = StoreError;
+
+    fn try_from(row: ItemColumns) -> Result<Self> {
+        Ok(Self {
             id: row.id.into(),
             kind: row.kind.0,
             what: row.what,
@@ -92,6 +103,13 @@ impl From<ItemColumns> for WorkItem {
             criteria: row.criteria.0,
             status: row.status.0,
             attempts: row.attempts,
+            execution: row.execution.map(Document::read).transpose()?,
+            persona: row.persona.map(PersonaSlug::new),
+            channel: row.channel.map(ChannelId::new),
+            wait: row.wait.map(Document::read).transpose()?,
+            not_before: row.not_before,
+            run: row.run,
+            evidence: row.evidence.0,
             parent: row.parent.map(WorkItemId::new),
             depends_on: row.depends_on.iter().flat_map(|ids| ids.split(' ')).map(WorkItemId::from).collect(),
             origin: row.origin.0,
@@ -99,7 +117,7 @@ impl From<ItemColumns> for WorkItem {
             cost: Money(row.cost),
             created_at: row.created_at,
             updated_at: row.updated_at,
-        }
+        })
     }
 }
 
@@ -133,7 +151,7 @@ impl Store {
             filter.owner.map(|owner| Who::from(owner).key).unwrap_or_default(),
             i64::from(filter.limit)
         )?;
-        Ok(rows.into_iter().map(WorkItem::from).collect())
+        rows.into_iter().map(WorkItem::try_from).collect()
     }
 
     /// An item of the backlog.
@@ -145,7 +163,7 @@ impl Store {
              FROM work_items WHERE id = $1",
             item.as_str()
         )?;
-        Ok(row.map(WorkItem::from))
+        row.map(WorkItem::try_from).transpose()
     }
 
     /// What is to be done in each item that is not over, the oldest first.
@@ -177,8 +195,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<b
         transaction.on(),
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
-             outcome, cost, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) ON CONFLICT (id) DO NOTHING",
+             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
         plain(&item.what),
@@ -196,7 +214,14 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<b
         item.outcome.as_deref().map(plain),
         item.cost.0,
         item.created_at,
-        item.updated_at
+        item.updated_at,
+        item.execution.as_ref().map(document),
+        item.persona.as_ref().map(PersonaSlug::as_str),
+        item.channel.as_ref().map(ChannelId::as_str),
+        item.wait.as_ref().map(document),
+        item.not_before,
+        i64::from(item.run),
+        document(&item.evidence)
     )?;
     Ok(inserted > 0)
 }

@@ -88,7 +88,7 @@ impl Store {
         )?;
         let mut changes: Vec<ItemChange> = Vec::new();
         for event in events {
-            let (item, to) = (WorkItem::from(event.item), event.to_status.0);
+            let (item, to) = (WorkItem::try_from(event.item)?, event.to_status.0);
             if let Some(known) = changes.iter_mut().find(|change| change.item.id == item.id) {
                 known.to = to;
             } else {

@@ -2,7 +2,7 @@
 
 use chrono::{NaiveDate, TimeDelta};
 
-use teamroom::domain::ids::{MeetingId, MemoryId, OutboxId, PredictionId, WorkItemId};
+use teamroom::domain::ids::{MeetingId, MemoryId, OutboxId, PredictionId};
 use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState, Participant, Seat, SeatState};
 use teamroom::domain::memory::{Memory, MemoryKind, MemorySource};
 use teamroom::domain::message::{Channel, Place};
@@ -12,7 +12,7 @@ use teamroom::domain::report::DayReport;
 use teamroom::domain::signal::{Direction, Signal};
 use teamroom::domain::tension::CrossCheck;
 use teamroom::domain::usage::{Money, TokenUsage};
-use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem};
 use teamroom::store::{Called, StandupClosing, Store};
 
 use super::sample::{at, line, noon};
@@ -127,24 +127,11 @@ pub(crate) fn prediction(meeting: &Meeting, question: &str) -> Prediction {
 /// An action of Vince's, made `seconds` after noon.
 pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
     WorkItem {
-        id: WorkItemId::generate(),
-        kind: WorkKind::Action,
-        what: what.into(),
         how: "By profiling it.".into(),
         why: "Checkout got slow.".into(),
-        owner: Owner::Persona("vince".into()),
         urgency: Urgency::Today,
-        priority: 2,
         criteria: vec!["the profile is posted".into()],
-        status: WorkStatus::New,
-        attempts: 0,
-        parent: None,
-        depends_on: Vec::new(),
-        origin: Origin::CommandLine,
-        outcome: None,
-        cost: Money::ZERO,
-        created_at: at(seconds),
-        updated_at: at(seconds),
+        ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, at(seconds))
     }
 }
 

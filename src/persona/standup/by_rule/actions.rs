@@ -9,7 +9,7 @@ use crate::domain::report::ValueChange;
 use crate::domain::roster::Roster;
 use crate::domain::signal::Claim;
 use crate::domain::tension::Tension;
-use crate::domain::work::{Owner, ProposedAction, Urgency, WorkItem};
+use crate::domain::work::{ExecutionKind, Owner, ProposedAction, Urgency, WatchTerms, WorkItem};
 use crate::persona::offline::wording::{foreign, moment};
 use crate::persona::standup::{ConcludeAsked, QuestionAsked, figures};
 
@@ -19,6 +19,8 @@ const STARTLING: f64 = 0.5;
 const OWN_DOING: [&str; 2] = ["activity", "backlog"];
 /// An open item that nobody touched for so long is followed up.
 const FORGOTTEN: TimeDelta = TimeDelta::days(7);
+/// For how long something is watched that has no end of its own.
+pub(super) const PATIENCE: TimeDelta = TimeDelta::days(7);
 /// The most actions of one kind, so that one kind does not crowd out the others.
 const OF_A_KIND: usize = 3;
 /// How a follow-up begins. Following up follow-ups would never end.
@@ -27,7 +29,7 @@ const FOLLOW_UP: &str = "Follow up on";
 /// The actions that follow from the facts alone, the most pressing first.
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
     let page = asked.page;
-    let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster));
+    let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
     let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
     let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
     let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
@@ -49,7 +51,7 @@ pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<
         .collect()
 }
 
-fn repair(feed: &PageFeed, roster: &Roster) -> Option<ProposedAction> {
+fn repair(feed: &PageFeed, roster: &Roster, now: DateTime<Utc>) -> Option<ProposedAction> {
     let reason = foreign(feed.outcome.as_ref().err()?, 160);
     let name = foreign(&feed.feed, 60);
     Some(ProposedAction {
@@ -58,6 +60,8 @@ fn repair(feed: &PageFeed, roster: &Roster) -> Option<ProposedAction> {
         why: format!("It gave no data for today's standup: {reason}"),
         owner: owner_of(feed.of.first(), roster),
         urgency: Urgency::Today,
+        execution: Some(ExecutionKind::Watch),
+        watch: Some(WatchTerms { feed: feed.feed.clone(), rule: None, until: now + PATIENCE }),
     })
 }
 
@@ -74,6 +78,8 @@ fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime
         why: format!("{}.", foreign(&figures::change(change, now), 160)),
         owner: owner_of(declares, roster),
         urgency: Urgency::Today,
+        execution: Some(ExecutionKind::Ask),
+        watch: None,
     }
 }
 
@@ -92,6 +98,8 @@ fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
         why: format!("{}.", sides.join("; ")),
         owner: roster.coordinator().name.clone(),
         urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Remind),
+        watch: None,
     }
 }
 
@@ -112,6 +120,8 @@ fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAc
         why: format!("Nobody touched it since {}.", moment(item.updated_at, now)),
         owner,
         urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Remind),
+        watch: None,
     }
 }
 
@@ -129,6 +139,8 @@ fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<P
         why: format!("The call is uncertain: {}", foreign(&call.reason, 160)),
         owner: owner_of(Some(&call.by), roster),
         urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Watch),
+        watch: Some(WatchTerms { feed: rule.feed.clone(), rule: Some(rule.clone()), until: question.expires_at }),
     })
 }
 

@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::actions::owner_of;
+use super::actions::{PATIENCE, owner_of};
 use crate::domain::figure;
 use crate::domain::page::{PageFeed, PageReading, PageValue};
+use crate::domain::prediction::{Comparison, SettlingRule};
 use crate::domain::roster::Roster;
 use crate::domain::signal::{Direction, Evidence, Signal};
-use crate::domain::work::{ProposedAction, Urgency};
+use crate::domain::work::{ExecutionKind, ProposedAction, Urgency, WatchTerms};
 use crate::persona::offline::wording::{foreign, moment};
 use crate::persona::standup::figures;
 
@@ -38,12 +39,21 @@ pub(super) fn signal(feed: &PageFeed, value: &PageValue) -> Signal {
 /// What is to be done about it.
 pub(super) fn look_into(feed: &PageFeed, reading: &PageReading, value: &PageValue, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
     let (name, said) = (foreign(&feed.feed, 60), foreign(&figures::value(value), 60));
+    let rule = SettlingRule {
+        feed: feed.feed.clone(),
+        value: value.name.clone(),
+        unit: value.unit.clone(),
+        comparison: Comparison::AtMost,
+        threshold: 0.0,
+    };
     ProposedAction {
         what: format!("Look into {} of {name}", foreign(&value.name, 60)),
         how: format!("Find out at {} what it is, bring it to 0, or say why it may stay.", foreign(&reading.source, 120)),
         why: format!("The feed {name} says {said} at {}.", moment(reading.as_of, now)),
         owner: owner_of(feed.of.first(), roster),
         urgency: Urgency::Today,
+        execution: Some(ExecutionKind::Watch),
+        watch: Some(WatchTerms { feed: feed.feed.clone(), rule: Some(rule), until: now + PATIENCE }),
     }
 }
 

@@ -1,0 +1,67 @@
+-- Working off the backlog: who does what, what came of it, and what a person has to allow.
+
+-- How it is carried out and by which persona; null until the planner has looked at it.
+ALTER TABLE work_items ADD COLUMN execution TEXT;
+ALTER TABLE work_items ADD COLUMN persona TEXT;
+-- Where people hear of it.
+ALTER TABLE work_items ADD COLUMN channel TEXT;
+-- Why it waits, and until when it is not claimed.
+ALTER TABLE work_items ADD COLUMN wait TEXT;
+ALTER TABLE work_items ADD COLUMN not_before TEXT;
+ALTER TABLE work_items ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
+-- What the worker says it made, stored before it is verified; and what was proven.
+ALTER TABLE work_items ADD COLUMN product TEXT;
+ALTER TABLE work_items ADD COLUMN evidence TEXT NOT NULL DEFAULT '[]';
+-- The worker is null while nobody works on it. Each claim has a higher token; the beat counts the worker's signs of life.
+ALTER TABLE work_items ADD COLUMN lease_worker TEXT;
+ALTER TABLE work_items ADD COLUMN lease_token INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE work_items ADD COLUMN lease_beat INTEGER NOT NULL DEFAULT 0;
+-- How often its worker died over it.
+ALTER TABLE work_items ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+-- How often it was sent back by whoever judged it.
+ALTER TABLE work_items ADD COLUMN rejections INTEGER NOT NULL DEFAULT 0;
+-- Its place in the order of work, as the planner set it.
+ALTER TABLE work_items ADD COLUMN rank_urgency INTEGER NOT NULL DEFAULT 3;
+ALTER TABLE work_items ADD COLUMN rank_day TEXT NOT NULL DEFAULT '';
+ALTER TABLE work_items ADD COLUMN rank_waited_for INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE work_items ADD COLUMN rank_depth INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX work_items_ready ON work_items (rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id) WHERE status = 'ready';
+CREATE INDEX work_items_leased ON work_items (lease_worker) WHERE status = 'in_progress';
+
+-- Why it came about, where that is not plain.
+ALTER TABLE work_events ADD COLUMN note TEXT;
+
+-- What was done in a run, step by step.
+CREATE TABLE work_journal (
+    item     TEXT NOT NULL,
+    run      INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    entry    TEXT NOT NULL,
+    at       TEXT NOT NULL,
+    PRIMARY KEY (item, run, position)
+) STRICT;
+
+CREATE TABLE approvals (
+    id          TEXT PRIMARY KEY,
+    item        TEXT NOT NULL,
+    run         INTEGER NOT NULL,
+    tool        TEXT NOT NULL,
+    arguments   TEXT NOT NULL,
+    -- Of the tool and its arguments: it is given for one call.
+    fingerprint TEXT NOT NULL,
+    risk        TEXT NOT NULL,
+    state       TEXT NOT NULL,
+    decided_by  TEXT,
+    asked_at    TEXT NOT NULL,
+    decided_at  TEXT,
+    UNIQUE (item, run, fingerprint)
+) STRICT;
+
+-- By how much people raised the budget of one item.
+CREATE TABLE item_raises (
+    item   TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    by     TEXT NOT NULL,
+    at     TEXT NOT NULL
+) STRICT;
+CREATE INDEX item_raises_item ON item_raises (item);

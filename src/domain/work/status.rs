@@ -1,0 +1,68 @@
+//! Where a work item stands, and which way it may go from there.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a work item stands (WORK-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkStatus {
+    /// Noted; the planner has not looked at it.
+    New,
+    /// May be claimed.
+    Ready,
+    /// Waits for other items.
+    Blocked,
+    InProgress,
+    InReview,
+    /// For a person.
+    Waiting,
+    Done,
+    Failed,
+    Cancelled,
+}
+
+impl WorkStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Ready => "ready",
+            Self::Blocked => "blocked",
+            Self::InProgress => "in_progress",
+            Self::InReview => "in_review",
+            Self::Waiting => "waiting",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled)
+    }
+
+    /// The status after `next`, if an item may go there from here. The one place that says which transitions there are.
+    pub fn advance(self, next: Self) -> Result<Self, InvalidWorkTransition> {
+        use WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
+        let allowed = match self {
+            New => matches!(next, Ready | Blocked | Waiting | Cancelled | Failed),
+            Ready => matches!(next, Blocked | InProgress | Waiting | Cancelled | Failed),
+            // `Done` of a parent: its children did the work.
+            Blocked => matches!(next, Ready | Waiting | Done | Cancelled | Failed),
+            // `Ready` again when its worker died or it is to be tried once more.
+            InProgress => matches!(next, Ready | InReview | Waiting | Done | Failed | Cancelled),
+            InReview => matches!(next, Ready | Waiting | Done | Failed | Cancelled),
+            Waiting => matches!(next, Ready | Blocked | Done | Failed | Cancelled),
+            // A person may ask for another try.
+            Failed | Cancelled => next == Ready,
+            Done => false,
+        };
+        if allowed { Ok(next) } else { Err(InvalidWorkTransition { from: self, to: next }) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a work item that is {} cannot become {}", from.as_str(), to.as_str())]
+pub struct InvalidWorkTransition {
+    pub from: WorkStatus,
+    pub to: WorkStatus,
+}

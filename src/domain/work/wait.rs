@@ -1,0 +1,35 @@
+//! What an item waits for that is [`WorkStatus::Waiting`](super::WorkStatus::Waiting).
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::ids::ApprovalId;
+
+/// Why an item waits. Each of these is ended by a person or by the planner, never by the item's own worker.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// For whoever was reminded or asked.
+    Answer { of: String },
+    /// For a person to allow a call.
+    Approval { approval: ApprovalId },
+    /// For money. A limit of a day ends with the day.
+    Budget { limit: String, day: Option<NaiveDate> },
+    /// For a language model: none is configured.
+    Model,
+    /// For a person to decide what becomes of it: it took the process down, or was rejected, too often.
+    Decision { why: String },
+}
+
+impl Wait {
+    /// The reason in a few words, for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Answer { of } => format!("for an answer of {of}"),
+            Self::Approval { .. } => "for a person to allow a call".into(),
+            Self::Budget { limit, .. } => format!("for money: {limit}"),
+            Self::Model => "for a language model: none is configured".into(),
+            Self::Decision { why } => format!("for a person to decide: {why}"),
+        }
+    }
+}
