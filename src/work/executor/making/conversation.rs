@@ -6,7 +6,7 @@ use crate::domain::approval::fingerprint;
 use crate::domain::work::{JournalCall, JournalEntry, Trace, WorkItem};
 use crate::llm::{ModelMessage, ToolCall};
 use crate::persona::context::{Cleaner, new_marker};
-use crate::tools::limits::Spent;
+use crate::tools::Spent;
 
 /// Where a run stands, as its journal tells: the same entries always give the same state, whoever wrote them.
 #[derive(Debug, Default)]

@@ -179,7 +179,7 @@ mod tests {
         let lessons = ["Prices without a date were not accepted.".to_owned()];
         let needs = [need];
         let background = Background { needs: &needs, rejected: Some("prices.md names https://x.example, which was not fetched."), lessons: &lessons, channel: None };
-        let feeds = [FeedReport { feed: "shop".into(), outcome: Err(FeedError::TimedOut) }];
+        let feeds = [FeedReport { feed: "shop".into(), outcome: Err(FeedError::Failed("the shop is closed".into())) }];
         let (message, tainted) = prompt(&item(Origin::Meeting("meeting-1".into())), Making::Document, &background, &feeds);
         assert!(tainted);
         insta::assert_snapshot!(message);
