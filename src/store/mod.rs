@@ -36,8 +36,8 @@ use engine::{Db, Leadership, Opened, Use};
 pub use error::StoreError;
 pub use identities::Identity;
 pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
-pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
-pub use meeting::{Called, HeldStandup, OpenMeeting, StandupClosing, StoredReport};
+pub use limits::{Blocked, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
+pub use meeting::{Called, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{
     AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,

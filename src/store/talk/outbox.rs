@@ -39,6 +39,17 @@ impl Store {
         transaction.commit().await
     }
 
+    /// Puts a message into the outbox whose id says what it is about. False when it is or was there, whatever became of it.
+    pub async fn enqueue_once(&self, message: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        if find_row(&mut transaction, &message.id).await? {
+            return Ok(false);
+        }
+        insert_outbound(&mut transaction, std::slice::from_ref(message), None, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
     /// The channels whose next message may be sent now, the longest waiting first.
     pub async fn list_due_channels(&self, now: DateTime<Utc>) -> Result<Vec<ChannelId>> {
         let rows: Vec<(String,)> = sql!(
@@ -122,6 +133,12 @@ impl Store {
         Ok(row.and_then(|(channel, message, at)| Some(Posted { channel: channel.into(), message: message?.into(), at: at? })))
     }
 
+    /// Whether a message is or was in the outbox, whatever became of it.
+    pub async fn is_enqueued(&self, message: &OutboxId) -> Result<bool> {
+        let row: Option<(String,)> = sql!(self.db().read(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
+        Ok(row.is_some())
+    }
+
     /// Lets a message wait until `next`, because of `why`.
     pub async fn record_retry(&self, message: &OutboxId, next: DateTime<Utc>, why: &str) -> Result<()> {
         sql!(
@@ -165,6 +182,11 @@ impl Store {
         )?;
         Ok(row.map(|row| row.message.0))
     }
+}
+
+async fn find_row(transaction: &mut Transaction, message: &OutboxId) -> Result<bool> {
+    let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
+    Ok(row.is_some())
 }
 
 async fn mark_sent(transaction: &mut Transaction, message: &OutboxId, posted: &Posted) -> Result<()> {

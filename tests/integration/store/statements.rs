@@ -87,7 +87,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
     for statement in list_statements() {
         let prepare = AssertSqlSafe(format!("PREPARE statement AS {statement}"));
         connection.execute(prepare).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
-        let values = vec!["NULL"; (1..=20).take_while(|number| statement.contains(&format!("${number}"))).count()];
+        let values = vec!["NULL"; (1..).take_while(|number| statement.contains(&format!("${number}"))).count()];
         let values = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
         let plan = sqlx::raw_sql(AssertSqlSafe(format!("EXPLAIN EXECUTE statement{values}")));
         for step in plan.fetch_all(&mut connection).await.unwrap() {
