@@ -42,7 +42,10 @@ pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{
     AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
 };
-pub use work::{AdvanceError, ItemChange, ItemCounts, ItemFilter};
+pub use work::{
+    AdvanceError, ClaimTerms, Claimed, End, Ended, InsertItemsError, ItemAnswer, ItemChange, ItemCounts, ItemEdit, ItemEvent, ItemFilter,
+    ItemJudgement, Planned, RunEnd, SeenLease,
+};
 
 use error::Result;
 
