@@ -40,7 +40,7 @@ pub use limits::{Blocked, CostGroup, CostLine, Halt, HaltScope, Limit, Refused, 
 pub use meeting::{Called, HeldStandup, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{
-    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
+    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, Delivery, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
 };
 pub use work::{AdvanceError, ItemChange, ItemCounts, ItemFilter};
 

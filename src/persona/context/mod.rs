@@ -132,13 +132,13 @@ const QUOTES: usize = 4;
 
 /// Takes out of a foreign text what could make it more than text.
 #[derive(Clone, Copy)]
-pub(super) struct Cleaner<'a> {
-    pub(super) marker: &'a str,
+pub(crate) struct Cleaner<'a> {
+    pub(crate) marker: &'a str,
 }
 
 impl Cleaner<'_> {
     /// Without invisible characters and without the marker, at most about `bytes` long.
-    pub(super) fn text(self, text: &str, bytes: usize) -> String {
+    pub(crate) fn text(self, text: &str, bytes: usize) -> String {
         let clean = without_invisible(text).trim_end().replace(self.marker, "…");
         if clean.len() <= bytes {
             return clean;
@@ -148,14 +148,14 @@ impl Cleaner<'_> {
     }
 
     /// One line, at most `chars` long.
-    pub(super) fn line(self, text: &str, chars: usize) -> String {
+    pub(crate) fn line(self, text: &str, chars: usize) -> String {
         let clean = self.text(text, usize::MAX);
         cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
     }
 }
 
 /// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
-pub(super) fn flat_name(name: &str) -> String {
+pub(crate) fn flat_name(name: &str) -> String {
     let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
     let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
     if flat.is_empty() { "somebody".into() } else { flat }
