@@ -40,7 +40,7 @@ pub use limits::{Blocked, Halt, HaltScope, ReserveError, Reserved, Spent};
 pub use meeting::{Called, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{
-    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
+    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, Delivery, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
 };
 pub use work::{
     AdvanceError, ClaimTerms, Claimed, End, Ended, InsertItemsError, ItemAnswer, ItemChange, ItemCounts, ItemEdit, ItemEvent, ItemFilter,

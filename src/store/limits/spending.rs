@@ -7,7 +7,7 @@
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::config::Budgets;
-use crate::domain::ids::PersonaSlug;
+use crate::domain::ids::{PersonaSlug, WorkItemId};
 use crate::domain::usage::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
 use crate::store::Store;
 use crate::store::engine::{Transaction, count, plain, sql};
