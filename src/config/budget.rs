@@ -10,12 +10,23 @@ pub struct Budgets {
     /// Per day and persona.
     pub persona_day: Option<Money>,
     pub persona_day_tokens: Option<u64>,
+    /// Per work item, however many days and tries it takes.
+    pub item: Option<Money>,
+    pub item_tokens: Option<u64>,
 }
 
 impl Default for Budgets {
-    /// Five dollars a day: enough for a team's day of chat on cheap models, and no surprise on a bill.
+    /// Five dollars a day: enough for a team's day of chat on cheap models, and no surprise on a bill. One for a work item, so that none
+    /// takes the day from the others.
     fn default() -> Self {
-        Self { day: Some(Money(5_000_000)), day_tokens: None, persona_day: None, persona_day_tokens: None }
+        Self {
+            day: Some(Money(5_000_000)),
+            day_tokens: None,
+            persona_day: None,
+            persona_day_tokens: None,
+            item: Some(Money(1_000_000)),
+            item_tokens: None,
+        }
     }
 }
 
@@ -31,6 +42,8 @@ impl Budgets {
                 default.persona_day_tokens,
                 "Tokens that each persona may use in a day.",
             ),
+            item: section.read("item", default.item, "Dollars that one work item may cost, all its tries together."),
+            item_tokens: section.read("item_tokens", default.item_tokens, "Tokens that one work item may use, all its tries together."),
         }
     }
 }

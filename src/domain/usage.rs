@@ -156,6 +156,37 @@ pub struct Settlement {
     pub outcome: CallOutcome,
 }
 
+/// What costs are added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostGroup {
+    /// UTC.
+    Day,
+    Persona,
+    Purpose,
+    Model,
+}
+
+impl CostGroup {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Persona => "persona",
+            Self::Purpose => "purpose",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// One group's sums. Calls that are not settled count at their worst case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostLine {
+    /// The day, persona, purpose or model; `none` for callers that are no persona.
+    pub key: String,
+    pub calls: u64,
+    pub usage: TokenUsage,
+    pub cost: Money,
+}
+
 /// A limit of the budgets (COST-2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Limit {
@@ -165,6 +196,7 @@ pub enum Limit {
     PersonaDayTokens(PersonaSlug),
     /// Of one work item, over all its runs.
     Item(WorkItemId),
+    ItemTokens(WorkItemId),
 }
 
 impl Limit {
@@ -172,7 +204,7 @@ impl Limit {
     pub fn ends_with_the_day(&self) -> bool {
         match self {
             Self::Day | Self::DayTokens | Self::PersonaDay(_) | Self::PersonaDayTokens(_) => true,
-            Self::Item(_) => false,
+            Self::Item(_) | Self::ItemTokens(_) => false,
         }
     }
 }
@@ -195,6 +227,7 @@ impl fmt::Display for Refused {
             Limit::PersonaDay(persona) => write!(f, "{persona} has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
             Limit::PersonaDayTokens(persona) => write!(f, "{persona} has used {spent} of its {allowed} tokens for today (UTC)"),
             Limit::Item(_) => write!(f, "this item has used {} of its {}", Money(spent), Money(allowed)),
+            Limit::ItemTokens(_) => write!(f, "this item has used {spent} of its {allowed} tokens"),
         }
     }
 }

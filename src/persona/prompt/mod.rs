@@ -6,6 +6,7 @@
 
 pub(crate) mod standup;
 pub(crate) mod work;
+pub(crate) mod work_review;
 
 use std::sync::LazyLock;
 
@@ -29,6 +30,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("standup_call", include_str!("standup_call.md.j2")),
         ("standup_conclude", include_str!("standup_conclude.md.j2")),
         ("work", include_str!("work.md.j2")),
+        ("work_review", include_str!("work_review.md.j2")),
     ];
     for (name, source) in sources {
         templates.add_template(name, source).expect("our own templates are well formed");

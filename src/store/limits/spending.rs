@@ -2,13 +2,13 @@
 //!
 //! A reservation counts at its worst case until it is settled; one that a crash left behind counts like that for good. Sums of each
 //! day (UTC) are kept beside the ledger, in the same transactions, so that a reservation costs the same at the end of a day as at
-//! its beginning.
+//! its beginning. What one work item has cost is added up from the ledger itself: its calls are few, and an index leads to them.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::config::Budgets;
-use crate::domain::ids::PersonaSlug;
-use crate::domain::usage::{CallOutcome, Limit, Money, Refused, Reservation, Settlement};
+use crate::domain::ids::{PersonaSlug, WorkItemId};
+use crate::domain::usage::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
 use crate::store::Store;
 use crate::store::engine::{Transaction, count, plain, sql};
 use crate::store::error::{Result, StoreError};
@@ -50,6 +50,14 @@ struct Sums {
     raised: i64,
 }
 
+/// What a work item has cost so far, and by how much its budget was raised.
+#[derive(sqlx::FromRow)]
+struct ItemSums {
+    cost: i64,
+    tokens: i64,
+    raised: i64,
+}
+
 impl Store {
     /// Sets the worst case of a call aside.
     ///
@@ -60,7 +68,11 @@ impl Store {
         transaction.serialize(TURNSTILE).await?;
         let day = reservation.at.date_naive();
         let sums = find_sums(&mut transaction, day, reservation.persona.as_ref()).await?;
-        let reserved = check(reservation, budgets, &sums)?;
+        let item = match reservation.purpose {
+            Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
+            _ => None,
+        };
+        let reserved = check(reservation, budgets, &sums, item.as_ref())?;
         insert_reservation(&mut transaction, reservation, day).await?;
         let tokens = count(reservation.tokens);
         add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)
@@ -107,6 +119,20 @@ impl Store {
         Ok(())
     }
 
+    /// Raises the budget of one work item, in dollars, for good.
+    pub async fn raise_item(&self, item: &WorkItemId, amount: Money, by: &str, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO item_raises (item, amount, by, at) VALUES ($1, $2, $3, $4)",
+            item.as_str(),
+            amount.0,
+            plain(by),
+            at
+        )?;
+        Ok(())
+    }
+
     /// What the day of `now` (UTC) has cost so far.
     pub async fn spent_today(&self, now: DateTime<Utc>) -> Result<Spent> {
         let (cost, tokens, raised): (i64, i64, i64) = sql!(
@@ -135,8 +161,19 @@ async fn find_sums(transaction: &mut Transaction, day: NaiveDate, persona: Optio
     )
 }
 
-/// Holds the call against each limit, the team's first.
-fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums) -> Result<Reserved, Refused> {
+async fn find_item_sums(transaction: &mut Transaction, item: &str) -> Result<ItemSums> {
+    sql!(
+        transaction.on(),
+        fetch_one,
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens,
+             (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM item_raises WHERE item = $1) AS raised
+         FROM ledger WHERE subject = $1",
+        item
+    )
+}
+
+/// Holds the call against each limit: the team's first, the item's last, so that nobody raises an item in vain.
+fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>) -> Result<Reserved, Refused> {
     let (cost, tokens) = (reservation.cost.0, count(reservation.tokens));
     let day = budgets.day.map(|limit| limit.0 + sums.raised);
     let day_tokens = budgets.day_tokens.map(count);
@@ -144,6 +181,11 @@ fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums) -> Result<Re
     if let Some(persona) = &reservation.persona {
         limits.push((Limit::PersonaDay(persona.clone()), budgets.persona_day.map(|limit| limit.0), sums.persona_cost, cost));
         limits.push((Limit::PersonaDayTokens(persona.clone()), budgets.persona_day_tokens.map(count), sums.persona_tokens, tokens));
+    }
+    if let Some(item) = item {
+        let id = WorkItemId::new(&*reservation.subject);
+        limits.push((Limit::Item(id.clone()), budgets.item.map(|limit| limit.0 + item.raised), item.cost, cost));
+        limits.push((Limit::ItemTokens(id), budgets.item_tokens.map(count), item.tokens, tokens));
     }
     for (limit, allowed, spent, more) in limits {
         if let Some(allowed) = allowed

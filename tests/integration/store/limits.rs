@@ -3,11 +3,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use teamroom::config::Budgets;
 use teamroom::domain::decision::Block;
-use teamroom::domain::ids::LedgerId;
+use teamroom::domain::ids::{LedgerId, WorkItemId};
 use teamroom::domain::message::Speaker;
 use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement, TokenUsage};
-use teamroom::store::{Blocked, CostGroup, HaltScope, ReserveError, Reserved, Spent, Store};
+use teamroom::domain::usage::{CallOutcome, CostGroup, Limit, Money, Purpose, Refused, Reservation, Settlement, TokenUsage};
+use teamroom::store::{Blocked, HaltScope, ReserveError, Reserved, Spent, Store};
 
 use super::sample::{at, general, noon};
 use super::{Home, on_both};
@@ -22,6 +22,9 @@ on_both!(
     each_limit_refuses_by_itself,
     a_raised_budget_lasts_for_its_day,
     callers_at_once_never_spend_more_than_the_limit,
+    an_item_is_refused_at_its_limit_and_goes_on_when_it_is_raised,
+    an_item_counts_all_its_days_and_nobody_elses_calls,
+    workers_at_once_never_take_an_item_over_its_limit,
     costs_add_up_by_day_persona_purpose_and_model,
 );
 
@@ -116,7 +119,7 @@ fn dollars_a_day(dollars: f64) -> Budgets {
 }
 
 fn unlimited() -> Budgets {
-    Budgets { day: None, day_tokens: None, persona_day: None, persona_day_tokens: None }
+    Budgets { day: None, day_tokens: None, persona_day: None, persona_day_tokens: None, item: None, item_tokens: None }
 }
 
 fn refused(outcome: Result<Reserved, ReserveError>) -> Refused {
@@ -203,6 +206,79 @@ async fn callers_at_once_never_spend_more_than_the_limit(home: &Home) {
     }
     assert_eq!(accepted, 10);
     assert_eq!(spent(&store).await.cost, Money::from_dollars(1.0));
+}
+
+/// A call for a work item.
+fn step(item: &WorkItemId, dollars: f64, tokens: u64, when: DateTime<Utc>) -> Reservation {
+    Reservation { purpose: Purpose::Step, subject: item.to_string(), ..call(Some("vince"), dollars, tokens, when) }
+}
+
+fn dollars_an_item(dollars: f64) -> Budgets {
+    Budgets { item: Some(Money::from_dollars(dollars)), ..unlimited() }
+}
+
+async fn an_item_is_refused_at_its_limit_and_goes_on_when_it_is_raised(home: &Home) {
+    let store = home.open().await;
+    let item = WorkItemId::generate();
+    let first = step(&item, 0.9, 100, noon());
+    store.reserve(&first, &dollars_an_item(1.0)).await.unwrap();
+    // The last call may cost more than was set aside for it; by no more than that is the limit ever passed.
+    store.settle(&real(&first, 1.02)).await.unwrap();
+    let over = refused(store.reserve(&step(&item, 0.01, 10, at(1)), &dollars_an_item(1.0)).await);
+    assert_eq!(over, Refused { limit: Limit::Item(item.clone()), spent: 1_020_000, allowed: 1_000_000 });
+    assert_eq!(over.to_string(), "this item has used $1.02 of its $1.00");
+    assert_eq!(store.spent_on(item.as_str()).await.unwrap().0, Money(1_020_000), "what was refused is not spent");
+    store.reserve(&step(&item, 0.0, 10, at(1)), &dollars_an_item(1.0)).await.unwrap();
+
+    store.raise_item(&item, Money::from_dollars(0.5), "Ada", at(2)).await.unwrap();
+    store.raise_item(&item, Money::from_dollars(0.5), "Ben\0", at(3)).await.unwrap();
+    store.close().await;
+    let store = home.open().await;
+    store.reserve(&step(&item, 0.98, 10, at(4)), &dollars_an_item(1.0)).await.unwrap();
+    assert_eq!(refused(store.reserve(&step(&item, 0.01, 10, at(4)), &dollars_an_item(1.0)).await).allowed, 2_000_000);
+}
+
+async fn an_item_counts_all_its_days_and_nobody_elses_calls(home: &Home) {
+    let store = home.open().await;
+    let (item, other) = (WorkItemId::generate(), WorkItemId::generate());
+    store.reserve(&step(&item, 0.6, 600, noon() - TimeDelta::days(1)), &unlimited()).await.unwrap();
+    store.reserve(&step(&item, 0.3, 300, noon()), &dollars_an_item(1.0)).await.unwrap();
+    store.reserve(&step(&other, 0.9, 900, noon()), &dollars_an_item(1.0)).await.unwrap();
+    assert_eq!(refused(store.reserve(&step(&item, 0.2, 200, noon()), &dollars_an_item(1.0)).await).limit, Limit::Item(item.clone()));
+
+    let tokens = Budgets { item_tokens: Some(1000), ..unlimited() };
+    let over = refused(store.reserve(&step(&item, 0.0, 200, noon()), &tokens).await);
+    assert_eq!(over, Refused { limit: Limit::ItemTokens(item.clone()), spent: 900, allowed: 1000 });
+    assert_eq!(over.to_string(), "this item has used 900 of its 1000 tokens");
+    // Talk about an item is not work on it, and has limits of its own.
+    let talk = Reservation { purpose: Purpose::Chat, ..step(&item, 0.2, 200, noon()) };
+    store.reserve(&talk, &Budgets { item: Some(Money::ZERO), ..tokens.clone() }).await.unwrap();
+    // The day's limit is told first: an item would be raised in vain.
+    let both = Budgets { day: Some(Money::from_dollars(1.0)), item: Some(Money::ZERO), ..unlimited() };
+    assert_eq!(refused(store.reserve(&step(&item, 0.2, 10, noon()), &both).await).limit, Limit::Day);
+}
+
+async fn workers_at_once_never_take_an_item_over_its_limit(home: &Home) {
+    let store = home.open().await;
+    let items: Vec<_> = (0..3).map(|_| WorkItemId::generate()).collect();
+    // Amounts of all sizes, so that what is left over is too small for some and enough for others.
+    let calls: Vec<_> = (0..60)
+        .map(|number| {
+            let (store, item) = (store.clone(), items[number % 3].clone());
+            let dollars = [0.05, 0.13, 0.31][number / 3 % 3];
+            tokio::spawn(async move { store.reserve(&step(&item, dollars, 10, noon()), &dollars_an_item(1.0)).await.is_ok() })
+        })
+        .collect();
+    let mut accepted = 0;
+    for call in calls {
+        accepted += u32::from(call.await.unwrap());
+    }
+    for item in &items {
+        let (spent, _) = store.spent_on(item.as_str()).await.unwrap();
+        assert!(spent <= Money::from_dollars(1.0), "{spent} of $1.00");
+        assert!(spent > Money::from_dollars(0.86), "{spent}: what fits is not refused");
+    }
+    assert!(accepted < 60);
 }
 
 async fn costs_add_up_by_day_persona_purpose_and_model(home: &Home) {
