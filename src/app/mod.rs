@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::chat::redact::Redactor;
@@ -31,6 +32,9 @@ use crate::persona::turn::{Performer, Readings};
 use crate::schedule::{self, Schedule, ScheduleDesk};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
+use crate::tools::Toolbox;
+use crate::tools::workspace::Workspaces;
+use crate::work::{self, Work};
 use crate::{http, telemetry};
 use ports::{Memory, Reception};
 use sources::OwnDoings;
@@ -130,6 +134,13 @@ impl App {
             wake: called.clone(),
         });
         let performer = Arc::new(performer);
+        let work = work::Parts {
+            relay: Some(relay.clone()),
+            tasks: tasks.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+            ..work_parts(&config, &roster, &store, &performer, &clock)?
+        };
         let meetings = Meetings::new(meeting::Parts {
             roster: roster.clone(),
             standup: config.standup.clone(),
@@ -142,10 +153,11 @@ impl App {
             clock: clock.clone(),
             tasks: tasks.clone(),
             called: called.clone(),
-            backlog: Arc::new(Notify::new()),
+            backlog: work.wake.clone(),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
+        let work = Work::new(work);
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -157,6 +169,7 @@ impl App {
                 relay: relay.clone(),
                 schedule: ScheduleDesk::new(schedule.clone()),
                 standups: meetings.desk(),
+                work: work.desk(),
                 meetings: called,
                 standup,
                 performer,
@@ -171,6 +184,7 @@ impl App {
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
         meetings.start();
+        work.start();
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
@@ -353,6 +367,36 @@ pub fn performer(
         clock: clock.clone(),
     };
     Ok((performer, low))
+}
+
+/// What the backlog is worked off with, by a process of its own that nobody stops.
+///
+/// # Errors
+/// A tool is set in a way that cannot work, or a persona lists one that there is not.
+fn work_parts(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    performer: &Arc<Performer>,
+    clock: &SharedClock,
+) -> anyhow::Result<work::Parts> {
+    let workspaces = Workspaces::new(config.data.join("workspaces"));
+    let toolbox = Arc::new(toolbox(config, roster, store, performer, &workspaces, clock)?);
+    Ok(work::Parts {
+        roster: roster.clone(),
+        settings: config.backlog.clone(),
+        learnings: config.data.join("learnings.md"),
+        store: store.clone(),
+        relay: None,
+        performer: performer.clone(),
+        toolbox,
+        workspaces,
+        clock: clock.clone(),
+        tasks: TaskTracker::new(),
+        wake: Arc::new(Notify::new()),
+        stop: CancellationToken::new(),
+        kill: CancellationToken::new(),
+    })
 }
 
 /// Knows everything that this process was told in confidence.
