@@ -5,3 +5,6 @@
 
 pub mod button;
 mod executor;
+pub mod learning;
+pub mod review;
+pub mod verifier;
