@@ -4,6 +4,7 @@
 //! sees only that, the rights of the persona and whether text from outside is in the turn. Nothing here asks a model or knows prompts.
 
 mod arguments;
+pub mod command;
 pub mod workspace;
 
 use std::time::Duration;
