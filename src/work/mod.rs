@@ -4,4 +4,6 @@
 //! have come of it is verified by code or judged by somebody else, and only then it is done. Nothing here decides what is worth doing.
 
 pub mod button;
+pub mod desk;
 mod executor;
+pub mod render;
