@@ -20,9 +20,10 @@ use crate::clock::SharedClock;
 use crate::config::Config;
 use crate::conversation::{Conversation, Parts};
 use crate::discord::{self, Discord};
-use crate::domain::ids::{ChannelId, PersonaSlug};
+use crate::domain::ids::{ChannelId, PersonaSlug, UserId};
 use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
+use crate::domain::usage::Money;
 use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
 use crate::meeting::{self, Meetings};
@@ -34,6 +35,7 @@ use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
 use crate::tools::Toolbox;
 use crate::tools::workspace::Workspaces;
+use crate::work::desk::Backlog;
 use crate::work::{self, Work};
 use crate::{http, telemetry};
 use ports::{Memory, Reception};
@@ -157,6 +159,15 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
+        let backlog = Arc::new(Backlog::new(work::desk::Parts {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: people(&config),
+            step: step(&config),
+            relay: Some(relay.clone()),
+            clock: clock.clone(),
+            ring: work.wake.clone(),
+        }));
         let work = Work::new(work);
         let conversation = Conversation::new(
             Parts {
@@ -169,7 +180,7 @@ impl App {
                 relay: relay.clone(),
                 schedule: ScheduleDesk::new(schedule.clone()),
                 standups: meetings.desk(),
-                work: work.desk(),
+                work: backlog,
                 meetings: called,
                 standup,
                 performer,
@@ -326,6 +337,16 @@ async fn take_events(
 /// On what terms standups are called.
 pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
     StandupTerms { facilitator: roster.coordinator().slug.clone(), zone: config.schedules.zone, session: config.standup.session }
+}
+
+/// Who may own an item of the backlog besides personas, with the name that they are called by.
+pub fn people(config: &Config) -> Vec<(UserId, String)> {
+    config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
+}
+
+/// By how much a press of the button raises a budget: by that of one item, or by a dollar where there is none.
+pub fn step(config: &Config) -> Money {
+    config.budgets.item.unwrap_or(Money(1_000_000))
 }
 
 /// Everything a turn works with. Also returns where it is told that the day's budget runs low.

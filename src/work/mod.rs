@@ -51,7 +51,7 @@ use crate::domain::roster::Roster;
 use crate::domain::work::{JournalEntry, WorkItem, WorkerId};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
-use crate::store::{ClaimTerms, Store, StoreError};
+use crate::store::{ClaimTerms, HaltScope, SeenLease, Store, StoreError};
 use crate::tools::Toolbox;
 use crate::tools::workspace::Workspaces;
 use executor::making::Maker;
@@ -146,6 +146,7 @@ impl Work {
                     self.judge().await?;
                     judged = Some(mark);
                 }
+                self.let_go().await?;
                 Ok(self.take_up().await?)
             };
             if let Err(error) = contain(Box::pin(look)).await {
@@ -157,6 +158,26 @@ impl Work {
                 () = parts.clock.sleep(LOOK) => {}
             }
         }
+    }
+
+    /// Ends what this process is not to go on with: items that were cancelled or edited, and those of personas that are to be silent.
+    async fn let_go(&self) -> Result<(), StoreError> {
+        if self.running().is_empty() {
+            return Ok(());
+        }
+        let (held, halts) = (self.parts().store.list_leases().await?, self.parts().store.list_halts().await?);
+        for (item, cancel) in &*self.running() {
+            let own = held.iter().find(|seen| seen.lease.item == *item && seen.lease.worker == self.inner.worker);
+            let is_silent = |seen: &SeenLease| halts.iter().any(|halt| match &halt.scope {
+                HaltScope::All => true,
+                HaltScope::Persona(persona) => seen.persona.as_ref() == Some(persona),
+                HaltScope::Channel(_) => false,
+            });
+            if own.is_none_or(is_silent) {
+                cancel.cancel();
+            }
+        }
+        Ok(())
     }
 
     /// Claims whatever may be claimed, each for a shift of its own.
