@@ -145,6 +145,7 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
+        let members = roster.clone();
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -175,7 +176,8 @@ impl App {
 
         let http = match listener {
             Some(listener) => {
-                let shown = http::Shown { store: store.clone(), platform: port, metrics, clock };
+                let (team, settings) = (config.team.clone(), config.server.clone());
+                let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, metrics, clock };
                 Some(http::serve(listener, shown, shutdown.stop.clone())?)
             }
             None => None,
