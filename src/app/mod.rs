@@ -169,6 +169,7 @@ impl App {
             ring: work.wake.clone(),
         }));
         let work = Work::new(work);
+        let members = roster.clone();
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -201,7 +202,8 @@ impl App {
 
         let http = match listener {
             Some(listener) => {
-                let shown = http::Shown { store: store.clone(), platform: port, metrics, clock };
+                let (team, settings) = (config.team.clone(), config.server.clone());
+                let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, metrics, clock };
                 Some(http::serve(listener, shown, shutdown.stop.clone())?)
             }
             None => None,

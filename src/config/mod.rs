@@ -138,7 +138,7 @@ impl Config {
         let keys = self.models.providers.iter().filter_map(|provider| provider.key.as_ref());
         // Without a password it is the path of a file, which people may read.
         let database = Some(&self.database_url).filter(|url| url.expose_secret().contains('@'));
-        self.discord.tokens.values().chain(keys).chain(database).collect()
+        self.discord.tokens.values().chain(keys).chain(database).chain(&self.server.token).collect()
     }
 }
 
