@@ -3,6 +3,7 @@
 mod ports;
 mod sources;
 mod standby;
+mod team_feeds;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -41,6 +42,7 @@ use crate::{http, telemetry};
 use ports::{Memory, Reception};
 use sources::OwnDoings;
 pub use standby::start_or_stand_by;
+pub use team_feeds::TeamFeeds;
 
 /// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
 const EVENTS: usize = 1024;

@@ -4,7 +4,12 @@
 //! sees only that, the rights of the persona and whether text from outside is in the turn. Nothing here asks a model or knows prompts.
 
 mod arguments;
+mod backlog_add;
 pub mod command;
+mod git;
+mod local;
+mod memory;
+mod read_feed;
 pub mod workspace;
 
 use std::time::Duration;
@@ -17,6 +22,10 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::approval::Risk;
 use crate::domain::ids::{PersonaSlug, WorkItemId};
 use crate::domain::work::Trace;
+
+pub use local::{LocalParts, local_tools};
+pub use memory::FROM_OUTSIDE;
+pub use read_feed::FeedReader;
 
 /// One thing that can be done.
 #[async_trait]
