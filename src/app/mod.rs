@@ -3,6 +3,7 @@
 mod ports;
 mod sources;
 mod standby;
+mod tools;
 mod team_feeds;
 
 use std::collections::HashMap;
@@ -34,7 +35,6 @@ use crate::persona::turn::{Performer, Readings};
 use crate::schedule::{self, Schedule, ScheduleDesk};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
-use crate::tools::Toolbox;
 use crate::tools::workspace::Workspaces;
 use crate::work::desk::Backlog;
 use crate::work::{self, Work};
@@ -406,7 +406,7 @@ fn work_parts(
     clock: &SharedClock,
 ) -> anyhow::Result<work::Parts> {
     let workspaces = Workspaces::new(config.data.join("workspaces"));
-    let toolbox = Arc::new(toolbox(config, roster, store, performer, &workspaces, clock)?);
+    let toolbox = Arc::new(tools::toolbox(config, roster, performer, &workspaces)?);
     Ok(work::Parts {
         roster: roster.clone(),
         settings: config.backlog.clone(),

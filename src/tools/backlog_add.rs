@@ -67,7 +67,7 @@ impl Tool for BacklogAdd {
         let AcceptedAction { what, how, why, owner, urgency, execution } = action;
         let origin = Origin::WorkItem(adding.id);
         let item = WorkItem { how, why, urgency, execution, channel: adding.channel, ..WorkItem::new(what, owner, origin, setting.now) };
-        self.store.insert_items(std::slice::from_ref(&item), setting.now).await.map_err(|error| unavailable(&error))?;
+        self.store.insert_items(std::slice::from_ref(&item), setting.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
         Ok(ToolOutput { text: format!("Added to the backlog as {}: {}", item.short_id(), item.what), outside: false, trace: Some(trace) })
     }

@@ -4,7 +4,7 @@ use super::Work;
 use super::executor::making::Background;
 use super::executor::{Assignment, Outcome};
 use crate::domain::work::{WorkItem, WorkStatus};
-use crate::persona::retrieval::lessons::find_lessons;
+use crate::persona::retrieval::find_lessons;
 use crate::store::StoreError;
 
 /// The most lessons that a run is told.

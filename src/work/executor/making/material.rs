@@ -58,6 +58,7 @@ impl Material<'_> {
                 Origin::Person { name, .. } => flat_name(name),
                 Origin::CommandLine => "an operator".into(),
                 Origin::Meeting(_) => "a meeting of the team".into(),
+                Origin::WorkItem(_) => "work on another item".into(),
             },
             again: self.background.rejected.is_some(),
             limits: self.limits.clone(),
@@ -75,7 +76,7 @@ impl Material<'_> {
     fn is_of_a_person(&self) -> bool {
         match self.item.origin {
             Origin::Person { .. } | Origin::CommandLine => true,
-            Origin::Meeting(_) => false,
+            Origin::Meeting(_) | Origin::WorkItem(_) => false,
         }
     }
 
