@@ -3,6 +3,12 @@
 //! A [`Tool`] does one thing and says what the world outside the item's workspace may notice of it; whether it may be done is `policy`'s, which
 //! sees only that, the rights of the persona and whether text from outside is in the turn. Nothing here asks a model or knows prompts.
 
+mod limits;
+mod policy;
+mod schema;
+mod toolbox;
+pub mod web;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,6 +19,10 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::approval::Risk;
 use crate::domain::ids::{PersonaSlug, WorkItemId};
 use crate::domain::work::Trace;
+
+pub use limits::{RESEARCH, ResearchLimits, Spent};
+pub use policy::Decision;
+pub use toolbox::Toolbox;
 
 /// One thing that can be done.
 #[async_trait]
@@ -69,7 +79,8 @@ pub struct ToolOutput {
     pub trace: Option<Trace>,
 }
 
-/// Why nothing came of it, as a sentence that the model is told.
+/// Why nothing came of it, as a sentence that the model is told. It is the tool's own: no word of it is from outside, or an error would carry
+/// into a run what only marked text may.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// It may not be done: an address inside, a path that leaves the workspace.
