@@ -415,6 +415,7 @@ fn work_parts(
         relay: None,
         performer: performer.clone(),
         toolbox,
+        step: step(config),
         workspaces,
         clock: clock.clone(),
         tasks: TaskTracker::new(),

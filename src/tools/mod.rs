@@ -7,9 +7,14 @@ mod arguments;
 mod backlog_add;
 pub mod command;
 mod git;
+mod limits;
 mod local;
 mod memory;
+mod policy;
 mod read_feed;
+mod schema;
+mod toolbox;
+pub mod web;
 pub mod workspace;
 
 use std::time::Duration;
@@ -23,9 +28,12 @@ use crate::domain::approval::Risk;
 use crate::domain::ids::{PersonaSlug, WorkItemId};
 use crate::domain::work::Trace;
 
+pub use limits::{RESEARCH, ResearchLimits, Spent};
 pub use local::{LocalParts, local_tools};
 pub use memory::FROM_OUTSIDE;
+pub use policy::Decision;
 pub use read_feed::FeedReader;
+pub use toolbox::Toolbox;
 
 /// One thing that can be done.
 #[async_trait]
@@ -84,7 +92,8 @@ pub struct ToolOutput {
     pub trace: Option<Trace>,
 }
 
-/// Why nothing came of it, as a sentence that the model is told.
+/// Why nothing came of it, as a sentence that the model is told. It is the tool's own: no word of it is from outside, or an error would carry
+/// into a run what only marked text may.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// It may not be done: an address inside, a path that leaves the workspace.

@@ -8,8 +8,8 @@ use super::review::{Judged, review};
 use super::{Voice, Work};
 use crate::containment::contain;
 use crate::domain::ids::OutboxId;
-use crate::domain::outbound::OutboundMessage;
-use crate::domain::work::{Judge, JournalEntry, Wait, WorkItem, WorkStatus};
+use crate::domain::outbound::{FileContent, OutboundFile, OutboundMessage};
+use crate::domain::work::{Evidence, Judge, JournalEntry, Wait, WorkItem, WorkStatus};
 use crate::store::{ItemFilter, ItemJudgement, StoreError};
 
 /// A review that was begun and has not ended by then died with its process, and is begun again by whoever looks next.
@@ -17,6 +17,10 @@ const REVIEW: Duration = Duration::from_mins(10);
 
 /// The most items that are looked at in one go; the others come with the next.
 const AT_ONCE: u32 = 50;
+
+/// The most files that people are shown, and the most bytes of each.
+const FILES: usize = 5;
+const FILE: u64 = 256 * 1024;
 
 impl Work {
     /// Asks for judgement wherever it is wanted and was not asked for. Reviews run beside the loop, since a model takes its time.
@@ -88,6 +92,22 @@ impl Work {
         self.send_soon(channel.as_ref());
         self.inner.learnings.write().await;
         Ok(())
+    }
+
+    /// The files that were proven to be there, for people to judge. What cannot be read is left out: the evidence names it.
+    async fn read_files(&self, item: &WorkItem) -> Vec<OutboundFile> {
+        let Ok(workspace) = self.parts().workspaces.open(&item.id).await else { return Vec::new() };
+        let mut files = Vec::new();
+        for found in &item.evidence {
+            if let Evidence::File { path, .. } = found
+                && files.len() < FILES
+                && let Ok(file) = workspace.read(path, FILE).await
+            {
+                let name = path.replace('/', "-");
+                files.push(OutboundFile { name, content: FileContent::Text(String::from_utf8_lossy(&file.head).into_owned()) });
+            }
+        }
+        files
     }
 
     /// Puts a question before people, once: the message's id is that of the question.

@@ -48,6 +48,7 @@ use crate::config::BacklogSettings;
 use crate::containment::contain;
 use crate::domain::ids::{ChannelId, PersonaSlug, WorkItemId};
 use crate::domain::roster::Roster;
+use crate::domain::usage::Money;
 use crate::domain::work::{JournalEntry, WorkItem, WorkerId};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
@@ -75,6 +76,8 @@ pub struct Parts {
     pub relay: Option<Relay>,
     pub performer: Arc<Performer>,
     pub toolbox: Arc<Toolbox>,
+    /// By how much a press of the button raises a budget.
+    pub step: Money,
     pub workspaces: Workspaces,
     pub clock: SharedClock,
     pub tasks: TaskTracker,

@@ -164,7 +164,7 @@ impl Work {
     }
 
     /// What is said of an item where people hear of it; nothing where there is no such place.
-    async fn say(&self, item: &WorkItem, message: impl FnOnce(Voice<'_>) -> OutboundMessage) -> Result<Vec<OutboundMessage>, StoreError> {
+    pub(in crate::work) async fn say(&self, item: &WorkItem, message: impl FnOnce(Voice<'_>) -> OutboundMessage) -> Result<Vec<OutboundMessage>, StoreError> {
         let channel = self.find_channel(item).await?;
         let voice = |channel| Voice { persona: self.speaker_of(item), channel, roster: &self.parts().roster };
         Ok(channel.as_ref().map(|channel| message(voice(channel))).into_iter().collect())
@@ -188,6 +188,8 @@ impl Work {
                     }
                     return;
                 }
+                // It is stored together with the approval.
+                Ok(None) if matches!(run.end, End::Waits { wait: Wait::Approval { .. }, .. }) => return,
                 Ok(None) => {
                     tracing::warn!(%item, token = lease.token, end = name, "this worker no longer holds the item; nothing of it was stored");
                     metrics::counter!("teamroom_work_stale_ends_total").increment(1);

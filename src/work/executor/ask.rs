@@ -1,18 +1,22 @@
 //! Somebody is asked, and the answer is the result (WORK-6).
 
 use async_trait::async_trait;
+use chrono::TimeDelta;
 
 use super::{Assignment, Outcome};
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};
 use crate::domain::message::{Channel, Place, Speaker};
 use crate::domain::usage::Purpose;
-use crate::domain::work::{Claim, JournalEntry, Owner, Product, WorkItem};
+use crate::domain::work::{Claim, JournalEntry, Owner, Product, Wait, WorkItem};
 use crate::persona::turn::{AgentAsk, Colleagues, TurnError, TurnInput};
 use crate::persona::retrieval::cut;
 use crate::work::Work;
 
 /// The most characters of an answer that stand for it on the board; the whole of it is in the journal.
 const SUMMARY: usize = 240;
+
+/// When a persona is asked again whose model did not answer.
+const PAUSE: TimeDelta = TimeDelta::minutes(5);
 
 impl Work {
     pub(in crate::work) async fn ask(&self, assignment: &Assignment<'_>, whom: &Owner, question: &str) -> anyhow::Result<Outcome> {
@@ -71,11 +75,20 @@ impl Work {
     }
 
     async fn turn_failed(&self, item: &WorkItem, error: TurnError) -> anyhow::Result<Outcome> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        let why = error.in_short();
         Ok(match error {
             TurnError::Cancelled => anyhow::bail!("it was interrupted"),
             TurnError::Store(error) => return Err(error.into()),
-            TurnError::Model(error) => self.model_failed(item, error).await?,
-            other => Outcome::Failed { why: other.in_short() },
+            TurnError::OutOfBudget(refused) => {
+                let day = refused.limit.ends_with_the_day().then(|| now.date_naive());
+                let outbox = self.say(item, |voice| voice.ask_budget(item, &why, parts.step)).await?;
+                Outcome::Waits { wait: Wait::Budget { limit: why, day }, outbox }
+            }
+            // The model may answer in a while, and nothing was done yet that would be lost.
+            TurnError::Model(_) => Outcome::Later { at: now + PAUSE, why },
+            _ => Outcome::Failed { why },
         })
     }
 }
