@@ -3,8 +3,8 @@
 mod ports;
 mod sources;
 mod standby;
-mod tools;
 mod team_feeds;
+mod tools;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

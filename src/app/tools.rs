@@ -32,7 +32,7 @@ pub(super) fn toolbox(config: &Config, roster: &Arc<Roster>, performer: &Perform
         people: super::people(config),
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
-    Ok(Toolbox::new(tools))
+    Ok(Toolbox::new(tools, performer.clock.clone()))
 }
 
 struct TeamFeeds(Readings);

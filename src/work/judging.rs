@@ -9,7 +9,7 @@ use super::{Voice, Work};
 use crate::containment::contain;
 use crate::domain::ids::OutboxId;
 use crate::domain::outbound::{FileContent, OutboundFile, OutboundMessage};
-use crate::domain::work::{Evidence, Judge, JournalEntry, Wait, WorkItem, WorkStatus};
+use crate::domain::work::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
 use crate::store::{ItemFilter, ItemJudgement, StoreError};
 
 /// A review that was begun and has not ended by then died with its process, and is begun again by whoever looks next.

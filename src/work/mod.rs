@@ -171,11 +171,13 @@ impl Work {
         let (held, halts) = (self.parts().store.list_leases().await?, self.parts().store.list_halts().await?);
         for (item, cancel) in &*self.running() {
             let own = held.iter().find(|seen| seen.lease.item == *item && seen.lease.worker == self.inner.worker);
-            let is_silent = |seen: &SeenLease| halts.iter().any(|halt| match &halt.scope {
-                HaltScope::All => true,
-                HaltScope::Persona(persona) => seen.persona.as_ref() == Some(persona),
-                HaltScope::Channel(_) => false,
-            });
+            let is_silent = |seen: &SeenLease| {
+                halts.iter().any(|halt| match &halt.scope {
+                    HaltScope::All => true,
+                    HaltScope::Persona(persona) => seen.persona.as_ref() == Some(persona),
+                    HaltScope::Channel(_) => false,
+                })
+            };
             if own.is_none_or(is_silent) {
                 cancel.cancel();
             }

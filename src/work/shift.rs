@@ -5,11 +5,11 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
+use super::Work;
 use super::executor::{Assignment, Outcome};
 use super::learning::{Ending, memory_of};
 use super::render::{Voice, name_of_owner};
 use super::verifier::{Submitted, Verdict, verify};
-use super::Work;
 use crate::containment::contain;
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::roster::Roster;
@@ -82,7 +82,10 @@ impl Work {
             None => match self.execute(item, lease, cancel).await? {
                 Outcome::Made(product) => {
                     let store = &self.parts().store;
-                    anyhow::ensure!(store.record_product(lease, &product, self.parts().clock.now()).await?, "somebody else holds the item by now");
+                    anyhow::ensure!(
+                        store.record_product(lease, &product, self.parts().clock.now()).await?,
+                        "somebody else holds the item by now"
+                    );
                     product
                 }
                 Outcome::Later { at, why } => return Ok(End::Later { at, why }.into()),
@@ -164,7 +167,11 @@ impl Work {
     }
 
     /// What is said of an item where people hear of it; nothing where there is no such place.
-    pub(in crate::work) async fn say(&self, item: &WorkItem, message: impl FnOnce(Voice<'_>) -> OutboundMessage) -> Result<Vec<OutboundMessage>, StoreError> {
+    pub(in crate::work) async fn say(
+        &self,
+        item: &WorkItem,
+        message: impl FnOnce(Voice<'_>) -> OutboundMessage,
+    ) -> Result<Vec<OutboundMessage>, StoreError> {
         let channel = self.find_channel(item).await?;
         let voice = |channel| Voice { persona: self.speaker_of(item), channel, roster: &self.parts().roster };
         Ok(channel.as_ref().map(|channel| message(voice(channel))).into_iter().collect())

@@ -8,8 +8,8 @@ use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};
 use crate::domain::message::{Channel, Place, Speaker};
 use crate::domain::usage::Purpose;
 use crate::domain::work::{Claim, JournalEntry, Owner, Product, Wait, WorkItem};
-use crate::persona::turn::{AgentAsk, Colleagues, TurnError, TurnInput};
 use crate::persona::retrieval::cut;
+use crate::persona::turn::{AgentAsk, Colleagues, TurnError, TurnInput};
 use crate::work::Work;
 
 /// The most characters of an answer that stand for it on the board; the whole of it is in the journal.

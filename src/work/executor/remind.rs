@@ -6,8 +6,8 @@ use super::{Assignment, Outcome};
 use crate::domain::ids::OutboxId;
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::work::{Claim, Execution, Product};
-use crate::work::render::{Voice, name_of_owner};
 use crate::work::Work;
+use crate::work::render::{Voice, name_of_owner};
 
 /// For how long the message is waited for; afterwards it is looked at again later.
 const DELIVERY: Duration = Duration::from_secs(10);

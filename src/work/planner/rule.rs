@@ -29,7 +29,8 @@ const TELLING: [&str; 5] = ["inform", "notify", "ping", "remind", "tell"];
 
 /// None where the words do not tell.
 pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Execution> {
-    let words: Vec<String> = item.what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<String> =
+        item.what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     let first = words.first()?.as_str();
     let telling = TELLING.contains(&first);
     if matches!(item.owner, Owner::Person { .. }) {
