@@ -188,7 +188,9 @@ mod tests {
         assert!(!host("status.example.org").matches(&url("https://status.example.org.evil.net/")));
         assert!(host("127.0.0.1:8080").matches(&url("http://127.1:8080/")));
         assert!(!host("127.0.0.1:8080").matches(&url("http://127.0.0.1/")));
-        assert!(host("example.org:80").matches(&url("http://example.org/")) && !host("example.org:80").matches(&url("https://example.org/")));
+        assert!(
+            host("example.org:80").matches(&url("http://example.org/")) && !host("example.org:80").matches(&url("https://example.org/"))
+        );
         assert!(host("[::1]:9000").matches(&url("http://[::1]:9000/")) && host("[::1]").matches(&url("http://[::1]:9000/")));
         for wrong in ["http://x", "x/y", "x:y", "user@x", "x?y", "x#y", "", ":80", "x:99999", "a b"] {
             assert_eq!(ListedHost::parse(wrong), None, "{wrong}");

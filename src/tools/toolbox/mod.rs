@@ -65,7 +65,8 @@ impl Toolbox {
     /// Those of the `listed` tools that are here, as a model is offered them.
     pub fn specs(&self, listed: &[String]) -> Vec<ToolSpec> {
         let offered = self.tools.values().filter(|tool| listed.iter().any(|name| name == tool.name()));
-        let spec = |tool: &Arc<dyn Tool>| ToolSpec { name: tool.name().into(), description: tool.description(), parameters: tool.parameters() };
+        let spec =
+            |tool: &Arc<dyn Tool>| ToolSpec { name: tool.name().into(), description: tool.description(), parameters: tool.parameters() };
         offered.map(spec).collect()
     }
 

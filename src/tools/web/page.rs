@@ -25,7 +25,8 @@ const MOST_OPEN: usize = 10_000;
 /// Tags of looks. One that is left open is opened anew in each paragraph that follows, by which a page of a few MiB fills all memory there is.
 /// The words say the same without them.
 static LOOKS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i-u)</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?:[ \t\r\n\x0c/][^>]*)?>").expect("the pattern is tested")
+    Regex::new(r"(?i-u)</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?:[ \t\r\n\x0c/][^>]*)?>")
+        .expect("the pattern is tested")
 });
 /// What takes their place, so that what stood around them does not become a tag. It is taken out again with all that does not show.
 const NOTHING: &str = "\u{200B}";

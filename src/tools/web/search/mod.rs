@@ -102,7 +102,9 @@ impl Tool for WebSearch {
     }
 
     fn description(&self) -> String {
-        format!("Searches the web: at most {MOST_HITS} results with title, address and a few words. Read those that matter with fetch_page.")
+        format!(
+            "Searches the web: at most {MOST_HITS} results with title, address and a few words. Read those that matter with fetch_page."
+        )
     }
 
     fn parameters(&self) -> Value {
@@ -183,7 +185,10 @@ mod tests {
             brave::parse(&json!({"web": {"results": [{"title": "A", "url": "https://a.org/", "description": "about a", "age": "1d"}]}})),
             expected
         );
-        assert_eq!(tavily::parse(&json!({"results": [{"title": "A", "url": "https://a.org/", "content": "about a", "score": 0.9}]})), expected);
+        assert_eq!(
+            tavily::parse(&json!({"results": [{"title": "A", "url": "https://a.org/", "content": "about a", "score": 0.9}]})),
+            expected
+        );
         assert_eq!(searxng::parse(&json!({"results": [{"title": "A", "url": "https://a.org/", "content": "about a"}]})), expected);
         // Brave leaves the part out when there is nothing in it.
         assert_eq!(brave::parse(&json!({"type": "search", "query": {}})), Some(vec![]));
