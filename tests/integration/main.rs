@@ -13,3 +13,4 @@ mod standup_surfaces;
 mod store;
 mod support;
 mod team;
+mod tools;
