@@ -108,14 +108,21 @@ pub(super) fn file_name(what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
+    use crate::domain::work::{JournalEntry, Trace};
 
     fn wrote(files: &[&str]) -> Conversation {
-        Conversation {
-            model: Some("main/large".into()),
-            written: files.iter().map(|path| (*path).to_owned()).collect(),
-            ..Conversation::default()
+        let mut run = Conversation::default();
+        let reply = JournalEntry::Replied { text: String::new(), calls: Vec::new(), model: "main/large".into() };
+        run.take_in(&reply, DateTime::UNIX_EPOCH);
+        for path in files {
+            let trace = Some(Trace::Wrote { path: (*path).to_owned(), sha256: String::new(), bytes: 1 });
+            let written = JournalEntry::Returned { call: "saved".into(), text: String::new(), outside: false, refused: false, trace };
+            run.take_in(&written, DateTime::UNIX_EPOCH);
         }
+        run
     }
 
     fn files(product: &Product) -> Vec<&str> {
