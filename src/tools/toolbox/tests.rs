@@ -87,7 +87,7 @@ impl Scene {
     }
 
     fn setting(&self) -> ToolSetting<'_> {
-        ToolSetting { persona: &self.persona, item: &self.item, seen: &self.seen, now: now(), cancel: &self.cancel }
+        ToolSetting { persona: &self.persona, item: &self.item, seen: &self.seen, tainted: false, now: now(), cancel: &self.cancel }
     }
 }
 
