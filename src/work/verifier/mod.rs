@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::tools::workspace::Workspaces;
 
 pub(in crate::work) use files::sha256_of;
-pub(in crate::work) use records::reading_trace;
+pub use records::reading_trace;
 
 /// Where the verifier looks.
 pub struct VerifierParts {

@@ -13,7 +13,7 @@ use crate::store::{Delivery, StoreError};
 const NEAR: TimeDelta = TimeDelta::milliseconds(1);
 
 /// What a run leaves in its journal when a feed gave data that has no numbers, of which nothing else would remain.
-pub(in crate::work) fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
+pub fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
     Trace::Stored { kind: "reading".into(), id: format!("{feed} {}", at.to_rfc3339()) }
 }
 

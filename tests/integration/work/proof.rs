@@ -13,6 +13,7 @@ use teamroom::work::verifier::Verdict;
 
 use super::stage::{Stage, called, fetched, fetched_from, file, item, now, refused, returned};
 use crate::store::{Home, on_both};
+use crate::support::skip;
 
 on_both!(
     a_delivered_message_proves_a_reminder_and_no_other_does,
@@ -181,6 +182,33 @@ async fn research_rests_on_something_that_was_read() {
     }
     let written_only = WorkItem { execution: Some(Execution::Write), ..item };
     evidence(stage.verify(&written_only, &[file("prices.md")], &[written]).await);
+}
+
+/// Something was built, to be tested by this command.
+async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
+    let mut stage = Stage::new(&Home::sqlite()).await;
+    stage.verifier.settings.test_command = command.iter().map(|word| (*word).to_owned()).collect();
+    let criteria = criteria.iter().map(|words| (*words).to_owned()).collect();
+    let item = WorkItem { criteria, ..item(Execution::Build) };
+    // A picture, and an address that nobody fetched: what is built need not be a text, and need not cite.
+    let written = stage.write(&item, "src/a.bin", &[0xff, 0x00]).await;
+    let documented = stage.write(&item, "src/a.rs", b"// See https://never.example\nfn main() {}\n").await;
+    stage.verify(&item, &[file("src/a.bin"), file("src/a.rs")], &[written, documented]).await
+}
+
+#[tokio::test]
+async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not() {
+    let not_tested = "code cannot judge whether it is any good";
+    assert!(matches!(built(&[], &[]).await, Verdict::ForReview { why, .. } if why == not_tested));
+    let passed = built(&["true"], &[]).await;
+    if let Verdict::ForReview { why, .. } = &passed {
+        assert!(why.contains("cannot confine") && why.contains(not_tested), "{why}");
+        return skip::missing("landlock", why);
+    }
+    assert!(evidence(passed).iter().any(|found| matches!(found, Evidence::Test { exit_code: 0, .. })));
+    assert!(matches!(built(&["true"], &["It is good"]).await, Verdict::ForReview { why, .. } if why == "its criteria are in words"));
+    assert!(reasons(built(&["sh", "-c", "echo 2 tests failed; exit 3"], &[]).await).contains("ended with 3: 2 tests failed"));
+    assert!(matches!(built(&["no-such-program-here"], &[]).await, Verdict::ForReview { .. }));
 }
 
 #[tokio::test]
