@@ -13,7 +13,7 @@ use crate::work::button::WorkButton;
 use crate::work::render::{Detail, name_of_owner, render_item, render_list};
 
 /// How many rows fit into a message.
-const LISTED: u32 = 20;
+const LISTED: u32 = 15;
 
 #[async_trait]
 impl Department for Backlog {

@@ -59,6 +59,14 @@ impl Backlog {
         Self { parts }
     }
 
+    pub fn store(&self) -> &Store {
+        &self.parts.store
+    }
+
+    pub fn roster(&self) -> &Roster {
+        &self.parts.roster
+    }
+
     /// The coordinator's voice in a channel: it owns the backlog.
     fn voice<'a>(&'a self, channel: &'a ChannelId) -> Voice<'a> {
         Voice { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }

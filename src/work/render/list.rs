@@ -8,7 +8,7 @@ use crate::domain::work::{WorkItem, WorkStatus};
 
 use super::words;
 
-/// Wide enough to tell items apart, narrow enough that twenty rows are one message.
+/// Wide enough to tell items apart, narrow enough that fifteen rows are one message.
 const WHAT: usize = 38;
 const OWNER: usize = 12;
 const STATUS: usize = 22;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_long_rows_are_one_message() {
+    fn fifteen_long_rows_are_one_message() {
         let item = WorkItem {
             what: "wide words ".repeat(30),
             owner: Owner::Person { id: "7".into(), name: "Ann ".repeat(30) },
@@ -98,7 +98,7 @@ mod tests {
             wait: Some(Wait::Answer { of: "Somebody with a long name".to_owned() }),
             ..sample::item()
         };
-        let items = vec![item; 20];
+        let items = vec![item; 15];
         let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
         let view = ListView { items: &items, counts: &counts, more: true };
         let text = align_tables(&render_list(&view, &crate::domain::sample::roster()));
