@@ -25,8 +25,13 @@ ALTER TABLE work_items ADD COLUMN rank_urgency INTEGER NOT NULL DEFAULT 3;
 ALTER TABLE work_items ADD COLUMN rank_day TEXT NOT NULL DEFAULT '';
 ALTER TABLE work_items ADD COLUMN rank_waited_for INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE work_items ADD COLUMN rank_depth INTEGER NOT NULL DEFAULT 0;
-CREATE INDEX work_items_ready ON work_items (rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id) WHERE status = 'ready';
-CREATE INDEX work_items_leased ON work_items (lease_worker) WHERE status = 'in_progress';
+-- By persona: who is busy is passed over in one step, however much waits for them.
+CREATE INDEX work_items_ready ON work_items (persona, rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id)
+    WHERE status = 'ready';
+-- A persona does one thing at a time, whatever a program may think.
+CREATE UNIQUE INDEX work_items_busy ON work_items (persona) WHERE status = 'in_progress';
+-- People name an item by the end of its id.
+CREATE INDEX work_items_short ON work_items (substr(id, length(id) - 5));
 
 -- Why it came about, where that is not plain.
 ALTER TABLE work_events ADD COLUMN note TEXT;
@@ -65,3 +70,6 @@ CREATE TABLE item_raises (
     at     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX item_raises_item ON item_raises (item);
+
+-- All lessons by the time they were learnt, ended ones too.
+CREATE INDEX memories_learnt ON memories (kind, created_at, id);

@@ -142,6 +142,7 @@ impl App {
             clock: clock.clone(),
             tasks: tasks.clone(),
             called: called.clone(),
+            backlog: Arc::new(Notify::new()),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });

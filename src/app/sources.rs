@@ -9,9 +9,10 @@ use chrono::{DateTime, Utc};
 use crate::domain::ids::PersonaSlug;
 use crate::domain::roster::Roster;
 use crate::domain::turn::TurnState;
+use crate::domain::usage::{CostGroup, CostLine};
 use crate::domain::work::Owner;
-use crate::feeds::{self, ActivityLine, ActivitySource, Backlog, BacklogSource, CostLine, LedgerSource, WorkLine};
-use crate::store::{ActivityKind, CostGroup, ItemChange, Store};
+use crate::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine};
+use crate::store::{ActivityKind, ItemChange, Store};
 
 /// The store, with the names that people know.
 pub(super) struct OwnDoings {
@@ -78,13 +79,7 @@ impl BacklogSource for OwnDoings {
 
 #[async_trait]
 impl LedgerSource for OwnDoings {
-    async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: feeds::CostGroup) -> anyhow::Result<Vec<CostLine>> {
-        let group = match group {
-            feeds::CostGroup::Day => CostGroup::Day,
-            feeds::CostGroup::Persona => CostGroup::Persona,
-            feeds::CostGroup::Model => CostGroup::Model,
-        };
-        let lines = self.store.costs(since, until, group).await?;
-        Ok(lines.into_iter().map(|line| CostLine { key: line.key, calls: line.calls, usage: line.usage, cost: line.cost }).collect())
+    async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> anyhow::Result<Vec<CostLine>> {
+        Ok(self.store.costs(since, until, group).await?)
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeZone as _, Utc};
 
-use super::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, Feed, FeedSources, LedgerSource, Web};
+use super::{ActivityLine, ActivitySource, Backlog, BacklogSource, Feed, FeedSources, LedgerSource, Web};
 use crate::clock::ManualClock;
 use crate::domain::persona::FeedSpec;
+use crate::domain::usage::{CostGroup, CostLine};
 
 /// Saturday, 22:50.
 pub(crate) fn now() -> DateTime<Utc> {
@@ -50,7 +51,7 @@ impl LedgerSource for Told {
             let key = match group {
                 CostGroup::Day => at.format("%Y-%m-%d").to_string(),
                 CostGroup::Persona => (*persona).to_owned(),
-                CostGroup::Model => (*model).to_owned(),
+                CostGroup::Purpose | CostGroup::Model => (*model).to_owned(),
             };
             match sums.iter_mut().find(|sum| sum.key == key) {
                 Some(sum) => {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use feed::Feed;
-pub use kinds::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, LedgerSource, WorkLine, kinds};
+pub use kinds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine, kinds};
 pub use reading::{Document, FeedError, FeedItem, FeedQuery, FeedReport, Reading, Value};
 pub use settings::FeedSpecError;
 pub use web::Web;

@@ -6,9 +6,9 @@ use chrono::TimeDelta;
 use serde_json::json;
 
 use super::fixture::{Told, feed, now, sources, spec};
-use super::{ActivityLine, Backlog, CostLine, FeedBuilder, FeedError, FeedQuery, FeedSpecError, Reading, WorkLine, build};
+use super::{ActivityLine, Backlog, FeedBuilder, FeedError, FeedQuery, FeedSpecError, Reading, WorkLine, build};
 use crate::domain::persona::FeedSpec;
-use crate::domain::usage::{Money, TokenUsage};
+use crate::domain::usage::{CostLine, Money, TokenUsage};
 
 fn last_days(days: i64) -> FeedQuery {
     FeedQuery { now: now(), since: now() - TimeDelta::days(days), until: now(), limit: 100 }

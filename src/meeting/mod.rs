@@ -64,6 +64,8 @@ pub struct Parts {
     pub tasks: TaskTracker,
     /// Rung when a meeting was called, steered or silenced, or when a prediction may be due.
     pub called: Arc<Notify>,
+    /// Rung when a meeting has left something to be worked off.
+    pub backlog: Arc<Notify>,
     /// Cancelled when no new turn may begin.
     pub stop: CancellationToken,
     /// Cancelled when running turns have had their time.

@@ -3,6 +3,10 @@
 //! A [`Tool`] does one thing and says what the world outside the item's workspace may notice of it; whether it may be done is `policy`'s, which
 //! sees only that, the rights of the persona and whether text from outside is in the turn. Nothing here asks a model or knows prompts.
 
+mod arguments;
+pub mod command;
+pub mod workspace;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -56,6 +60,8 @@ pub struct ToolSetting<'a> {
     pub item: &'a WorkItemId,
     /// Addresses that the run may fetch without composing them: those in the item's own words, and those that searches and pages gave.
     pub seen: &'a [String],
+    /// The run holds text from outside (TRUST-1).
+    pub tainted: bool,
     pub now: DateTime<Utc>,
     pub cancel: &'a CancellationToken,
 }

@@ -19,12 +19,12 @@ use teamroom::domain::report::ValueChange;
 use teamroom::domain::roster::Roster;
 use teamroom::domain::signal::Direction;
 use teamroom::domain::tension::CrossCheck;
-use teamroom::domain::usage::TokenUsage;
+use teamroom::domain::usage::{CostGroup, TokenUsage};
 use teamroom::llm::ModelError;
 use teamroom::persona::standup::{CallAsked, ConcludeAsked, Conclusion, QuestionAsked, ReportAsked};
 use teamroom::persona::turn::{Performer, TurnError};
 use teamroom::persona::{file, load};
-use teamroom::store::{CostGroup, Store};
+use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::model::{Script, ScriptedModel};

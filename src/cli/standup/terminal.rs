@@ -105,6 +105,8 @@ fn build(
         clock: clock.clone(),
         tasks: tasks.clone(),
         called: Arc::new(Notify::new()),
+        // Whoever serves finds what is to be worked off by itself.
+        backlog: Arc::default(),
         stop: shutdown.stop.clone(),
         kill: shutdown.kill.clone(),
     }))

@@ -15,8 +15,8 @@ use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
 use crate::domain::persona::Persona;
 use crate::domain::roster::UnknownPersona;
-use crate::domain::usage::Money;
-use crate::store::{CancelScope, CostGroup, HaltScope};
+use crate::domain::usage::{CostGroup, Money};
+use crate::store::{CancelScope, HaltScope};
 
 /// What stands for a message where a command started something. No platform's id looks like it.
 const COMMAND: &str = "command-";

@@ -9,8 +9,7 @@ use crate::conversation::Conversation;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
-use crate::domain::usage::Money;
-use crate::store::{CostGroup, CostLine};
+use crate::domain::usage::{CostGroup, CostLine, Money};
 
 impl Conversation {
     /// How the team fares, for `/status`.
@@ -84,12 +83,7 @@ pub(in crate::conversation) fn render_costs(since: DateTime<Utc>, groups: &[(Cos
     let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
     let mut text = format!("Since {} (UTC): **{total}**\n", since.format("%Y-%m-%d"));
     for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
-        let label = match group {
-            CostGroup::Day => "day",
-            CostGroup::Persona => "persona",
-            CostGroup::Purpose => "purpose",
-            CostGroup::Model => "model",
-        };
+        let label = group.as_str();
         let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
         for line in lines {
             let usage = line.usage;

@@ -2,10 +2,11 @@
 //!
 //! What it is and where it came from stands here; `status` says which way it may go, `execution` how it is carried out, `wait` what it waits
 //! for, `lease` who works on it, `journal` what was done in a run, `evidence` what is claimed of it and what was proven, `rank` what comes
-//! first.
+//! first, `graph` what waits for what.
 
 mod evidence;
 mod execution;
+pub mod graph;
 mod journal;
 mod lease;
 mod proposal;
@@ -21,6 +22,7 @@ use super::usage::Money;
 
 pub use evidence::{Claim, Evidence, Judge, Product};
 pub use execution::{Execution, ExecutionKind, WatchTerms};
+pub use graph::GraphError;
 pub use journal::{JournalCall, JournalEntry, Trace};
 pub use lease::{Lease, WorkerId};
 pub use proposal::{ProposedAction, RefusedAction};

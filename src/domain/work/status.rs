@@ -58,15 +58,16 @@ impl WorkStatus {
         use WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
         let allowed = match self {
             New => matches!(next, Ready | Blocked | Waiting | Cancelled | Failed),
-            Ready => matches!(next, Blocked | InProgress | Waiting | Cancelled | Failed),
+            // `New` again, here and below: somebody changed what is to be done, so that the planner has to look at it anew.
+            Ready => matches!(next, New | Blocked | InProgress | Waiting | Cancelled | Failed),
             // `Done` of a parent: its children did the work.
-            Blocked => matches!(next, Ready | Waiting | Done | Cancelled | Failed),
+            Blocked => matches!(next, New | Ready | Waiting | Done | Cancelled | Failed),
             // `Ready` again when its worker died or it is to be tried once more.
-            InProgress => matches!(next, Ready | InReview | Waiting | Done | Failed | Cancelled),
-            InReview => matches!(next, Ready | Waiting | Done | Failed | Cancelled),
-            Waiting => matches!(next, Ready | Blocked | Done | Failed | Cancelled),
-            // A person may ask for another try.
-            Failed | Cancelled => next == Ready,
+            InProgress => matches!(next, New | Ready | InReview | Waiting | Done | Failed | Cancelled),
+            InReview => matches!(next, New | Ready | Waiting | Done | Failed | Cancelled),
+            Waiting => matches!(next, New | Ready | Blocked | Done | Failed | Cancelled),
+            // A person may ask for another try, of what the planner never saw too.
+            Failed | Cancelled => matches!(next, New | Ready | Blocked),
             Done => false,
         };
         if allowed { Ok(next) } else { Err(InvalidWorkTransition { from: self, to: next }) }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use super::Source;
-use crate::domain::usage::{Money, TokenUsage};
+use crate::domain::usage::{CostGroup, CostLine, Money};
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
@@ -13,34 +13,6 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 pub trait LedgerSource: Send + Sync {
     /// Sums of all calls from `since` to `until`, by `group`. A group without calls has no line.
     async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> anyhow::Result<Vec<CostLine>>;
-}
-
-/// What costs are summed by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CostGroup {
-    Day,
-    Persona,
-    Model,
-}
-
-impl CostGroup {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Persona => "persona",
-            Self::Model => "model",
-        }
-    }
-}
-
-/// One sum.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CostLine {
-    /// The day as `2026-11-21`, the persona or the model.
-    pub key: String,
-    pub calls: u64,
-    pub usage: TokenUsage,
-    pub cost: Money,
 }
 
 /// What model calls cost: one item per day, per persona and per model; [`FeedItem::what`] says which.
@@ -61,7 +33,7 @@ impl Source for Ledger {
             let mut lines = self.list(asked.since, asked.until, group).await?;
             match group {
                 CostGroup::Day => lines.sort_by(|a, b| b.key.cmp(&a.key)),
-                CostGroup::Persona | CostGroup::Model => lines.sort_by_key(|line| std::cmp::Reverse(line.cost)),
+                _ => lines.sort_by_key(|line| std::cmp::Reverse(line.cost)),
             }
             items.extend(lines.iter().map(|line| item_of(group, line)));
         }

@@ -15,7 +15,7 @@ use chrono::{DateTime, Utc};
 
 pub use activity::{ActivityLine, ActivitySource};
 pub use backlog::{Backlog, BacklogSource, WorkLine};
-pub use ledger::{CostGroup, CostLine, LedgerSource};
+pub use ledger::LedgerSource;
 
 use super::settings::Settings;
 use super::{Document, FeedError, FeedQuery, FeedSources, FeedSpecError, Reading};

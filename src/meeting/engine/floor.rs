@@ -108,7 +108,11 @@ impl Meetings {
             why = &mut stopped => (Some(why), speaking.await),
         };
         parts.platform.set_presence(persona, presence_after(&result)).await;
-        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Over | Stopped::Halted)) {
+        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Halted)) {
+            parts.store.release_seat(seat).await?;
+            return Ok(None);
+        }
+        if matches!(why, Some(Stopped::Over)) {
             return Ok(None);
         }
         match (result, why) {

@@ -136,7 +136,11 @@ impl Meetings {
             () = self.wait_for_silence(&meeting) => {
                 cancel.cancel();
                 // What was being made is made again once we may speak; its calls are settled.
-                return closing.await.map(|()| Next::Now).or(Ok(Next::Within(LOOK)));
+                if closing.await.is_ok() {
+                    return Ok(Next::Now);
+                }
+                parts.store.release_closing(&meeting).await?;
+                return Ok(Next::Within(LOOK));
             }
         }
         parts.relay.wake(&meeting.channel.id);

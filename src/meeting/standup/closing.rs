@@ -28,6 +28,9 @@ use crate::store::{ItemFilter, StandupClosing, StoreError, StoredReport};
 /// How many open items the conclusion is shown; an action like any other open one is refused all the same.
 const OPEN_ITEMS: u32 = 30;
 
+/// How many items that moved are told one by one; a backlog that is worked off moves hundreds in a day.
+const MOVED: usize = 20;
+
 /// How much a lesson of a standup weighs; what a person teaches weighs 0.9.
 const SIGNIFICANCE: f64 = 0.5;
 
@@ -79,6 +82,7 @@ impl Standup {
             })
             .await?;
         if stored {
+            self.parts.backlog.notify_one();
             tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
             self.write_file(&report).await;
         }
@@ -231,7 +235,11 @@ impl Standup {
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
-        Ok(moved.iter().map(|change| render::render_moved(change, &self.parts.roster)).collect())
+        let mut lines: Vec<String> = moved.iter().take(MOVED).map(|change| render::render_moved(change, &self.parts.roster)).collect();
+        if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
+            lines.push(format!("and {more} more"));
+        }
+        Ok(lines)
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Standup, render};
 use crate::domain::health::{StandupFigures, StandupHealth};
 use crate::domain::ids::ChannelId;
 use crate::domain::outbound::{Embed, FileContent, OutboundFile, OutboundKind, OutboundMessage};
-use crate::store::{HeldStandup, StoreError};
+use crate::store::StoreError;
 
 /// How many standups are looked at.
 const STANDUPS: u32 = 14;
@@ -19,19 +19,8 @@ const PICTURE: &str = "standups.png";
 impl Standup {
     /// The figures of the last standups, oldest first.
     pub(super) async fn list_figures(&self) -> Result<Vec<StandupFigures>, StoreError> {
-        let held = self.parts.store.list_standup_figures(STANDUPS).await?;
-        let figures = |held: HeldStandup| StandupFigures {
-            day: held.day,
-            reports: held.reports,
-            quiet: held.quiet,
-            skipped: held.skipped,
-            words: u32::try_from(held.words).unwrap_or(u32::MAX),
-            useful: held.useful,
-            not_useful: held.not_useful,
-            seconds: held.seconds,
-            cost: held.cost,
-        };
-        Ok(held.into_iter().rev().map(figures).collect())
+        let newest_first = self.parts.store.list_standup_figures(STANDUPS).await?;
+        Ok(newest_first.into_iter().rev().collect())
     }
 
     /// The chart as a message for a channel; none before the first standup.

@@ -83,7 +83,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
     let transcript = transcript_block(input, cleaner);
     let files = file_blocks(input, cleaner);
-    let feeds = feed_blocks(input, cleaner);
+    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // What an agent says may quote anybody, so it is material; a person's words are the question itself.
     let agent = input.question.from.is_agent();
@@ -132,13 +132,13 @@ const QUOTES: usize = 4;
 
 /// Takes out of a foreign text what could make it more than text.
 #[derive(Clone, Copy)]
-pub(super) struct Cleaner<'a> {
-    pub(super) marker: &'a str,
+pub(crate) struct Cleaner<'a> {
+    pub(crate) marker: &'a str,
 }
 
 impl Cleaner<'_> {
     /// Without invisible characters and without the marker, at most about `bytes` long.
-    pub(super) fn text(self, text: &str, bytes: usize) -> String {
+    pub(crate) fn text(self, text: &str, bytes: usize) -> String {
         let clean = without_invisible(text).trim_end().replace(self.marker, "…");
         if clean.len() <= bytes {
             return clean;
@@ -148,14 +148,14 @@ impl Cleaner<'_> {
     }
 
     /// One line, at most `chars` long.
-    pub(super) fn line(self, text: &str, chars: usize) -> String {
+    pub(crate) fn line(self, text: &str, chars: usize) -> String {
         let clean = self.text(text, usize::MAX);
         cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
     }
 }
 
 /// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
-pub(super) fn flat_name(name: &str) -> String {
+pub(crate) fn flat_name(name: &str) -> String {
     let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
     let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
     if flat.is_empty() { "somebody".into() } else { flat }
@@ -247,9 +247,9 @@ fn file_name(name: &str) -> String {
     cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
 }
 
-/// Each feed with its newest items, in equal shares; a failing one with its reason.
-fn feed_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
-    let share = input.budget.feeds * BYTES_PER_TOKEN / input.feeds.len().max(1);
+/// Each feed with its newest items, in equal shares of so many tokens; a failing one with its reason.
+pub(crate) fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
     let block = |report: &FeedReport| {
         let name = flat_name(&report.feed);
         match &report.outcome {
@@ -274,7 +274,7 @@ fn feed_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
             }
         }
     };
-    input.feeds.iter().map(block).collect()
+    feeds.iter().map(block).collect()
 }
 
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {

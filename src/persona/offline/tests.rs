@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 
 use super::{FOOTER, OfflineAnswer, OfflineQuestion, compose};
 use crate::domain::message::{Speaker, Spoken};
-use crate::domain::usage::{Money, TokenUsage};
+use crate::domain::usage::{CostLine, Money, TokenUsage};
 use crate::feeds::fixture::{Told, feed, now, sources};
-use crate::feeds::{ActivityLine, CostLine, Feed};
+use crate::feeds::{ActivityLine, Feed};
 use crate::persona::fixture::roster;
 use crate::persona::retrieval::ChannelFile;
 

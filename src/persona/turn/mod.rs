@@ -154,7 +154,7 @@ impl From<ModelError> for TurnError {
         match error {
             ModelError::Cancelled => Self::Cancelled,
             ModelError::Empty { .. } => Self::Nothing,
-            ModelError::OutOfBudget(which) => Self::OutOfBudget(which),
+            ModelError::OutOfBudget(refused) => Self::OutOfBudget(refused.to_string()),
             other => Self::Model(other),
         }
     }

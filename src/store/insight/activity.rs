@@ -45,7 +45,8 @@ struct ActivityColumns {
 }
 
 impl Store {
-    /// How much is in the works: messages undecided, turns open, asks awaited, meetings not over, posts not sent.
+    /// How much is in the works: messages undecided, turns open, asks awaited, meetings not over, items in progress, posts not
+    /// sent. What is ready, blocked or waiting may stay so for days.
     pub async fn count_open_work(&self) -> Result<u64> {
         let (open,): (i64,) = sql!(
             self.db().read(),
@@ -55,6 +56,7 @@ impl Store {
                  UNION ALL SELECT id FROM turns WHERE finished_at IS NULL
                  UNION ALL SELECT id FROM asks WHERE state IN ('asked', 'expired')
                  UNION ALL SELECT id FROM meetings WHERE ended_at IS NULL
+                 UNION ALL SELECT id FROM work_items WHERE status = 'in_progress'
                  UNION ALL SELECT id FROM outbox WHERE state = 'pending') works"
         )?;
         Ok(open.cast_unsigned())

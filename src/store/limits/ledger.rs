@@ -2,41 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::domain::usage::{Money, TokenUsage};
+use crate::domain::usage::{CostGroup, CostLine, Money, TokenUsage};
 use crate::store::Store;
 use crate::store::engine::sql;
 use crate::store::error::Result;
-
-/// What costs are added up by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CostGroup {
-    /// UTC.
-    Day,
-    Persona,
-    Purpose,
-    Model,
-}
-
-impl CostGroup {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Persona => "persona",
-            Self::Purpose => "purpose",
-            Self::Model => "model",
-        }
-    }
-}
-
-/// One group's sums. Calls that are not settled count at their worst case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CostLine {
-    /// The day, persona, purpose or model; `none` for callers that are no persona.
-    pub key: String,
-    pub calls: u64,
-    pub usage: TokenUsage,
-    pub cost: Money,
-}
 
 #[derive(sqlx::FromRow)]
 struct CostColumns {

@@ -2,36 +2,14 @@
 
 use chrono::{DateTime, NaiveDate, Utc};
 
-use crate::domain::ids::MeetingId;
+use crate::domain::health::StandupFigures;
 use crate::domain::usage::Money;
 use crate::store::Store;
 use crate::store::engine::{Word, sql};
 use crate::store::error::Result;
 
-/// A standup that came to its report, in numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldStandup {
-    pub meeting: MeetingId,
-    pub day: NaiveDate,
-    /// Seats that reported something.
-    pub reports: u32,
-    /// Seats with nothing to report.
-    pub quiet: u32,
-    pub skipped: u32,
-    /// Words of all its reports.
-    pub words: u64,
-    /// From its call to its report.
-    pub seconds: u64,
-    /// Of its model calls; those that are not settled count at their worst case.
-    pub cost: Money,
-    /// Ratings of its insights.
-    pub useful: u32,
-    pub not_useful: u32,
-}
-
 #[derive(sqlx::FromRow)]
 struct FigureColumns {
-    id: String,
     #[sqlx(try_from = "String")]
     day: Word<NaiveDate>,
     called_at: DateTime<Utc>,
@@ -51,15 +29,14 @@ struct FigureColumns {
     not_useful: u32,
 }
 
-impl From<FigureColumns> for HeldStandup {
+impl From<FigureColumns> for StandupFigures {
     fn from(row: FigureColumns) -> Self {
         Self {
-            meeting: row.id.into(),
             day: row.day.0,
             reports: row.reports,
             quiet: row.quiet,
             skipped: row.skipped,
-            words: row.words,
+            words: u32::try_from(row.words).unwrap_or(u32::MAX),
             // A clock that was set back meanwhile gives no negative time.
             seconds: u64::try_from((row.ended_at - row.called_at).num_seconds()).unwrap_or_default(),
             cost: Money(row.cost),
@@ -71,11 +48,11 @@ impl From<FigureColumns> for HeldStandup {
 
 impl Store {
     /// The last `limit` standups that came to their report, newest first.
-    pub async fn list_standup_figures(&self, limit: u32) -> Result<Vec<HeldStandup>> {
+    pub async fn list_standup_figures(&self, limit: u32) -> Result<Vec<StandupFigures>> {
         let rows: Vec<FigureColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, day, called_at, ended_at,
+            "SELECT day, called_at, ended_at,
                  (SELECT COUNT(*) FROM seats WHERE meeting = meetings.id AND state = 'spoke') AS reports,
                  (SELECT COUNT(*) FROM seats WHERE meeting = meetings.id AND state = 'quiet') AS quiet,
                  (SELECT COUNT(*) FROM seats WHERE meeting = meetings.id AND state = 'skipped') AS skipped,
@@ -86,6 +63,6 @@ impl Store {
              FROM meetings WHERE kind = 'standup' AND state = 'done' ORDER BY called_at DESC LIMIT $1",
             i64::from(limit)
         )?;
-        Ok(rows.into_iter().map(HeldStandup::from).collect())
+        Ok(rows.into_iter().map(StandupFigures::from).collect())
     }
 }

@@ -179,6 +179,18 @@ impl Store {
         Ok(row.map(Meeting::from))
     }
 
+    /// Gives the closing of a meeting back: somebody asked for silence, or the process ends. What was begun does not count then.
+    pub async fn release_closing(&self, meeting: &Meeting) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE meetings SET closings = closings - 1 WHERE id = $1 AND closings = $2 AND state = 'closing'",
+            meeting.id.as_str(),
+            i64::from(meeting.closings)
+        )?;
+        Ok(())
+    }
+
     /// Ends a meeting without a result, as `Cancelled` or `Failed`. False, and nothing is stored, when it is over, or when `state` is
     /// neither.
     pub async fn end_meeting(

@@ -12,7 +12,6 @@ mod reports;
 mod seats;
 
 pub use closing::StandupClosing;
-pub use figures::HeldStandup;
 pub use meetings::{Called, OpenMeeting};
 pub use reports::StoredReport;
 

@@ -99,6 +99,21 @@ impl Store {
         Ok(finished)
     }
 
+    /// Gives the floor back unused: somebody asked for silence, or the process ends. What was begun does not count as an attempt then.
+    pub async fn release_seat(&self, seat: &Seat) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE seats SET attempts = attempts - 1
+             WHERE meeting = $1 AND round = $2 AND position = $3 AND attempts = $4 AND state = 'speaking'",
+            seat.meeting.as_str(),
+            i64::from(seat.round),
+            i64::from(seat.position),
+            i64::from(seat.attempts)
+        )?;
+        Ok(())
+    }
+
     /// Passes over the next seat of a participant. False when none of theirs is open, or the meeting does not run.
     pub async fn skip_seat(&self, meeting: &MeetingId, who: &Participant, reason: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;

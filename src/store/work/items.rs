@@ -2,12 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use super::transitions::insert_event;
 use crate::domain::ids::{ChannelId, PersonaSlug, WorkItemId};
 use crate::domain::usage::Money;
 use crate::domain::work::{Evidence, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
 use crate::store::Store;
-use crate::store::engine::{Document, Transaction, Who, Word, document, plain, sql};
+use crate::store::engine::{Document, Who, Word, sql};
 use crate::store::error::{Result, StoreError};
 
 /// Which items to list.
@@ -122,13 +121,6 @@ impl TryFrom<ItemColumns> for WorkItem {
 }
 
 impl Store {
-    /// Puts items into the backlog, all or none. Those that are there already stay as they are.
-    pub async fn insert_items(&self, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
-        let mut transaction = self.db().begin().await?;
-        insert_items(&mut transaction, items, at).await?;
-        transaction.commit().await
-    }
-
     /// The items that pass a filter, the most urgent first, of equals the most important, of these the oldest.
     pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
         let statuses = filter.names();
@@ -166,6 +158,23 @@ impl Store {
         row.map(WorkItem::try_from).transpose()
     }
 
+    /// Up to `limit` items whose id ends like this, the newest first. Fewer than six characters say too little and find nothing.
+    pub async fn find_items_by_suffix(&self, suffix: &str, limit: u32) -> Result<Vec<WorkItem>> {
+        let suffix = suffix.to_lowercase();
+        let Some((start, _)) = suffix.char_indices().rev().nth(5) else { return Ok(Vec::new()) };
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE substr(id, length(id) - 5) = $2 AND substr(id, length(id) - length($1) + 1) = $1
+             ORDER BY created_at DESC, id DESC LIMIT $3",
+            suffix.as_str(),
+            &suffix[start..],
+            i64::from(limit)
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
     /// What is to be done in each item that is not over, the oldest first.
     pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
         let rows: Vec<(String, String)> = sql!(
@@ -175,67 +184,4 @@ impl Store {
         )?;
         Ok(rows.into_iter().map(|(id, what)| (id.into(), what)).collect())
     }
-}
-
-/// Puts items into the backlog with the event of their beginning.
-pub(in crate::store) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
-    for item in items {
-        if insert_item(transaction, item).await? {
-            insert_dependencies(transaction, item).await?;
-            insert_event(transaction, &item.id, None, item.status, at).await?;
-        }
-    }
-    Ok(())
-}
-
-/// False when it is there already.
-async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<bool> {
-    let owner = Who::from(&item.owner);
-    let inserted = sql!(
-        transaction.on(),
-        execute,
-        "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
-             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) ON CONFLICT (id) DO NOTHING",
-        item.id.as_str(),
-        item.kind.as_str(),
-        plain(&item.what),
-        plain(&item.how),
-        plain(&item.why),
-        owner.key,
-        owner.name,
-        item.urgency.as_str(),
-        i64::from(item.priority),
-        document(&item.criteria),
-        item.status.as_str(),
-        i64::from(item.attempts),
-        item.parent.as_ref().map(WorkItemId::as_str),
-        document(&item.origin),
-        item.outcome.as_deref().map(plain),
-        item.cost.0,
-        item.created_at,
-        item.updated_at,
-        item.execution.as_ref().map(document),
-        item.persona.as_ref().map(PersonaSlug::as_str),
-        item.channel.as_ref().map(ChannelId::as_str),
-        item.wait.as_ref().map(document),
-        item.not_before,
-        i64::from(item.run),
-        document(&item.evidence)
-    )?;
-    Ok(inserted > 0)
-}
-
-async fn insert_dependencies(transaction: &mut Transaction, item: &WorkItem) -> Result<()> {
-    for (position, needed) in (0_i64..).zip(&item.depends_on) {
-        sql!(
-            transaction.on(),
-            execute,
-            "INSERT INTO work_dependencies (item, needs, position) VALUES ($1, $2, $3) ON CONFLICT (item, needs) DO NOTHING",
-            item.id.as_str(),
-            needed.as_str(),
-            position
-        )?;
-    }
-    Ok(())
 }

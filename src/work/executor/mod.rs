@@ -2,6 +2,8 @@
 //!
 //! An executor makes something and says what it made; it never says that an item is done. What it says is verified by others.
 
+mod making;
+
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 

@@ -18,6 +18,7 @@ on_both!(
     the_material_is_gathered_once,
     a_seat_is_begun_again_after_a_crash_and_finished_once,
     a_seat_that_was_begun_anew_is_not_finished_by_the_first,
+    what_was_begun_and_given_back_does_not_count,
     nobody_speaks_once_the_closing_has_begun,
     an_invitation_is_posted_once,
     a_message_is_decided_on_together_with_what_it_does_to_a_meeting,
@@ -189,6 +190,23 @@ async fn a_seat_that_was_begun_anew_is_not_finished_by_the_first(home: &Home) {
     assert!(store.finish_seat(&skipped, &[], at(93)).await.unwrap(), "a seat may end without a beginning");
     let states: Vec<_> = store.list_seats(&meeting.id).await.unwrap().into_iter().map(|seat| (seat.state, seat.reason)).collect();
     assert_eq!(states, [(SeatState::Quiet, None), (SeatState::Skipped, Some("no time left".into()))]);
+}
+
+async fn what_was_begun_and_given_back_does_not_count(home: &Home) {
+    let store = home.open().await;
+    let meeting = opened(&store).await;
+    for _ in 0..5 {
+        let seat = begun(&store, &meeting, 0, 2).await;
+        assert_eq!(seat.attempts, 1);
+        store.release_seat(&seat).await.unwrap();
+        store.release_seat(&seat).await.unwrap();
+    }
+    for _ in 0..5 {
+        let closing = store.begin_closing(&meeting.id, at(5)).await.unwrap().unwrap();
+        assert_eq!(closing.closings, 1);
+        store.release_closing(&closing).await.unwrap();
+        store.release_closing(&closing).await.unwrap();
+    }
 }
 
 async fn nobody_speaks_once_the_closing_has_begun(home: &Home) {

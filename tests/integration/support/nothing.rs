@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use teamroom::clock::SharedClock;
-use teamroom::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, CostGroup, CostLine, FeedSources, LedgerSource, Web};
+use teamroom::domain::usage::{CostGroup, CostLine};
+use teamroom::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, FeedSources, LedgerSource, Web};
 
 struct Nothing;
 

@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
-use super::items::ItemColumns;
 use crate::domain::ids::WorkItemId;
 use crate::domain::work::{InvalidWorkTransition, WorkItem, WorkStatus};
 use crate::store::Store;
 use crate::store::engine::{Transaction, Word, plain, sql};
 use crate::store::error::{Result, StoreError};
+use crate::store::work::TURNSTILE;
+use crate::store::work::items::ItemColumns;
 
 /// Why an item did not go on.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,26 @@ pub struct ItemChange {
     pub from: Option<WorkStatus>,
     /// Where it stood after it.
     pub to: WorkStatus,
+}
+
+/// One step of an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemEvent {
+    /// None where it began.
+    pub from: Option<WorkStatus>,
+    pub to: WorkStatus,
+    /// Why it came about, where that is not plain.
+    pub note: Option<String>,
+    pub at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct StepColumns {
+    from_status: Option<String>,
+    #[sqlx(try_from = "String")]
+    to_status: Word<WorkStatus>,
+    note: Option<String>,
+    at: DateTime<Utc>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -55,6 +76,7 @@ impl Store {
     ) -> Result<bool, AdvanceError> {
         let next = expected.advance(next)?;
         let mut transaction = self.db().begin().await?;
+        transaction.serialize(TURNSTILE).await?;
         let changed = sql!(
             transaction.on(),
             execute,
@@ -68,9 +90,30 @@ impl Store {
         if changed == 0 {
             return Ok(false);
         }
-        insert_event(&mut transaction, item, Some(expected), next, at).await?;
+        insert_event(&mut transaction, item, Some(expected), next, outcome, at).await?;
         transaction.commit().await?;
         Ok(true)
+    }
+
+    /// All steps of an item, the first coming first.
+    pub async fn list_events(&self, item: &WorkItemId) -> Result<Vec<ItemEvent>> {
+        let rows: Vec<StepColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT from_status, to_status, note, at FROM work_events WHERE item = $1 ORDER BY position",
+            item.as_str()
+        )?;
+        rows.into_iter()
+            .map(|row| {
+                Ok(ItemEvent { from: row.from_status.map(Word::read).transpose()?, to: row.to_status.0, note: row.note, at: row.at })
+            })
+            .collect()
+    }
+
+    /// A number that grows with each step of any item: where it is what it was, no item stands elsewhere.
+    pub async fn backlog_mark(&self) -> Result<i64> {
+        let (mark,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM work_events")?;
+        Ok(mark)
     }
 
     /// What became of items after `since` and until `until`, one line for each, those that moved first coming first. An item that
@@ -100,20 +143,22 @@ impl Store {
     }
 }
 
-pub(super) async fn insert_event(
+pub(in crate::store::work) async fn insert_event(
     transaction: &mut Transaction,
     item: &WorkItemId,
     from: Option<WorkStatus>,
     to: WorkStatus,
+    note: Option<&str>,
     at: DateTime<Utc>,
 ) -> Result<()> {
     sql!(
         transaction.on(),
         execute,
-        "INSERT INTO work_events (item, from_status, to_status, at) VALUES ($1, $2, $3, $4)",
+        "INSERT INTO work_events (item, from_status, to_status, note, at) VALUES ($1, $2, $3, $4, $5)",
         item.as_str(),
         from.map(WorkStatus::as_str),
         to.as_str(),
+        note.map(plain),
         at
     )?;
     Ok(())

@@ -1,0 +1,185 @@
+//! Claims, signs of life, and items taken back from workers that give none.
+
+use chrono::{DateTime, Utc};
+
+use crate::domain::ids::{PersonaSlug, WorkItemId};
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::work::{Lease, Product, Wait, WorkItem, WorkStatus, WorkerId};
+use crate::store::Store;
+use crate::store::engine::{Transaction, sql};
+use crate::store::error::Result;
+use crate::store::talk::insert_outbound;
+use crate::store::work::TURNSTILE;
+use crate::store::work::standing::Standing;
+
+/// Who claims, and how much may be in progress.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimTerms<'a> {
+    pub worker: &'a WorkerId,
+    /// The most items in progress at a time, over all workers.
+    pub parallel: u32,
+}
+
+/// An item that is to be worked on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claimed {
+    /// As it is after the claim.
+    pub item: WorkItem,
+    pub lease: Lease,
+    /// What its run made before it was interrupted: only to be verified yet.
+    pub product: Option<Product>,
+}
+
+/// A lease as it was seen at a moment. Seen again like this after long enough, its worker is dead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenLease {
+    pub lease: Lease,
+    /// Counts the worker's signs of life.
+    pub beat: i64,
+    pub persona: Option<PersonaSlug>,
+}
+
+#[derive(sqlx::FromRow)]
+struct LeaseColumns {
+    id: String,
+    lease_worker: String,
+    lease_token: i64,
+    lease_beat: i64,
+    persona: Option<String>,
+}
+
+impl From<LeaseColumns> for SeenLease {
+    fn from(row: LeaseColumns) -> Self {
+        let lease = Lease { item: row.id.into(), worker: row.lease_worker.into(), token: row.lease_token };
+        Self { lease, beat: row.lease_beat, persona: row.persona.map(PersonaSlug::new) }
+    }
+}
+
+impl Store {
+    /// Claims the first item by rank that may be worked on: its time has come, its persona has nothing else in progress and is not paused, the
+    /// team is not halted. None when there is no such item, or enough are in progress.
+    pub async fn claim_item(&self, terms: &ClaimTerms<'_>, now: DateTime<Utc>) -> Result<Option<Claimed>> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(TURNSTILE).await?;
+        let Some(item) = find_first(&mut transaction, terms.parallel, now).await? else { return Ok(None) };
+        let Some(mut standing) = Standing::find(&mut transaction, &item).await? else { return Ok(None) };
+        standing.worker = Some(terms.worker.clone());
+        standing.token += 1;
+        let note = format!("run {}, token {}, worker {}", standing.item.run, standing.token, terms.worker.as_str());
+        standing.go(&mut transaction, WorkStatus::InProgress, Some(&note), now).await?;
+        transaction.commit().await?;
+        let lease = Lease { item, worker: terms.worker.clone(), token: standing.token };
+        Ok(Some(Claimed { item: standing.item, lease, product: standing.product }))
+    }
+
+    /// Gives a sign of life for all that a worker holds, and says what that is.
+    pub async fn beat(&self, worker: &WorkerId) -> Result<Vec<Lease>> {
+        let rows: Vec<LeaseColumns> = sql!(
+            self.db().write()?,
+            fetch_all,
+            "UPDATE work_items SET lease_beat = lease_beat + 1 WHERE status = 'in_progress' AND lease_worker = $1
+             RETURNING id, lease_worker, lease_token, lease_beat, persona",
+            worker.as_str()
+        )?;
+        Ok(rows.into_iter().map(|row| SeenLease::from(row).lease).collect())
+    }
+
+    /// All leases in force, whoever holds them.
+    pub async fn list_leases(&self) -> Result<Vec<SeenLease>> {
+        let rows: Vec<LeaseColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, lease_worker, lease_token, lease_beat, persona FROM work_items
+             WHERE status = 'in_progress' AND lease_worker IS NOT NULL ORDER BY id"
+        )?;
+        Ok(rows.into_iter().map(SeenLease::from).collect())
+    }
+
+    /// Takes an item back from a worker that is dead, with one more attempt. At `poisonous` crashes in a row it waits for a person to decide
+    /// and `post` says so. None, and nothing is stored, when the worker has given a sign of life since or holds it no more.
+    pub async fn take_back(
+        &self,
+        seen: &SeenLease,
+        poisonous: u32,
+        post: impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync,
+        at: DateTime<Utc>,
+    ) -> Result<Option<WorkItem>> {
+        let mut transaction = self.db().begin().await?;
+        let Some(standing) = Standing::hold(&mut transaction, &seen.lease).await?.filter(|standing| standing.beat == seen.beat) else {
+            return Ok(None);
+        };
+        let item = take_back(&mut transaction, standing, poisonous, &post, at).await?;
+        transaction.commit().await?;
+        Ok(Some(item))
+    }
+
+    /// Takes all items back that are in progress. Only for a process that is sure to be alone with the database: whoever held them is dead.
+    /// Counts as [`Store::take_back`] does.
+    pub async fn take_back_all(
+        &self,
+        poisonous: u32,
+        post: impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<WorkItem>> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(TURNSTILE).await?;
+        let held: Vec<(String,)> = sql!(transaction.on(), fetch_all, "SELECT id FROM work_items WHERE status = 'in_progress' ORDER BY id")?;
+        let mut items = Vec::new();
+        for (id,) in held {
+            if let Some(standing) = Standing::find(&mut transaction, &id.into()).await? {
+                items.push(take_back(&mut transaction, standing, poisonous, &post, at).await?);
+            }
+        }
+        transaction.commit().await?;
+        Ok(items)
+    }
+}
+
+async fn take_back(
+    transaction: &mut Transaction,
+    mut standing: Standing,
+    poisonous: u32,
+    post: &(impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync),
+    at: DateTime<Utc>,
+) -> Result<WorkItem> {
+    standing.item.attempts += 1;
+    standing.crashes += 1;
+    let crashes = standing.crashes;
+    if crashes < poisonous {
+        let note = format!("its worker died over it (crash {crashes})");
+        standing.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
+    } else {
+        let why = format!("its worker died over it {crashes} times in a row");
+        standing.item.wait = Some(Wait::Decision { why: why.clone() });
+        standing.go(transaction, WorkStatus::Waiting, Some(&why), at).await?;
+        insert_outbound(transaction, &post(&standing.item), standing.cause(), at).await?;
+    }
+    Ok(standing.item)
+}
+
+/// The first item that may be claimed. The personas that have any are walked from one to the next by the index, and for each that is free its
+/// first item is taken from there: neither what is blocked nor what waits for a busy persona is looked at, however much it is.
+async fn find_first(transaction: &mut Transaction, parallel: u32, now: DateTime<Utc>) -> Result<Option<WorkItemId>> {
+    let row: Option<(String,)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "WITH RECURSIVE hands (persona) AS (
+             SELECT MIN(persona) FROM work_items WHERE status = 'ready'
+             UNION ALL
+             SELECT (SELECT MIN(persona) FROM work_items WHERE status = 'ready' AND work_items.persona > hands.persona)
+             FROM hands WHERE hands.persona IS NOT NULL)
+         SELECT id FROM work_items WHERE status = 'ready'
+             AND (SELECT COUNT(*) FROM work_items WHERE status = 'in_progress') < $1
+             AND id IN (
+                 SELECT (SELECT id FROM work_items
+                     WHERE status = 'ready' AND work_items.persona = hands.persona AND (not_before IS NULL OR not_before <= $2)
+                     ORDER BY rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id LIMIT 1)
+                 FROM hands WHERE hands.persona IS NOT NULL
+                     AND NOT EXISTS (SELECT 1 FROM work_items WHERE status = 'in_progress' AND work_items.persona = hands.persona)
+                     AND NOT EXISTS (SELECT 1 FROM halts WHERE scope IN ('all', 'persona:' || hands.persona)))
+         ORDER BY rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id LIMIT 1",
+        i64::from(parallel),
+        now
+    )?;
+    Ok(row.map(|(id,)| id.into()))
+}
