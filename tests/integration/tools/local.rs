@@ -40,7 +40,7 @@ impl FeedReader for OneFeed {
 
 /// The tools, and one run that calls them.
 pub(super) struct Bench {
-    tools: Vec<Arc<dyn Tool>>,
+    pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) item: WorkItemId,
     pub(super) tainted: bool,
     pub(super) directory: tempfile::TempDir,
