@@ -35,7 +35,7 @@ use engine::{Db, Leadership, Opened, Use};
 
 pub use error::StoreError;
 pub use identities::Identity;
-pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
+pub use insight::{ActivityKind, ActivityLine, BlockRow, BoardCard, BoardFilter, CallRow, DeliveryRow, Summary, Trace};
 pub use limits::{Blocked, Halt, HaltScope, ReserveError, Reserved, Spent};
 pub use meeting::{Called, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};

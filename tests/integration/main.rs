@@ -1,5 +1,6 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
+mod board;
 mod discord;
 mod feeds;
 mod llm;
@@ -13,3 +14,5 @@ mod standup_surfaces;
 mod store;
 mod support;
 mod team;
+mod tools;
+mod work;

@@ -1,12 +1,11 @@
 use serde_json::Value;
 
-use super::run::{MOST_CALLS, Run, Stop};
+use super::run::{ALWAYS, MOST_CALLS, Run, Stop};
 use super::{asking, finish};
 use crate::domain::approval::{Approval, ApprovalState, Risk, fingerprint};
 use crate::domain::ids::ApprovalId;
 use crate::domain::work::{JournalCall, JournalEntry, Wait};
-use crate::tools::policy::Decision;
-use crate::tools::{ToolError, ToolOutput, ToolSetting};
+use crate::tools::{Decision, ToolError, ToolOutput, ToolSetting};
 use crate::work::executor::Outcome;
 
 /// What a model is told of a call that a crash fell into.
@@ -33,20 +32,15 @@ impl Run<'_> {
             return self.refuse(call, format!("Not done: a run has {MOST_CALLS} calls. Call `finish` now, with what there is.")).await;
         }
         let decision = self.maker.toolbox.decide(&self.listed, &call.name, &call.arguments, &self.setting(), self.conversation.tainted);
-        if let Decision::Refused { why } = decision {
-            return self.refuse(call, format!("Not done: {why}")).await;
-        }
         // Before anybody is asked: no person can give what the run has used up.
-        if let Err(used_up) = self.conversation.spent.clone().take(&call.name) {
-            return self.refuse(call, format!("Not done: {used_up}")).await;
-        }
-        match decision {
-            Decision::Allowed { risk } => self.make(call, risk).await,
-            Decision::NeedsApproval { risk, why } => match self.ask_leave(call, risk, &why).await? {
+        let left = self.conversation.spent.clone().take(&call.name);
+        match (decision, left) {
+            (Decision::Refused { why }, _) | (_, Err(why)) => self.refuse(call, format!("Not done: {why}")).await,
+            (Decision::Allowed { risk }, Ok(())) => self.make(call, risk).await,
+            (Decision::NeedsApproval { risk, why }, Ok(())) => match self.ask_leave(call, risk, &why).await? {
                 Leave::Given => self.make(call, risk).await,
                 Leave::Denied(why) => self.refuse(call, why).await,
             },
-            Decision::Refused { .. } => unreachable!("it was answered above"),
         }
     }
 
@@ -59,17 +53,19 @@ impl Run<'_> {
         if risk != Risk::Read {
             self.record(JournalEntry::Began { call: call.id.clone() }).await?;
         }
-        let setting = self.setting();
-        let made = tokio::select! {
-            made = self.maker.toolbox.perform(&call.name, &call.arguments, &setting) => made,
-            () = self.assignment.cancel.cancelled() => return Err(self.interrupted()),
-        };
-        match made {
+        match self.maker.toolbox.perform(&call.name, &call.arguments, &self.setting()).await {
             Ok(output) => self.answer(call, output, false).await,
-            Err(ToolError::Refused(why)) => self.refuse(call, format!("Not done: {why}")).await,
-            Err(ToolError::Failed(why)) => {
-                let text = format!("It did not work: {why}");
-                self.answer(call, ToolOutput { text, outside: false, trace: None }, false).await
+            // Nobody knows how far it came: what was begun stays begun.
+            Err(_) if self.assignment.cancel.is_cancelled() => Err(self.interrupted()),
+            Err(error) => {
+                let refused = matches!(error, ToolError::Refused(_));
+                if refused {
+                    self.note_refusal(call, &error.to_string());
+                }
+                // What went wrong may be told in somebody else's words: a server's, a page's.
+                let outside = !ALWAYS.contains(&call.name.as_str());
+                let text = if refused { format!("Not done: {error}") } else { format!("Nothing came of it: {error}") };
+                self.answer(call, ToolOutput { text, outside, trace: None }, refused).await
             }
         }
     }
@@ -113,9 +109,13 @@ impl Run<'_> {
     }
 
     async fn refuse(&mut self, call: &JournalCall, why: String) -> Result<(), Stop> {
+        self.note_refusal(call, &why);
+        self.answer(call, ToolOutput { text: why, outside: false, trace: None }, true).await
+    }
+
+    fn note_refusal(&self, call: &JournalCall, why: &str) {
         tracing::info!(item = %self.assignment.item.id, persona = %self.assignment.persona.slug, tool = call.name, why, "a call was refused");
         metrics::counter!("teamroom_tool_calls_refused_total").increment(1);
-        self.answer(call, ToolOutput { text: why, outside: false, trace: None }, true).await
     }
 
     async fn answer(&mut self, call: &JournalCall, output: ToolOutput, refused: bool) -> Result<(), Stop> {
@@ -129,6 +129,7 @@ impl Run<'_> {
             persona: &self.assignment.persona.slug,
             item: &self.assignment.item.id,
             seen: &self.conversation.seen,
+            tainted: self.conversation.tainted,
             now: self.maker.performer.clock.now(),
             cancel: self.assignment.cancel,
         }

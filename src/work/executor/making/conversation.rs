@@ -6,7 +6,7 @@ use crate::domain::approval::fingerprint;
 use crate::domain::work::{JournalCall, JournalEntry, Trace, WorkItem};
 use crate::llm::{ModelMessage, ToolCall};
 use crate::persona::context::{Cleaner, new_marker};
-use crate::tools::limits::Spent;
+use crate::tools::Spent;
 
 /// Where a run stands, as its journal tells: the same entries always give the same state, whoever wrote them.
 #[derive(Debug, Default)]
@@ -190,8 +190,15 @@ mod tests {
             replied("All is done.", &[]),
         ];
         let steps: Vec<Step> = (0..=journal.len()).map(|length| after(&journal[..length]).step()).collect();
-        let expected =
-            [Step::Begin, Step::Ask, Step::Call(first.clone()), Step::Unknown(first), Step::Call(second), Step::Ask, Step::Conclude("All is done.".into())];
+        let expected = [
+            Step::Begin,
+            Step::Ask,
+            Step::Call(first.clone()),
+            Step::Unknown(first),
+            Step::Call(second),
+            Step::Ask,
+            Step::Conclude("All is done.".into()),
+        ];
         assert_eq!(steps, expected);
     }
 
@@ -222,7 +229,8 @@ mod tests {
         };
         let found = Trace::Found { urls: vec!["https://c.example/".into()] };
         let calls = [call("call00001", "fetch_page"), call("call00002", "web_search")];
-        let run = after(&[asked(), replied("", &calls), returned("call00001", true, Some(fetched)), returned("call00002", true, Some(found))]);
+        let run =
+            after(&[asked(), replied("", &calls), returned("call00001", true, Some(fetched)), returned("call00002", true, Some(found))]);
         assert_eq!(run.seen, ["https://a.example/", "https://www.a.example/", "https://b.example/", "https://c.example/"]);
     }
 

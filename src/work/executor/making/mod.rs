@@ -21,7 +21,7 @@ use super::{Assignment, Outcome};
 use crate::domain::ids::ChannelId;
 use crate::domain::work::{Execution, WorkItem};
 use crate::persona::turn::Performer;
-use crate::tools::toolbox::Toolbox;
+use crate::tools::Toolbox;
 use crate::tools::workspace::Workspaces;
 
 /// What runs are made with.

@@ -7,7 +7,7 @@ use crate::domain::work::{JournalCall, JournalEntry, Trace};
 use crate::llm::{Call, ModelReply, ModelRequest};
 use crate::persona::context::new_marker;
 use crate::store::StoreError;
-use crate::tools::limits::RESEARCH;
+use crate::tools::RESEARCH;
 use crate::work::executor::{Assignment, Outcome};
 
 /// The most calls of a run (TOOL-1 sets 8 for a turn; work is three turns long).
@@ -20,7 +20,7 @@ const CALLS_AT_ONCE: usize = MOST_CALLS;
 const OUTPUT_TOKENS: u32 = 6000;
 
 /// Tools that every run has, whatever its persona lists: what is not written does not exist.
-const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
+pub(super) const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
 
 /// The entry of what is saved without a call: the model's words themselves.
 const SAVED: &str = "saved";
