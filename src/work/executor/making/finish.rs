@@ -18,7 +18,8 @@ const FILES: usize = 200;
 pub(super) fn spec() -> ToolSpec {
     ToolSpec {
         name: NAME.into(),
-        description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name.".into(),
+        description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name."
+            .into(),
         parameters: json!({
             "type": "object",
             "properties": {

@@ -152,11 +152,11 @@ async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_t
         Script::call("shell", json!({"command": "curl http://127.0.0.1"})),
         Script::call("ask_agent", json!({"persona": "Kelly", "question": "May I?"})),
         Script::call("fetch_page", json!({"url": PRICES, "method": "POST"})),
-        Script::call("fetch_page", json!("file:///etc/passwd")),
+        Script::call("fetch_page", json!({"url": ["file:///etc/passwd"]})),
         write("../../x", "out"),
         write("/etc/x", "out"),
         Script::call("finish", json!({"verified": true})),
-        Script::call("finish", json!("done")),
+        Script::call("finish", json!({"summary": 7, "files": "all"})),
         finish(&["never-written.md", "../../x"]),
     ]);
     let product = made(desk.make().await);
