@@ -108,7 +108,8 @@ pub(super) async fn check_reading(
     }
     let Some(key) = key_of(parts, feed, at, submitted.now, found) else { return Ok(()) };
     let trace = reading_trace(feed, at);
-    let left_trace = |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { refused: false, trace: Some(left), .. } if *left == trace);
+    let left_trace =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { refused: false, trace: Some(left), .. } if *left == trace);
     if submitted.journal.iter().any(left_trace) || parts.store.has_samples(&key, at - NEAR, at + NEAR).await? {
         found.prove(Evidence::Reading { feed: feed.into(), at });
     } else {
