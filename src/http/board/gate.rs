@@ -62,7 +62,13 @@ impl Gate {
             None if is_loopback(&name) && !forwarded => Ok(()),
             None => Err(Refusal::Hidden),
             Some(_) if open => Ok(()),
-            Some(token) => if shows(headers, token) { Ok(()) } else { Err(Refusal::Token) },
+            Some(token) => {
+                if shows(headers, token) {
+                    Ok(())
+                } else {
+                    Err(Refusal::Token)
+                }
+            }
         }
     }
 
