@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::chat::command::{CommandCall, CommandDesk, CommandReply};
+use crate::chat::command::{Choice, CommandCall, CommandDesk, CommandReply};
 use crate::clock::SharedClock;
 use crate::discord::{IdentifyLog, Registrations};
 use crate::domain::ids::PersonaSlug;
@@ -68,6 +68,13 @@ impl CommandDesk for Reception {
     async fn complete_job(&self, prefix: &str) -> Vec<String> {
         match self.desk.get() {
             Some(desk) => desk.complete_job(prefix).await,
+            None => Vec::new(),
+        }
+    }
+
+    async fn complete_item(&self, typed: &str) -> Vec<Choice> {
+        match self.desk.get() {
+            Some(desk) => desk.complete_item(typed).await,
             None => Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use crate::domain::ids::UserId;
 use crate::domain::message::Channel;
 use crate::domain::schedule::JobDraft;
+use crate::domain::work::{ItemChanges, ItemDraft};
 
 /// What a person wants. Names of personas are as typed; the desk resolves them and says which there are.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,7 @@ pub enum Command {
         dollars: f64,
     },
     Schedule(ScheduleCommand),
+    Backlog(BacklogCommand),
     Help,
     Standup(StandupCommand),
     Report(ReportView),
@@ -94,6 +96,35 @@ pub enum ScheduleCommand {
     /// Does it now, whatever its timetable says.
     Run {
         name: String,
+    },
+}
+
+/// What a person wants of the backlog. Items are named by the end of their ids, as typed; so are owners and statuses.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BacklogCommand {
+    /// Without either, the items that are not over.
+    List {
+        status: Option<String>,
+        owner: Option<String>,
+    },
+    Show {
+        id: String,
+    },
+    Add(ItemDraft),
+    /// Does it next.
+    Run {
+        id: String,
+    },
+    /// Tries it once more.
+    Retry {
+        id: String,
+    },
+    Cancel {
+        id: String,
+    },
+    Edit {
+        id: String,
+        changes: ItemChanges,
     },
 }
 
@@ -161,14 +192,37 @@ impl CommandReply {
     }
 }
 
-/// A part of the team that carries out commands of its own, once it is decided that the caller may.
+/// What a caller may do, decided once for all commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Speaks with the team, reads what it shows, and changes what is their own.
+    Member,
+    /// Changes how the team works.
+    Operator,
+}
+
+/// A part of the team that carries out commands of its own, once it is decided that the caller may give them.
 #[async_trait]
 pub trait Department: Send + Sync + 'static {
-    /// None: this command is for another department.
+    /// None: this command is for another department. What only an operator may do to what is not their own is refused by `standing`.
     ///
     /// # Errors
     /// The store does not answer. Everything else is a reply.
-    async fn carry(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>>;
+    async fn carry(&self, call: &CommandCall, standing: Standing) -> anyhow::Result<Option<CommandReply>>;
+
+    /// What it has that begins with, or holds, what was typed so far. Called at each key stroke.
+    async fn complete(&self, _typed: &str) -> Vec<Choice> {
+        Vec::new()
+    }
+}
+
+/// Something that completion offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is typed for the caller.
+    pub value: String,
+    /// What the caller sees; at most 100 characters.
+    pub label: String,
 }
 
 /// Who carries commands out.
@@ -182,4 +236,7 @@ pub trait CommandDesk: Send + Sync + 'static {
 
     /// Names of jobs that begin with what was typed so far. Called at each key stroke.
     async fn complete_job(&self, prefix: &str) -> Vec<String>;
+
+    /// Items of the backlog whose id or words hold what was typed so far. Called at each key stroke.
+    async fn complete_item(&self, typed: &str) -> Vec<Choice>;
 }

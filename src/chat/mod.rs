@@ -5,6 +5,7 @@
 pub mod attachments;
 pub mod command;
 pub mod format;
+pub(crate) mod medium;
 pub mod redact;
 pub mod split;
 

@@ -1,6 +1,7 @@
 //! The commands, one file each. They read arguments, call what does the work and print for people; they decide nothing themselves.
 
 mod ask;
+mod backlog;
 mod db;
 mod doctor;
 pub mod init;
@@ -53,6 +54,8 @@ enum Command {
     Predictions(predictions::Args),
     /// Show everything that was decided and done about a message.
     Trace(trace::Args),
+    /// Show and change what there is to be done, and watch it being done.
+    Backlog(backlog::Args),
     /// Show and change what happens by the clock.
     Schedule(schedule::Args),
     /// Show what is in the database and whether it is sound.
@@ -75,6 +78,7 @@ impl Cli {
             Command::Ask(args) => ask::run(config, args).await,
             // Who waits for a standup is told how it ended.
             Command::Standup(args) => return standup::run(config, args).await,
+            Command::Backlog(args) => return backlog::run(config, args).await,
             Command::Report(args) => report::run(config, args).await,
             Command::Predictions(args) => predictions::run(config, args).await,
             Command::Trace(args) => trace::run(config, args).await,

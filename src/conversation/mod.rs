@@ -58,6 +58,8 @@ pub struct Parts {
     pub ops_channel: String,
     /// Carries out commands about standups.
     pub standups: Arc<dyn Department>,
+    /// Carries out commands about the backlog, and presses of buttons that are not a standup's.
+    pub work: Arc<dyn Department>,
     /// Rung when a person called or steered a meeting.
     pub meetings: Arc<Notify>,
     /// What calling a standup takes.

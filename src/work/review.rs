@@ -271,7 +271,8 @@ mod tests {
         let mut item = item();
         change(&mut item);
         let by_setting = by_setting.map(PersonaSlug::from);
-        choose(&roster, by_setting.as_ref(), &item, |persona| paused.contains(&persona.slug.as_str())).map(|persona| persona.slug.to_string())
+        choose(&roster, by_setting.as_ref(), &item, |persona| paused.contains(&persona.slug.as_str()))
+            .map(|persona| persona.slug.to_string())
     }
 
     #[test]

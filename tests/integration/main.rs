@@ -14,3 +14,5 @@ mod standup_surfaces;
 mod store;
 mod support;
 mod team;
+mod tools;
+mod work;

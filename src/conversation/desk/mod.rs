@@ -9,7 +9,9 @@ use super::Conversation;
 use super::channel::{Outcome, attribute};
 use super::rules::authorize::{Action, Denied, authorize};
 use crate::chat::Presence;
-use crate::chat::command::{Caller, Command, CommandCall, CommandDesk, CommandReply, CostSpan, ScheduleCommand, StandupCommand};
+use crate::chat::command::{
+    Caller, Choice, Command, CommandCall, CommandDesk, CommandReply, CostSpan, ScheduleCommand, Standing, StandupCommand,
+};
 use crate::domain::ask::{Ask, AskState};
 use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
@@ -56,6 +58,10 @@ impl CommandDesk for Conversation {
     async fn complete_job(&self, prefix: &str) -> Vec<String> {
         self.parts().schedule.complete(prefix).await
     }
+
+    async fn complete_item(&self, typed: &str) -> Vec<Choice> {
+        self.parts().work.complete(typed).await
+    }
 }
 
 impl Conversation {
@@ -68,9 +74,17 @@ impl Conversation {
             Command::Schedule(ref command) if *command != ScheduleCommand::List => Action::Operate,
             _ => Action::Speak,
         };
+        self.judge(action, call)
+    }
+
+    fn judge(&self, action: Action, call: &CommandCall) -> Result<(), Denied> {
         let Caller { id, name, roles } = call.caller.clone();
         let author = Author { id, name, roles, kind: AuthorKind::Person };
         authorize(action, &author, &call.channel, &self.parts().chat)
+    }
+
+    fn standing_of(&self, call: &CommandCall) -> Standing {
+        if self.judge(Action::Operate, call).is_ok() { Standing::Operator } else { Standing::Member }
     }
 
     fn explain(&self, denied: Denied) -> String {
@@ -100,11 +114,20 @@ impl Conversation {
             Command::Raise { dollars } => self.raise_budget(call, *dollars).await?,
             Command::Schedule(command) => self.parts().schedule.carry(call, command).await?,
             Command::Help => private(status::render_help(&self.parts().roster)),
-            Command::Standup(_) | Command::Report(_) | Command::Predictions(_) | Command::Press { .. } => {
-                let carried = self.parts().standups.carry(call).await?;
+            Command::Standup(_) | Command::Report(_) | Command::Predictions(_) | Command::Backlog(_) | Command::Press { .. } => {
+                let carried = self.pass_on(call).await?;
                 carried.unwrap_or_else(|| refused("This button is not known (any more).".into()))
             }
         })
+    }
+
+    /// To the first department whose it is.
+    async fn pass_on(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>> {
+        let standing = self.standing_of(call);
+        match self.parts().standups.carry(call, standing).await? {
+            Some(reply) => Ok(Some(reply)),
+            None => self.parts().work.carry(call, standing).await,
+        }
     }
 
     /// The coordinator asks and relays. Should the process die meanwhile, the next one delivers the answer as a late one.

@@ -104,6 +104,7 @@ pub(in crate::conversation) fn render_help(roster: &Roster) -> String {
          - `/team list`, `show`, `pause`, `resume`: who we are, and who rests\n\
          - `/standup start`, `status`, `skip`, `wrap`, `cancel`: the daily standup of a channel\n\
          - `/report` and `/predictions`: what came out of the standups\n\
+         - `/backlog list`, `show`, `add`, `run`, `retry`, `cancel`, `edit`: what there is to be done\n\
          - `/schedule`: what happens by the clock\n\
          - `/status`: how we fare; `/costs`: what it cost, and more budget for today\n\
          - `/halt` and `/resume`: silence us all, and lift it\n",

@@ -6,6 +6,7 @@
 
 mod answer;
 mod ask;
+mod backlog;
 mod costs;
 mod halt;
 mod help;
@@ -67,6 +68,7 @@ impl Commands {
             report::report(),
             predictions::predictions(),
             schedule::schedule(),
+            backlog::backlog(),
             halt::halt(),
             resume::resume(),
             costs::costs(),

@@ -11,13 +11,15 @@ use super::ids::{UserId, WorkItemId};
 use super::roster::Roster;
 use super::signal::{essence, flatten};
 use super::text::{Shingles, fold_name};
-use super::work::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency};
+use super::work::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
 
 /// The most actions of a standup, by the spec.
 pub const MOST_ACTIONS: usize = 7;
 
-/// The most characters of what is to be done, and of how and why.
-const WHAT: usize = 160;
+/// The most characters of what is to be done.
+pub const WHAT: usize = 160;
+
+/// The most characters of how and why, as a standup says them.
 const HOW: usize = 300;
 
 /// From this on two actions are one: an article or a number more changes nothing, another thing to be done does.
@@ -78,6 +80,14 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     checked
 }
 
+/// Whether an action says what to do: it begins with a verb.
+///
+/// # Errors
+/// The reason, in words that stand behind the action.
+pub fn check_what(what: &str) -> Result<(), String> {
+    verb::check_begins_with_verb(what)
+}
+
 fn check(
     action: &ProposedAction,
     what: &str,
@@ -97,18 +107,24 @@ fn check(
     Ok(owner)
 }
 
-/// How an action is carried out, as far as its proposer said. A person does what it owns itself and is reminded.
+/// How an action is carried out, as far as its proposer said.
 fn read_execution(action: &ProposedAction, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
+    execution_of(action.execution?, action.watch.as_ref(), owner, what, how)
+}
+
+/// A kind of execution with what it takes. None leaves it to the planner: a person does what it owns itself and is reminded, and nothing is
+/// watched for without terms.
+pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
     if matches!(owner, Owner::Person { .. }) {
         return None;
     }
-    match action.execution? {
+    match kind {
         ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
         ExecutionKind::Research => Some(Execution::Research),
         ExecutionKind::Write => Some(Execution::Write),
         ExecutionKind::Build => Some(Execution::Build),
         ExecutionKind::Ask => Some(Execution::Ask { whom: owner.clone(), question: format!("{what}. {how}") }),
-        ExecutionKind::Watch => action.watch.clone().map(Execution::Watch),
+        ExecutionKind::Watch => watch.cloned().map(Execution::Watch),
     }
 }
 

@@ -4,6 +4,7 @@
 //! for, `lease` who works on it, `journal` what was done in a run, `evidence` what is claimed of it and what was proven, `rank` what comes
 //! first, `graph` what waits for what.
 
+mod draft;
 mod evidence;
 mod execution;
 pub mod graph;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::ids::{ChannelId, MeetingId, MessageId, PersonaSlug, UserId, WorkItemId};
 use super::usage::Money;
 
+pub use draft::{ItemChanges, ItemDraft};
 pub use evidence::{Claim, Evidence, Judge, Product};
 pub use execution::{Execution, ExecutionKind, WatchTerms};
 pub use graph::GraphError;
@@ -122,8 +124,14 @@ impl Urgency {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Meeting(MeetingId),
-    Person { id: UserId, name: String, message: Option<MessageId> },
+    Person {
+        id: UserId,
+        name: String,
+        message: Option<MessageId>,
+    },
     CommandLine,
+    /// Came up while this one was worked on.
+    WorkItem(WorkItemId),
 }
 
 impl WorkItem {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::NaiveDate;
 
 use super::{Standup, render, say};
-use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, StandupCommand};
+use crate::chat::command::{Command, CommandCall, CommandReply, Department, PredictionsView, ReportView, Standing, StandupCommand};
 use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
 use crate::domain::message::Place;
 use crate::domain::outbound::OutboundKind;
@@ -17,7 +17,7 @@ const PREDICTIONS: u32 = 20;
 
 #[async_trait]
 impl Department for Standup {
-    async fn carry(&self, call: &CommandCall) -> anyhow::Result<Option<CommandReply>> {
+    async fn carry(&self, call: &CommandCall, _: Standing) -> anyhow::Result<Option<CommandReply>> {
         Ok(match &call.command {
             Command::Standup(command) => Some(self.steer(call, command).await?),
             Command::Report(view) => Some(self.show_report(call, view).await?),

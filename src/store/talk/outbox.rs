@@ -27,7 +27,9 @@ pub enum Delivery {
     Pending,
     Sent(Posted),
     /// Given up on.
-    Failed { why: String },
+    Failed {
+        why: String,
+    },
 }
 
 #[derive(sqlx::FromRow)]

@@ -53,7 +53,9 @@ impl Learnings {
 
 /// Lessons as a page, in the order given: a heading for each day, a line for each lesson.
 pub fn render_learnings(lessons: &[Memory]) -> String {
-    let mut page = "# Learnings\n\nWhat the team has learnt, newest first: where from, whose it is, and whether it is still told to anybody.\n".to_owned();
+    let mut page =
+        "# Learnings\n\nWhat the team has learnt, newest first: where from, whose it is, and whether it is still told to anybody.\n"
+            .to_owned();
     if lessons.is_empty() {
         page.push_str("\nNothing yet.\n");
     }

@@ -26,8 +26,13 @@ const SIGNIFICANCE: f64 = 0.4;
 #[derive(Debug, Clone, Copy)]
 pub enum Ending<'a> {
     /// A person's answer may end an item that has no product.
-    Done { product: Option<&'a Product>, evidence: &'a [Evidence] },
-    Failed { why: &'a str },
+    Done {
+        product: Option<&'a Product>,
+        evidence: &'a [Evidence],
+    },
+    Failed {
+        why: &'a str,
+    },
 }
 
 /// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
@@ -99,7 +104,10 @@ mod tests {
     use crate::feeds::fixture::now;
 
     fn item() -> WorkItem {
-        WorkItem { persona: Some("vince".into()), ..WorkItem::new("Compare prices of scanners", Owner::Persona("kelly".into()), Origin::CommandLine, now()) }
+        WorkItem {
+            persona: Some("vince".into()),
+            ..WorkItem::new("Compare prices of scanners", Owner::Persona("kelly".into()), Origin::CommandLine, now())
+        }
     }
 
     fn product(summary: &str, lesson: Option<&str>) -> Product {

@@ -1,27 +1,18 @@
 //! Files in the item's workspace: there, written in this run, of the promised form, and naming no page that nobody fetched.
 
 use anyhow::Context;
+use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use super::form::read_form;
 use super::links::{Address, addresses_in, normalise};
-use super::{Findings, Submitted, VerifierParts};
+use super::{Findings, Submitted, VerifierParts, test};
 use crate::domain::work::{Claim, Evidence, Execution, JournalEntry, Trace, WorkItem};
-use crate::tools::command::{CommandError, run_confined};
-use crate::tools::workspace::Workspace;
+use crate::tools::workspace::MOST_FILE_BYTES;
 
 /// Tools whose results a piece of research may rest on. A search only names pages, and the workspace holds what the run itself wrote.
 const SOURCES: [&str; 5] = ["fetch_page", "git_diff", "git_log", "http_get", "read_feed"];
-
-/// The largest file that is looked at, in bytes: as large as a workspace takes them.
-const MOST: usize = 1024 * 1024;
-
-/// A claimed file as it stands.
-struct Found {
-    path: String,
-    sha256: String,
-}
 
 pub(super) async fn check(
     parts: &VerifierParts,
@@ -33,17 +24,16 @@ pub(super) async fn check(
     let workspace = parts.workspaces.open(&item.id).await.context("cannot open the workspace to verify what is in it")?;
     let sources = Sources::of(item, journal);
     let built = item.execution == Some(Execution::Build);
-    let mut files = Vec::new();
     for claim in &product.claims {
         let Claim::File { path } = claim else { continue };
-        let bytes = match workspace.read(path, MOST).await {
-            Ok(bytes) => bytes,
+        let bytes = match workspace.read(path, MOST_FILE_BYTES).await {
+            Ok(file) => file.head,
             Err(error) => {
                 found.refuse(format!("the file {path:?} was claimed, but {error}"));
                 continue;
             }
         };
-        let sha256 = hex(&bytes);
+        let sha256 = sha256_of(&bytes);
         if !sources.wrote(path, &sha256) {
             found.refuse(format!("the file {path:?} was not written in this run as it stands"));
             continue;
@@ -51,23 +41,19 @@ pub(super) async fn check(
         match read_form(path, &bytes, !built) {
             Err(why) => found.refuse(format!("the file {path:?} {why}")),
             Ok(form) => {
-                found.prove(Evidence::File { path: path.clone(), sha256: sha256.clone(), bytes: bytes.len() as u64, form: form.words });
+                found.prove(Evidence::File { path: path.clone(), sha256, bytes: bytes.len() as u64, form: form.words });
                 if let Some(text) = form.text.filter(|_| !built) {
                     check_links(path, &text, &sources, found);
                 }
             }
         }
-        files.push(Found { path: path.clone(), sha256 });
-    }
-    if files.is_empty() && found.reasons.is_empty() {
-        found.refuse("no file was claimed");
     }
     if item.execution == Some(Execution::Research) && !sources.any {
         found.refuse("it rests on no source: no page was fetched and no feed or repository was read in this run");
     }
-    let tested = built && found.reasons.is_empty() && test(parts, submitted, &workspace, &files, found, cancel).await?;
-    if !tested {
-        found.leave_open("code cannot judge what it says");
+    // What cannot be accepted anyway need not be run.
+    if !(built && found.stands() && test::run(parts, &workspace, submitted.now, found, cancel).await?) {
+        found.leave_open("code cannot judge whether it is any good");
     }
     Ok(())
 }
@@ -81,54 +67,6 @@ fn check_links(path: &str, text: &str, sources: &Sources<'_>, found: &mut Findin
             found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this run"));
         }
     }
-}
-
-/// Runs the operator's test command, if there is one. True when it passed, so that nothing but the item's own criteria is left to judge.
-async fn test(
-    parts: &VerifierParts,
-    submitted: &Submitted<'_>,
-    workspace: &Workspace,
-    files: &[Found],
-    found: &mut Findings,
-    cancel: &CancellationToken,
-) -> anyhow::Result<bool> {
-    let command = &parts.settings.test_command;
-    if command.is_empty() {
-        return Ok(false);
-    }
-    let limit = parts.settings.run_timeout;
-    let ended = run_confined(command, workspace.path(), limit, cancel).await;
-    anyhow::ensure!(!cancel.is_cancelled(), "cancelled while the test command ran");
-    let ended = match ended {
-        Ok(ended) => ended,
-        Err(CommandError::NotConfined(why)) => {
-            found.leave_open(format!("the test command was not run: {why}"));
-            return Ok(false);
-        }
-        Err(error) => {
-            found.refuse(format!("the test command {:?} did not pass: {error}", command.join(" ")));
-            return Ok(false);
-        }
-    };
-    let evidence = Evidence::Test { command: command.join(" "), exit_code: ended.exit_code, at: submitted.now };
-    found.prove(evidence);
-    if ended.exit_code != 0 {
-        found.refuse(format!("the test command ended with {}: {}", ended.exit_code, tail(&ended.output)));
-        return Ok(false);
-    }
-    // It may do in the workspace what it likes, and what it changed is not what was looked at.
-    for Found { path, sha256 } in files {
-        if workspace.read(path, MOST).await.map(|bytes| hex(&bytes)).as_ref() != Ok(sha256) {
-            found.refuse(format!("the file {path:?} was changed by the test command"));
-        }
-    }
-    Ok(found.reasons.is_empty())
-}
-
-/// The end of what a command said, which is where it says what was wrong.
-fn tail(output: &str) -> &str {
-    let output = output.trim();
-    &output[output.ceil_char_boundary(output.len().saturating_sub(800))..]
 }
 
 /// What a run may rest on.
@@ -155,7 +93,7 @@ impl<'a> Sources<'a> {
         Self { journal, fetched, given, any }
     }
 
-    fn find_fetched(&self, address: &str) -> Option<(&str, &str, chrono::DateTime<chrono::Utc>)> {
+    fn find_fetched(&self, address: &str) -> Option<(&str, &str, DateTime<Utc>)> {
         let (url, trace) = self.fetched.iter().find(|(url, _)| url == address)?;
         let Trace::Fetched { sha256, at, .. } = trace else { return None };
         Some((url, sha256, *at))
@@ -190,6 +128,7 @@ fn has_read(journal: &[JournalEntry]) -> bool {
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// In hexadecimal digits.
+pub(in crate::work) fn sha256_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -71,7 +71,8 @@ fn markdown(text: &str) -> Result<String, String> {
 /// A table has a header, rows below it, and as many fields in each.
 fn csv(text: &str) -> Result<String, String> {
     let first = text.trim_start().lines().next().unwrap_or_default();
-    let separator = [',', ';', '\t'].into_iter().max_by_key(|separator| (first.matches(*separator).count(), *separator == ',')).unwrap_or(',');
+    let separator =
+        [',', ';', '\t'].into_iter().max_by_key(|separator| (first.matches(*separator).count(), *separator == ',')).unwrap_or(',');
     let records = fields_by_record(text, separator)?;
     let columns = records.first().copied().unwrap_or_default();
     if let Some(at) = records.iter().position(|fields| *fields != columns) {
@@ -125,9 +126,7 @@ fn strings_of(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
         Value::Array(entries) => entries.iter().flat_map(strings_of).collect(),
-        Value::Object(fields) => {
-            fields.iter().flat_map(|(name, value)| std::iter::once(name.as_str()).chain(strings_of(value))).collect()
-        }
+        Value::Object(fields) => fields.iter().flat_map(|(name, value)| std::iter::once(name.as_str()).chain(strings_of(value))).collect(),
         _ => Vec::new(),
     }
 }

@@ -213,7 +213,9 @@ mod tests {
 
     #[test]
     fn what_leads_nowhere_is_no_address() {
-        for text in ["", "http", "https://", "https:// a", "https://<host>/", "ftp://a.example", "the http: header", "awww.yes", "me@www.a.example"] {
+        for text in
+            ["", "http", "https://", "https:// a", "https://<host>/", "ftp://a.example", "the http: header", "awww.yes", "me@www.a.example"]
+        {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
         assert_eq!(found("http://a.example http://a.example/ http://b.example").len(), 2, "each once");

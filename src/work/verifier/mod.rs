@@ -1,16 +1,14 @@
 //! Whether what a run claims is so (WORK-7).
 //!
 //! Every claim is looked up in the world: `files` in the workspace and in the journal of the run, `records` in the store. `form` says whether a
-//! file is what its name promises, `links` which addresses it names. A worker's own words are looked at by nobody here, and whatever cannot be
+//! file is what its name promises, `links` which addresses it names, `test` runs the operator's command. A worker's own words are looked at by nobody here, and whatever cannot be
 //! looked up is not proven. What code cannot judge at all is handed to a review, which is not made here.
 
 mod files;
 mod form;
 mod links;
 mod records;
-
-#[cfg(test)]
-mod tests;
+mod test;
 
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
@@ -21,7 +19,8 @@ use crate::persona::turn::Readings;
 use crate::store::Store;
 use crate::tools::workspace::Workspaces;
 
-pub(in crate::work) use records::reading_trace;
+pub(in crate::work) use files::sha256_of;
+pub use records::reading_trace;
 
 /// Where the verifier looks.
 pub struct VerifierParts {
@@ -132,7 +131,15 @@ impl Findings {
     }
 
     fn refuse(&mut self, reason: impl Into<String>) {
-        self.reasons.push(reason.into());
+        let reason = reason.into();
+        if !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// Something was proven, and nothing speaks against it so far.
+    fn stands(&self) -> bool {
+        self.reasons.is_empty() && !self.evidence.is_empty()
     }
 
     fn wait(&mut self, why: impl Into<String>) {

@@ -6,14 +6,14 @@ use super::{Findings, Submitted, VerifierParts};
 use crate::domain::ask::AskState;
 use crate::domain::figure;
 use crate::domain::ids::{AskId, OutboxId};
-use crate::domain::work::{Claim, Evidence, JournalEntry, Owner, Trace, WatchTerms};
+use crate::domain::work::{Claim, Evidence, Execution, JournalEntry, Owner, Trace, WatchTerms};
 use crate::store::{Delivery, StoreError};
 
 /// Databases keep fewer digits of a time than a claim does.
 const NEAR: TimeDelta = TimeDelta::milliseconds(1);
 
 /// What a run leaves in its journal when a feed gave data that has no numbers, of which nothing else would remain.
-pub(in crate::work) fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
+pub fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
     Trace::Stored { kind: "reading".into(), id: format!("{feed} {}", at.to_rfc3339()) }
 }
 
@@ -56,11 +56,15 @@ pub(super) async fn check_ask(
     Ok(())
 }
 
-/// A person's answer stands in the item's evidence from the moment it was given; what a run says of it is nothing beside that.
+/// A person's answer stands in the item's evidence from the moment it was given, a persona's in the journal of the run in which it was asked; what
+/// a run says of it is nothing beside that.
 pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut Findings) {
     let Claim::Answer { by, text, at } = claim else { return };
     let answer = Evidence::Answer { by: by.clone(), text: text.clone(), at: *at };
-    if submitted.item.evidence.contains(&answer) {
+    let asks_persona = matches!(&submitted.item.execution, Some(Execution::Ask { whom: Owner::Persona(_), .. }));
+    let replied =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text && !said.trim().is_empty());
+    if submitted.item.evidence.contains(&answer) || (asks_persona && submitted.journal.iter().any(replied)) {
         found.prove(answer);
     } else {
         found.refuse(format!("no answer of {by} is known"));
@@ -108,7 +112,8 @@ pub(super) async fn check_reading(
     }
     let Some(key) = key_of(parts, feed, at, submitted.now, found) else { return Ok(()) };
     let trace = reading_trace(feed, at);
-    let left_trace = |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { refused: false, trace: Some(left), .. } if *left == trace);
+    let left_trace =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { refused: false, trace: Some(left), .. } if *left == trace);
     if submitted.journal.iter().any(left_trace) || parts.store.has_samples(&key, at - NEAR, at + NEAR).await? {
         found.prove(Evidence::Reading { feed: feed.into(), at });
     } else {

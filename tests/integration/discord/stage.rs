@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
-use teamroom::chat::command::{CommandCall, CommandDesk, CommandReply};
+use teamroom::chat::command::{Choice, CommandCall, CommandDesk, CommandReply};
 use teamroom::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
 use teamroom::clock::SystemClock;
 use teamroom::config::DiscordSettings;
@@ -325,5 +325,10 @@ impl CommandDesk for Memory {
 
     async fn complete_job(&self, prefix: &str) -> Vec<String> {
         ["standup", "health"].into_iter().filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
+    }
+
+    async fn complete_item(&self, typed: &str) -> Vec<Choice> {
+        let choice = Choice { value: "a1b2c3".to_owned(), label: "a1b2c3 · Check the login".to_owned() };
+        Some(choice).filter(|choice| choice.label.contains(typed)).into_iter().collect()
     }
 }

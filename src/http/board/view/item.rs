@@ -170,6 +170,7 @@ fn describe_origin(origin: &Origin) -> String {
     match origin {
         Origin::Meeting(meeting) => format!("the meeting {meeting}"),
         Origin::Person { name, .. } => name.clone(),
+        Origin::WorkItem(item) => format!("work on {}", short_id(item)),
         Origin::CommandLine => "the command line".into(),
     }
 }

@@ -3,19 +3,20 @@
 //! Pure functions of stored facts: no store, no clock, no I/O. They decide nothing and count nothing anew; every number that they show
 //! comes from what they are given. Times are in UTC and say so.
 //!
-//! What comes from people, models, feeds and file names is foreign text: it reaches Markdown only through [`medium::Medium`]. Removing secrets and
+//! What comes from people, models, feeds and file names is foreign text: it reaches Markdown only through [`medium::Medium`](crate::chat::medium::Medium). Removing secrets and
 //! withholding pings is not done here but where messages leave.
 
 mod health;
 mod kickoff;
 mod lines;
-mod medium;
 mod messages;
 mod page;
 mod predictions;
 mod report;
 mod status;
 mod words;
+
+use crate::chat::medium;
 
 pub use health::{draw_health, render_health};
 pub use kickoff::{Kickoff, render_kickoff};

@@ -25,13 +25,21 @@ pub(super) fn approval(assignment: &Assignment<'_>, background: &Background<'_>,
         &exact[..FINGERPRINT]
     );
     let (allow, refuse) = (WorkButton::Allow(asked.id.clone()), WorkButton::Refuse(asked.id.clone()));
-    message(assignment, background, text, vec![button(&allow, "Allow", ButtonStyle::Success), button(&refuse, "Refuse", ButtonStyle::Danger)])
+    message(
+        assignment,
+        background,
+        text,
+        vec![button(&allow, "Allow", ButtonStyle::Success), button(&refuse, "Refuse", ButtonStyle::Danger)],
+    )
 }
 
 /// Says that the money for an item is used up.
 pub(super) fn budget(assignment: &Assignment<'_>, background: &Background<'_>, refused: &Refused) -> Vec<OutboundMessage> {
     let until = if refused.limit.ends_with_the_day() { ", or until tomorrow (UTC)" } else { "" };
-    let text = format!("I stopped working on {}: {refused}. What is done is kept. It waits until somebody raises the budget{until}.", item(assignment));
+    let text = format!(
+        "I stopped working on {}: {refused}. What is done is kept. It waits until somebody raises the budget{until}.",
+        item(assignment)
+    );
     let raise = WorkButton::Raise(assignment.item.id.clone());
     message(assignment, background, text, vec![button(&raise, "Raise the budget", ButtonStyle::Primary)])
 }
@@ -40,7 +48,12 @@ pub(super) fn budget(assignment: &Assignment<'_>, background: &Background<'_>, r
 pub(super) fn decision(assignment: &Assignment<'_>, background: &Background<'_>, why: &str) -> Vec<OutboundMessage> {
     let text = format!("I cannot go on with {}: {why}. What is done is kept.", item(assignment));
     let (retry, cancel) = (WorkButton::Retry(assignment.item.id.clone()), WorkButton::Cancel(assignment.item.id.clone()));
-    message(assignment, background, text, vec![button(&retry, "Try again", ButtonStyle::Primary), button(&cancel, "Cancel it", ButtonStyle::Danger)])
+    message(
+        assignment,
+        background,
+        text,
+        vec![button(&retry, "Try again", ButtonStyle::Primary), button(&cancel, "Cancel it", ButtonStyle::Danger)],
+    )
 }
 
 /// Nothing where there is no place to say it.

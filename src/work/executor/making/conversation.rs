@@ -190,8 +190,15 @@ mod tests {
             replied("All is done.", &[]),
         ];
         let steps: Vec<Step> = (0..=journal.len()).map(|length| after(&journal[..length]).step()).collect();
-        let expected =
-            [Step::Begin, Step::Ask, Step::Call(first.clone()), Step::Unknown(first), Step::Call(second), Step::Ask, Step::Conclude("All is done.".into())];
+        let expected = [
+            Step::Begin,
+            Step::Ask,
+            Step::Call(first.clone()),
+            Step::Unknown(first),
+            Step::Call(second),
+            Step::Ask,
+            Step::Conclude("All is done.".into()),
+        ];
         assert_eq!(steps, expected);
     }
 
@@ -222,7 +229,8 @@ mod tests {
         };
         let found = Trace::Found { urls: vec!["https://c.example/".into()] };
         let calls = [call("call00001", "fetch_page"), call("call00002", "web_search")];
-        let run = after(&[asked(), replied("", &calls), returned("call00001", true, Some(fetched)), returned("call00002", true, Some(found))]);
+        let run =
+            after(&[asked(), replied("", &calls), returned("call00001", true, Some(fetched)), returned("call00002", true, Some(found))]);
         assert_eq!(run.seen, ["https://a.example/", "https://www.a.example/", "https://b.example/", "https://c.example/"]);
     }
 

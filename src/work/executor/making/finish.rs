@@ -18,7 +18,8 @@ const FILES: usize = 200;
 pub(super) fn spec() -> ToolSpec {
     ToolSpec {
         name: NAME.into(),
-        description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name.".into(),
+        description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name."
+            .into(),
         parameters: json!({
             "type": "object",
             "properties": {
@@ -108,22 +109,29 @@ pub(super) fn file_name(what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use chrono::DateTime;
+
     use super::*;
+    use crate::domain::work::{JournalEntry, Trace};
 
     fn wrote(files: &[&str]) -> Conversation {
-        Conversation {
-            model: Some("main/large".into()),
-            written: files.iter().map(|path| (*path).to_owned()).collect(),
-            ..Conversation::default()
+        let mut run = Conversation::default();
+        let reply = JournalEntry::Replied { text: String::new(), calls: Vec::new(), model: "main/large".into() };
+        run.take_in(&reply, DateTime::UNIX_EPOCH);
+        for path in files {
+            let trace = Some(Trace::Wrote { path: (*path).to_owned(), sha256: String::new(), bytes: 1 });
+            let written = JournalEntry::Returned { call: "saved".into(), text: String::new(), outside: false, refused: false, trace };
+            run.take_in(&written, DateTime::UNIX_EPOCH);
         }
+        run
     }
 
     fn files(product: &Product) -> Vec<&str> {
-        let path = |claim: &Claim| -> String {
-            let Claim::File { path } = claim else { panic!("a file: {claim:?}") };
-            path.clone()
+        let path = |claim| match claim {
+            &Claim::File { ref path } => path.as_str(),
+            other => panic!("a file: {other:?}"),
         };
-        product.claims.iter().map(|claim| path(claim).leak() as &str).collect()
+        product.claims.iter().map(path).collect()
     }
 
     #[test]
@@ -138,7 +146,7 @@ mod tests {
     #[test]
     fn where_none_is_named_those_that_were_written_are_claimed() {
         let product = read_product(&json!({"summary": "Done.", "files": [], "lesson": " "}), &wrote(&["b.md", "c.md"])).expect("a product");
-        assert_eq!((files(&product), product.lesson), (vec!["b.md", "c.md"], None));
+        assert_eq!((files(&product), product.lesson.as_deref()), (vec!["b.md", "c.md"], None));
     }
 
     #[test]

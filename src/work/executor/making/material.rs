@@ -1,9 +1,9 @@
 use chrono::{DateTime, Utc};
 
 use super::{Background, Making};
+use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
 use crate::domain::work::{JournalEntry, Origin, Owner, WorkItem, WorkStatus};
-use crate::domain::persona::Persona;
 use crate::feeds::FeedReport;
 use crate::persona::context::{Cleaner, feed_blocks, flat_name};
 use crate::persona::prompt::{self, Block, work as template};
@@ -58,6 +58,7 @@ impl Material<'_> {
                 Origin::Person { name, .. } => flat_name(name),
                 Origin::CommandLine => "an operator".into(),
                 Origin::Meeting(_) => "a meeting of the team".into(),
+                Origin::WorkItem(_) => "work on another item".into(),
             },
             again: self.background.rejected.is_some(),
             limits: self.limits.clone(),
@@ -75,7 +76,7 @@ impl Material<'_> {
     fn is_of_a_person(&self) -> bool {
         match self.item.origin {
             Origin::Person { .. } | Origin::CommandLine => true,
-            Origin::Meeting(_) => false,
+            Origin::Meeting(_) | Origin::WorkItem(_) => false,
         }
     }
 
@@ -161,7 +162,8 @@ mod tests {
         let roster = roster();
         let persona = roster.find(&"vince".into()).expect("on the roster");
         let limits = "24 calls, 6 searches, 16 pages".to_owned();
-        let material = Material { team: "Teamroom", roster: &roster, persona, item, making, background, feeds, limits, marker: MARKER, now: now() };
+        let material =
+            Material { team: "Teamroom", roster: &roster, persona, item, making, background, feeds, limits, marker: MARKER, now: now() };
         let JournalEntry::Asked { message, tainted, .. } = material.prompt() else { panic!("a prompt") };
         (message, tainted)
     }
@@ -178,7 +180,12 @@ mod tests {
         let need = WorkItem { outcome: Some("Three providers were asked.".into()), ..item(of_ann()) };
         let lessons = ["Prices without a date were not accepted.".to_owned()];
         let needs = [need];
-        let background = Background { needs: &needs, rejected: Some("prices.md names https://x.example, which was not fetched."), lessons: &lessons, channel: None };
+        let background = Background {
+            needs: &needs,
+            rejected: Some("prices.md names https://x.example, which was not fetched."),
+            lessons: &lessons,
+            channel: None,
+        };
         let feeds = [FeedReport { feed: "shop".into(), outcome: Err(FeedError::Failed("the shop is closed".into())) }];
         let (message, tainted) = prompt(&item(Origin::Meeting("meeting-1".into())), Making::Document, &background, &feeds);
         assert!(tainted);

@@ -1,5 +1,4 @@
 use super::*;
-use crate::domain::ids::ApprovalId;
 use crate::domain::work::Wait;
 
 /// Reads a page, wants to save something, and ends.
@@ -20,27 +19,29 @@ fn waits_for(outcome: Outcome) -> ApprovalId {
 
 #[tokio::test]
 async fn a_call_that_outside_text_may_have_wished_for_is_put_before_a_person_with_its_arguments() {
-    let desk = Desk::of(Execution::Research).await;
+    let mut desk = Desk::of(Execution::Research).await;
     desk.model.on(hijacked);
     let approval = waits_for(desk.make().await);
     assert_eq!(desk.saved(), 0);
-    let posted = desk.store.list_outbound(desk.item_channel()).await;
-    let [message] = posted.as_slice() else { panic!("one message: {posted:?}") };
+    let posted = desk.store.next_pending(&desk.channel, now()).await.expect("the outbox");
+    let message = posted.expect("one message").message;
     insta::assert_snapshot!(message.text.replace(desk.item.short_id(), "4f2a1c"));
     let ids: Vec<_> = message.buttons.iter().map(|button| button.id.clone()).collect();
     assert_eq!(ids, [format!("work:allow:{approval}"), format!("work:refuse:{approval}")]);
 
+    assert!(desk.store.wake_item(&desk.item.id, now()).await.expect("stored"));
+    desk.claim().await;
     assert_eq!(waits_for(desk.make().await), approval, "woken without an answer, it waits for the same");
     assert_eq!((desk.model.count(), desk.saved()), (2, 0));
 }
 
 #[tokio::test]
 async fn what_a_person_allowed_is_done_once() {
-    let desk = Desk::of(Execution::Research).await;
+    let mut desk = Desk::of(Execution::Research).await;
     desk.model.on(|asked| if asked.tool_results() == 2 { save("Prices rose by 4 %.") } else { hijacked(asked) });
     let approval = waits_for(desk.make().await);
     desk.wait(TimeDelta::minutes(3));
-    desk.store.decide_approval(&approval, true, "Ann", desk.maker.performer.clock.now()).await.expect("stored");
+    desk.decide(&approval, true).await;
     made(desk.make().await);
     assert_eq!(desk.saved(), 1);
     assert_eq!(desk.refusals().await, ["Not done: a person allowed this call once, and it was made."]);
@@ -48,10 +49,10 @@ async fn what_a_person_allowed_is_done_once() {
 
 #[tokio::test]
 async fn what_a_person_refused_is_not_done_and_the_run_goes_on_without() {
-    let desk = Desk::of(Execution::Research).await;
+    let mut desk = Desk::of(Execution::Research).await;
     desk.model.on(hijacked);
     let approval = waits_for(desk.make().await);
-    desk.store.decide_approval(&approval, false, "Ann", now()).await.expect("stored");
+    desk.decide(&approval, false).await;
     assert_eq!(files(&made(desk.make().await)), ["compare-the-prices-of-hosting.md"]);
     assert_eq!(desk.saved(), 0);
     assert_eq!(desk.refusals().await, ["Not done: a person did not allow this call. Go on without it."]);

@@ -22,13 +22,13 @@ use crate::app;
 use crate::clock::{ManualClock, SharedClock};
 use crate::config::{self, Config, ModelRef, ProviderKind, ProviderSettings, Sources};
 use crate::domain::approval::Risk;
-use crate::domain::ids::ChannelId;
+use crate::domain::ids::{ApprovalId, ChannelId};
 use crate::domain::persona::{Persona, Tier};
 use crate::domain::roster::Roster;
-use crate::domain::work::{Claim, Execution, JournalEntry, Lease, Origin, Owner, Product, Trace, WorkItem, WorkerId};
+use crate::domain::work::{Claim, Execution, JournalEntry, Lease, Origin, Owner, Product, Trace, WorkItem, WorkStatus, WorkerId};
 use crate::feeds::fixture::now;
 use crate::persona::fixture;
-use crate::store::Store;
+use crate::store::{ClaimTerms, Planned, Store};
 use crate::tools::workspace::{Workspaces, workspace_tools};
 use crate::tools::{Tool, ToolError, ToolOutput, ToolSetting, Toolbox};
 use crate::work::executor::{Assignment, Outcome};
@@ -79,7 +79,8 @@ impl Desk {
         tools.push(Arc::new(SaveMemory(saved.clone())));
         tools.push(Arc::new(FetchPage(fetched.clone())));
         let maker = Maker { performer: Arc::new(performer), toolbox: Arc::new(Toolbox::new(tools, shared)), workspaces };
-        let (item, lease) = claim(&store, execution).await;
+        plan(&store, execution).await;
+        let (item, lease) = claim(&store).await;
         Self {
             model,
             maker,
@@ -94,6 +95,17 @@ impl Desk {
             fetched,
             dir,
         }
+    }
+
+    /// Takes the item up again after a wait.
+    async fn claim(&mut self) {
+        (self.item, self.lease) = claim(&self.store).await;
+    }
+
+    async fn decide(&mut self, approval: &ApprovalId, allowed: bool) {
+        let decided = self.store.decide_approval(approval, allowed, "Ann", self.maker.performer.clock.now()).await;
+        decided.expect("the store answers").expect("nobody has decided yet");
+        self.claim().await;
     }
 
     /// Goes on with the run as the loop would.
@@ -149,16 +161,22 @@ fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
     config.models.attempts = 1;
 }
 
-async fn claim(store: &Store, execution: Execution) -> (WorkItem, Lease) {
+async fn plan(store: &Store, execution: Execution) {
     let origin = Origin::Person { id: "1".into(), name: "Ann".into(), message: None };
     let item = WorkItem {
         how: format!("Start at {PRICES}."),
-        execution: Some(execution),
         ..WorkItem::new("Compare the prices of hosting", Owner::Persona("vince".into()), origin, now())
     };
     store.insert_items(std::slice::from_ref(&item), now()).await.expect("stored");
-    let lease = Lease { item: item.id.clone(), worker: WorkerId::generate(), token: 0 };
-    (item, lease)
+    let (execution, persona) = (Some(execution), Some("vince".into()));
+    let planned = Planned { status: WorkStatus::Ready, execution, persona, wait: None, note: None };
+    assert!(store.plan_item(&item.id, &planned, now()).await.expect("stored"));
+}
+
+async fn claim(store: &Store) -> (WorkItem, Lease) {
+    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 1 };
+    let claimed = store.claim_item(&terms, now()).await.expect("the store answers").expect("it is ready");
+    (claimed.item, claimed.lease)
 }
 
 fn made(outcome: Outcome) -> Product {

@@ -4,7 +4,7 @@ use crate::domain::text::without_invisible;
 
 /// Where Markdown is read. Chat and file agree on most of it, but not on how tables and special characters behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Medium {
+pub(crate) enum Medium {
     /// A message of the platform. Tables become code blocks on posting.
     Chat,
     /// A Markdown file, as GitHub shows it.
@@ -17,7 +17,7 @@ impl Medium {
     /// A word that a reader's client would turn into a link, a preview or a mention becomes code, which stays readable and dead. Escaping
     /// does not help there: bare addresses are linked whatever stands before them. A blank text is a dash, since marks around nothing
     /// mean something else: `****` is a rule.
-    pub(super) fn line(self, text: &str) -> String {
+    pub(crate) fn line(self, text: &str) -> String {
         let visible = flatten(text);
         if visible.is_empty() {
             return BLANK.to_owned();
@@ -35,7 +35,7 @@ impl Medium {
     }
 
     /// The same, in at most `limit` characters of Markdown.
-    pub(super) fn line_within(self, text: &str, limit: usize) -> String {
+    pub(crate) fn line_within(self, text: &str, limit: usize) -> String {
         let mut room = limit;
         loop {
             let line = self.line(&shorten(text, room));
@@ -49,7 +49,7 @@ impl Medium {
     }
 
     /// A foreign text as a cell of a table; a dash where there is none.
-    pub(super) fn cell(self, text: &str) -> String {
+    pub(crate) fn cell(self, text: &str) -> String {
         let visible = flatten(text);
         match self {
             // In a code block nothing is live but its end; escapes would show.
@@ -80,13 +80,13 @@ impl Medium {
 const BLANK: &str = "–";
 
 /// The text on one line, without what does not show.
-pub(super) fn flatten(text: &str) -> String {
+pub(crate) fn flatten(text: &str) -> String {
     let visible = without_invisible(&text.replace(['\n', '\r', '\t'], " "));
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The text on one line in at most `limit` characters, cut at a word border where one is near.
-pub(super) fn shorten(text: &str, limit: usize) -> String {
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let flat = flatten(text);
     let Some((end, _)) = flat.char_indices().nth(limit) else { return flat };
     let room = flat[..end].char_indices().next_back().map_or(0, |(at, _)| at);

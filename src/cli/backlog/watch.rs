@@ -1,0 +1,126 @@
+//! `teamroom backlog watch`: what changes in the backlog, seen through the store.
+
+use std::collections::HashMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+
+use crate::chat::medium::Medium;
+use crate::clock::{Clock, SystemClock};
+use crate::domain::ids::WorkItemId;
+use crate::domain::work::{WorkItem, WorkStatus};
+use crate::shutdown;
+use crate::store::{Store, StoreError};
+use crate::work::desk::Backlog;
+use crate::work::render::{describe_change, name_of_owner};
+
+/// How often the store is looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How far each look reaches back behind the one before: the clock of another process may be behind ours. What was printed is not printed again.
+const OVERLAP: TimeDelta = TimeDelta::seconds(10);
+
+/// What a shell tells of a program that Ctrl-C ended: 128 and the number of the signal.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// End when nothing is to be done that the team could do by itself: no item is new, ready or in progress.
+    #[arg(long)]
+    until_idle: bool,
+    /// End after this time, such as 10s or 5m; with --until-idle and work left, exit code 1.
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    limit: Option<Duration>,
+}
+
+pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyhow::Result<ExitCode> {
+    let limit = async {
+        match args.limit {
+            Some(limit) => SystemClock.sleep(limit).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        ended = follow(backlog, args.until_idle, as_json) => ended.map(|()| ExitCode::SUCCESS),
+        () = limit => {
+            anyhow::ensure!(!args.until_idle, "there is still work to do");
+            Ok(ExitCode::SUCCESS)
+        }
+        () = shutdown::signalled() => Ok(ExitCode::from(INTERRUPTED)),
+    }
+}
+
+/// Prints what changes until there is nothing left to do, or for ever.
+async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::Result<()> {
+    let store = backlog.store();
+    let mut since = SystemClock.now();
+    // What stood there before is not news.
+    let mut printed: HashMap<WorkItemId, WorkStatus> =
+        store.list_items_changed(since - OVERLAP, since).await?.into_iter().map(|change| (change.item.id, change.to)).collect();
+    let mut mark = store.backlog_mark().await?;
+    loop {
+        // Before the changes are read, so that the one after which there is nothing to do is printed.
+        let is_over = until_idle && is_idle(store).await?;
+        let seen = store.backlog_mark().await?;
+        if seen != mark {
+            mark = seen;
+            let now = SystemClock.now();
+            for change in store.list_items_changed(since - OVERLAP, now + OVERLAP).await? {
+                let before = printed.insert(change.item.id.clone(), change.to);
+                if before != Some(change.to) {
+                    print(backlog, &change.item, before.or(change.from), change.to, now, as_json);
+                }
+            }
+            since = now;
+        }
+        if is_over {
+            return Ok(());
+        }
+        SystemClock.sleep(LOOK).await;
+    }
+}
+
+fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkStatus, at: DateTime<Utc>, as_json: bool) {
+    if as_json {
+        println!("{}", json!({"at": at, "from": from, "to": to, "item": item}));
+        return;
+    }
+    let owner = name_of_owner(&item.owner, backlog.roster());
+    let wait = item.wait.as_ref().map(crate::domain::work::Wait::describe);
+    let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", Medium::Chat.line(&why)));
+    println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), item.what);
+}
+
+async fn is_idle(store: &Store) -> Result<bool, StoreError> {
+    let counts = store.count_items(SystemClock.now()).await?;
+    Ok([WorkStatus::New, WorkStatus::Ready, WorkStatus::InProgress].into_iter().all(|status| counts.of(status) == 0))
+}
+
+fn parse_time(given: &str) -> Result<Duration, String> {
+    let unknown = || format!("\"{given}\" is no time; write it as 500ms, 10s, 5m or 1h");
+    let (number, unit) = given.split_at(given.find(|c: char| !c.is_ascii_digit()).ok_or_else(unknown)?);
+    let milliseconds = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(unknown()),
+    };
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(milliseconds)).map(Duration::from_millis).ok_or_else(unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_number_and_a_unit() {
+        assert_eq!(parse_time("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse_time("500ms"), Ok(Duration::from_millis(500)));
+        for bad in ["", "10", "s", "10 days", "-1s", "99999999999999999999h"] {
+            assert!(parse_time(bad).is_err(), "{bad}");
+        }
+    }
+}

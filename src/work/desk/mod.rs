@@ -1,0 +1,86 @@
+//! What people do to the backlog: look, add, hurry, retry, cancel, change, and decide by button. One set of functions for the chat and for the
+//! terminal; `department` words their answers for the chat, `cli::backlog` for the terminal.
+//!
+//! Nothing here works on an item. What is changed is a row of the store, and the loop is rung.
+
+mod adding;
+mod asker;
+mod changing;
+mod department;
+mod finding;
+mod press;
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::clock::SharedClock;
+use crate::domain::ids::{ChannelId, UserId};
+use crate::domain::roster::Roster;
+use crate::domain::usage::Money;
+use crate::outbox::Relay;
+use crate::store::{Store, StoreError};
+use crate::work::render::Voice;
+
+pub use asker::Asker;
+pub use finding::{ListQuery, Listed};
+
+/// What the desk works with.
+pub struct Parts {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    /// Who may own an item besides personas, with the name that they are called by.
+    pub people: Vec<(UserId, String)>,
+    /// By how much a press of the button raises a budget.
+    pub step: Money,
+    /// None beside a team that runs: its own relay finds the rows.
+    pub relay: Option<Relay>,
+    pub clock: SharedClock,
+    /// Rung when an item was changed.
+    pub ring: Arc<Notify>,
+}
+
+/// The backlog as people reach it.
+pub struct Backlog {
+    parts: Parts,
+}
+
+/// Why something was not done, in words for whoever asked.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Backlog {
+    pub fn new(parts: Parts) -> Self {
+        Self { parts }
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.parts.store
+    }
+
+    pub fn roster(&self) -> &Roster {
+        &self.parts.roster
+    }
+
+    /// The coordinator's voice in a channel: it owns the backlog.
+    fn voice<'a>(&'a self, channel: &'a ChannelId) -> Voice<'a> {
+        Voice { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
+    }
+
+    /// Tells the loop that items changed, and the relay in which channel rows wait.
+    fn ring(&self, told: Option<&ChannelId>) {
+        self.parts.ring.notify_one();
+        if let (Some(relay), Some(channel)) = (&self.parts.relay, told) {
+            relay.wake(channel);
+        }
+    }
+}
+
+fn refused(why: impl Into<String>) -> DeskError {
+    DeskError::Refused(why.into())
+}

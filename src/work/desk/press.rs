@@ -1,0 +1,212 @@
+//! What a press of a button does. Everything is read anew: the button may be days old, pressed twice, or by somebody else before.
+
+use super::changing::{named, over};
+use super::department::{line, tell_cancelled};
+use super::{Asker, Backlog, DeskError, refused};
+use crate::chat::command::CommandReply;
+use crate::chat::medium::Medium;
+use crate::domain::approval::ApprovalState;
+use crate::domain::ids::{ApprovalId, ChannelId, WorkItemId};
+use crate::domain::outbound::OutboundMessage;
+use crate::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use crate::store::{ItemAnswer, ItemJudgement};
+use crate::work::button::WorkButton;
+
+/// After how many rejections a person decides what becomes of an item (WORK-19).
+const MOST_REJECTIONS: u32 = 3;
+
+impl Backlog {
+    pub(super) async fn press(&self, button: &WorkButton, asker: &Asker) -> Result<CommandReply, DeskError> {
+        match button {
+            WorkButton::Done(id) => self.answer(id, true, asker).await,
+            WorkButton::NotNeeded(id) => self.answer(id, false, asker).await,
+            WorkButton::Accept(id) => self.judge(id, true, asker).await,
+            WorkButton::Reject(id) => self.judge(id, false, asker).await,
+            WorkButton::Retry(id) => self.press_retry(id, asker).await,
+            WorkButton::Cancel(id) => self.press_cancel(id, asker).await,
+            WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
+            WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
+            WorkButton::Raise(id) => self.raise(id, asker).await,
+        }
+    }
+
+    async fn answer(&self, id: &WorkItemId, done: bool, asker: &Asker) -> Result<CommandReply, DeskError> {
+        let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
+        if !asker.may_answer(&item) {
+            return Err(refused(format!("only whoever was reminded, or an operator, may answer for {}", named(&item))));
+        }
+        if !waits_for(&item, |wait| matches!(wait, Wait::Answer { .. })) {
+            return Ok(settled(&item));
+        }
+        let now = self.parts.clock.now();
+        let said = self.announce_answer(&item, asker, done);
+        let text = if done { "done" } else { "not needed" };
+        let answer = ItemAnswer { by: asker.name(), done, text, memory: None, outbox: &said, at: now };
+        if self.parts.store.answer_item(id, &answer).await?.is_none() {
+            return self.settle_anew(&item).await;
+        }
+        self.ring(said.first().map(|message| &message.channel));
+        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
+    }
+
+    /// The line that the channel reads; it goes with the answer in one transaction.
+    fn announce_answer(&self, item: &WorkItem, asker: &Asker, done: bool) -> Vec<OutboundMessage> {
+        let Some(channel) = item.channel.as_ref().or(asker.channel()) else { return Vec::new() };
+        let mut ended = item.clone();
+        if done {
+            let by = asker.name().to_owned();
+            ended.evidence.push(Evidence::Answer { by, text: "done".to_owned(), at: self.parts.clock.now() });
+            vec![self.voice(channel).announce_done(&ended)]
+        } else {
+            ended.outcome = Some(format!("{} says it is not needed", asker.name()));
+            vec![self.voice(channel).announce_cancelled(&ended)]
+        }
+    }
+
+    async fn judge(&self, id: &WorkItemId, accepted: bool, asker: &Asker) -> Result<CommandReply, DeskError> {
+        let item = match self.find_for_operator(id, asker).await? {
+            Some(item) => item,
+            None => return Ok(gone()),
+        };
+        let may_be = item.status == WorkStatus::InReview || (accepted && waits_for(&item, |wait| matches!(wait, Wait::Decision { .. })));
+        if !may_be {
+            return Ok(settled(&item));
+        }
+        let judge = Judge::Person(asker.name().to_owned());
+        let channel = item.channel.as_ref().or(asker.channel());
+        let post = |judged: &WorkItem| channel.map(|channel| self.tell_judged(judged, channel)).unwrap_or_default();
+        let judgement = ItemJudgement {
+            by: &judge,
+            accepted,
+            note: if accepted { "accepted by button" } else { "rejected by button" },
+            most_rejections: MOST_REJECTIONS,
+            memory: None,
+            post: &post,
+            at: self.parts.clock.now(),
+        };
+        let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.settle_anew(&item).await };
+        self.ring(channel);
+        let by = by(asker);
+        Ok(match judged.item.status {
+            WorkStatus::Done => CommandReply::private("Noted: accepted."),
+            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {}, as often as that may be.", line(&item))),
+            _ => CommandReply::public(format!("{by} sent {} back for another try.", line(&item))),
+        }
+        .retiring_buttons())
+    }
+
+    /// What the channel reads of a judgement, in one transaction with it.
+    fn tell_judged(&self, judged: &WorkItem, channel: &ChannelId) -> Vec<OutboundMessage> {
+        let voice = self.voice(channel);
+        match (judged.status, &judged.wait) {
+            (WorkStatus::Done, _) => vec![voice.announce_done(judged)],
+            (_, Some(Wait::Decision { why })) => vec![voice.ask_decision(judged, why, true)],
+            _ => Vec::new(),
+        }
+    }
+
+    async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
+        let item = match self.find_for_operator(id, asker).await? {
+            Some(item) => item,
+            None => return Ok(gone()),
+        };
+        if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
+            return Ok(settled(&item));
+        }
+        let item = self.retry_item(&item, asker).await?;
+        Ok(CommandReply::public(format!("{} has this tried again: {}", by(asker), line(&item))).retiring_buttons())
+    }
+
+    async fn press_cancel(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
+        let item = match self.find_for_operator(id, asker).await? {
+            Some(item) => item,
+            None => return Ok(gone()),
+        };
+        if item.status.is_over() {
+            return Ok(settled(&item));
+        }
+        let ended = self.cancel_item(&item, asker).await?;
+        Ok(CommandReply::public(tell_cancelled(&by(asker), &ended)).retiring_buttons())
+    }
+
+    async fn decide(&self, id: &ApprovalId, allowed: bool, asker: &Asker) -> Result<CommandReply, DeskError> {
+        operators_only(asker)?;
+        let store = &self.parts.store;
+        if let Some(decided) = store.decide_approval(id, allowed, asker.name(), self.parts.clock.now()).await? {
+            self.ring(None);
+            let verb = if allowed { "allowed" } else { "refused" };
+            let tool = decided.tool.replace('`', "'");
+            return Ok(CommandReply::public(format!("{} {verb} the call of `{tool}`.", by(asker))).retiring_buttons());
+        }
+        let Some(known) = store.find_approval(id).await? else { return Ok(gone()) };
+        let decided_by = known.by.as_deref().map_or_else(|| "somebody".to_owned(), |by| Medium::Chat.line_within(by, 40));
+        Ok(match known.state {
+            ApprovalState::Allowed => CommandReply::refused(format!("{decided_by} has allowed this call already.")).retiring_buttons(),
+            ApprovalState::Refused => CommandReply::refused(format!("{decided_by} has refused this call already.")).retiring_buttons(),
+            ApprovalState::Asked => CommandReply::refused("Nobody waits for this call any more.").retiring_buttons(),
+        })
+    }
+
+    /// By one step: of the item's budget, or of the day's where that is used up.
+    async fn raise(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
+        let item = match self.find_for_operator(id, asker).await? {
+            Some(item) => item,
+            None => return Ok(gone()),
+        };
+        let (Some(Wait::Budget { day, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
+        let (now, step) = (self.parts.clock.now(), self.parts.step);
+        let store = &self.parts.store;
+        // First the end of the wait, which only one of two presses brings about, then the money.
+        if !store.wake_item(id, now).await? {
+            return self.settle_anew(&item).await;
+        }
+        let whose = match day {
+            Some(_) => {
+                store.raise_budget(now.date_naive(), step, asker.name(), now).await?;
+                "today's budget"
+            }
+            None => {
+                store.raise_item(id, step, asker.name(), now).await?;
+                "the budget"
+            }
+        };
+        self.ring(None);
+        Ok(CommandReply::public(format!("{} raised {whose} by {step}; it goes on: {}", by(asker), line(&item))).retiring_buttons())
+    }
+
+    async fn find_for_operator(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, DeskError> {
+        operators_only(asker)?;
+        Ok(self.parts.store.find_item(id).await?)
+    }
+
+    /// Somebody was faster.
+    async fn settle_anew(&self, item: &WorkItem) -> Result<CommandReply, DeskError> {
+        Ok(self.parts.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
+    }
+}
+
+fn operators_only(asker: &Asker) -> Result<(), DeskError> {
+    if asker.operates() { Ok(()) } else { Err(refused("only an operator may decide that")) }
+}
+
+fn waits_for(item: &WorkItem, which: impl Fn(&Wait) -> bool) -> bool {
+    item.status == WorkStatus::Waiting && item.wait.as_ref().is_some_and(which)
+}
+
+/// The question of the button is answered; what became of the item.
+fn settled(item: &WorkItem) -> CommandReply {
+    let text = if item.status.is_over() {
+        Medium::Chat.line(&over(item))
+    } else {
+        format!("This is decided already: {} is {}", line(item), item.status.as_str().replace('_', " "))
+    };
+    CommandReply::refused(format!("{text}.")).retiring_buttons()
+}
+
+fn gone() -> CommandReply {
+    CommandReply::refused("This is not in the backlog any more.").retiring_buttons()
+}
+
+fn by(asker: &Asker) -> String {
+    Medium::Chat.line_within(asker.name(), 40)
+}
