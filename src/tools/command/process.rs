@@ -36,8 +36,8 @@ pub(super) struct Start<'a> {
 
 /// A command that runs. Dropped, it is stopped.
 pub(super) struct Running {
-    child: Child,
     group: Group,
+    child: Child,
     output: pipe::Receiver,
     tail: Tail,
 }
@@ -50,9 +50,8 @@ impl Running {
         command.args(["-c", WRAPPER, "sh"]).arg(start.processor.as_secs().max(1).to_string()).arg(start.program).args(start.arguments);
         command.env_clear().envs(start.environment).current_dir(start.dir).process_group(0).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
-        let child = start_confined(command, start.reach, confine).await?;
-        let group = Group(child.id());
-        Ok(Self { child, group, output, tail: Tail::default() })
+        let (group, child) = start_confined(command, start.reach, confine).await?;
+        Ok(Self { group, child, output, tail: Tail::default() })
     }
 
     /// Until the program itself has ended; what it left running is stopped then.
@@ -82,7 +81,7 @@ async fn read_some(output: &mut pipe::Receiver, tail: &mut Tail) -> io::Result<b
 }
 
 /// Starts a command from a thread that has confined itself and ends thereafter: no other task of this process runs on it, before or after.
-async fn start_confined(mut command: Command, reach: Reach, confine: Confine) -> Result<Child, CommandError> {
+async fn start_confined(mut command: Command, reach: Reach, confine: Confine) -> Result<(Group, Child), CommandError> {
     let (started, result) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
     let start = move || {
@@ -90,8 +89,8 @@ async fn start_confined(mut command: Command, reach: Reach, confine: Confine) ->
         let child = confine(&reach)
             .map_err(CommandError::NotConfined)
             .and_then(|()| command.spawn().map_err(|error| CommandError::NotStarted(error.to_string())));
-        // Whoever waited may have been dropped: the child goes with the answer.
-        let _ = started.send(child);
+        // Whoever waited may have been dropped: the whole group goes with the answer, and not its leader alone.
+        let _ = started.send(child.map(|child| (Group(child.id()), child)));
     };
     std::thread::Builder::new().name("confined".into()).spawn(start)?;
     result.await.unwrap_or_else(|_| Err(CommandError::NotStarted("the thread that was to start it ended".into())))

@@ -183,6 +183,24 @@ async fn a_command_is_stopped_when_it_is_called_off_or_nobody_waits_for_it() {
     gone("86395").await;
 }
 
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_any_more_when_it_has_started_is_stopped_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    if run("true", dir.path()).await.is_none() {
+        return;
+    }
+    let path = dir.path().to_owned();
+    let forgotten = tokio::spawn(async move { run("(sleep 86394 & echo x > started; sleep 86394); true", &path).await });
+    tokio::task::yield_now().await;
+    // Nothing else runs on this thread meanwhile: the command has started, and whoever waits for it has not heard of that.
+    while !dir.path().join("started").exists() {
+        std::thread::yield_now();
+    }
+    forgotten.abort();
+    assert!(forgotten.await.is_err());
+    gone("86394").await;
+}
+
 /// A killed process is there until its parent has heard of it.
 async fn gone(marker: &str) {
     let since = Instant::now();
