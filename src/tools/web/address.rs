@@ -26,7 +26,7 @@ const IPV4_INSIDE: [([u8; 4], u32, &str); 17] = [
     ([240, 0, 0, 0], 4, "is reserved"),
 ];
 
-/// From IANA's registry of special-purpose IPv6 addresses, those inside 2000::/3; nothing outside of that is assigned to anybody public.
+/// From IANA's registry of special-purpose IPv6 addresses, those inside `2000::/3`; nothing outside of that is assigned to anybody public.
 const IPV6_INSIDE: [([u16; 8], u32, &str); 4] = [
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, "is reserved"),
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32, "is for documentation"),
@@ -59,7 +59,8 @@ fn why_inside_v6(address: Ipv6Addr) -> Option<&'static str> {
         return Some(why);
     }
     match address.segments()[0] {
-        0x2000..=0x3fff => None,
+        // The interface may be one of ISATAP, which leads on to an IPv4 address, whatever network it is said to be in.
+        0x2000..=0x3fff => find_isatap(address).and_then(why_inside_v4),
         0xfe80..=0xfebf => Some("is link-local"),
         0xfc00..=0xfdff => Some("is private"),
         0xff00.. => Some("is for many receivers"),
@@ -79,10 +80,13 @@ fn list_embedded(address: Ipv6Addr) -> Option<Vec<Ipv4Addr>> {
         [0x2002, high, low, ..] => Some(vec![v4(high, low)]),
         // Teredo: its server, and the client with every bit turned over.
         [0x2001, 0, high, low, ..] => Some(vec![v4(high, low), v4(!parts[6], !parts[7])]),
-        // ISATAP.
-        [.., 0 | 0x200, 0x5efe, _, _] => Some(vec![last]),
         _ => None,
     }
+}
+
+fn find_isatap(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let parts = address.segments();
+    matches!(parts[4..6], [0 | 0x200, 0x5efe]).then(|| Ipv4Addr::from_bits(u32::from(parts[6]) << 16 | u32::from(parts[7])))
 }
 
 /// An address as it is compared: parsed as browsers do, without what follows `#`. None: it is no address of a web page.
@@ -139,6 +143,9 @@ mod tests {
             ("2001:0:808:808::f5ff:fffe", false),
             ("2001:0:7f00:1::f7f7:f7f7", false),
             ("2a00:1450:4001:80e::5efe:7f00:1", false),
+            ("2a00:1450:4001:80e:200:5efe:8.8.8.8", true),
+            ("fd00::5efe:8.8.8.8", false),
+            ("2001:db8::5efe:8.8.8.8", false),
         ] {
             assert_eq!(why_inside(form.parse().unwrap()).is_none(), public, "{form}");
         }

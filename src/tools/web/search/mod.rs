@@ -91,7 +91,7 @@ impl WebSearch {
         let answer: Option<Value> = serde_json::from_slice(&read(response).await?).ok();
         let hits = answer.and_then(|answer| self.parse(&answer));
         let hits = hits.ok_or_else(|| ToolError::Failed("the search answered with something that is no list of results".into()))?;
-        Ok(hits.into_iter().filter_map(clean).take(MOST_HITS).collect())
+        Ok(hits.iter().filter_map(clean).take(MOST_HITS).collect())
     }
 }
 
@@ -152,7 +152,7 @@ fn text_of(result: &Value, field: &str) -> String {
 }
 
 /// None: it leads to no page.
-fn clean(hit: Hit) -> Option<Hit> {
+fn clean(hit: &Hit) -> Option<Hit> {
     let line = |text: &str, most: usize| {
         let visible = without_invisible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
         visible.chars().take(most).collect::<String>()
@@ -199,9 +199,9 @@ mod tests {
 
     #[test]
     fn a_result_is_three_clean_lines_and_leads_to_a_page() {
-        let cleaned = clean(hit("A\n\u{202E}B", "HTTPS://A.org#x", &"word\n".repeat(200))).unwrap();
+        let cleaned = clean(&hit("A\n\u{202E}B", "HTTPS://A.org#x", &"word\n".repeat(200))).unwrap();
         assert_eq!((cleaned.title.as_str(), cleaned.url.as_str(), cleaned.snippet.chars().count()), ("A B", "https://a.org/", 500));
-        assert_eq!(clean(hit("A", "javascript:alert(1)", "")), None);
+        assert_eq!(clean(&hit("A", "javascript:alert(1)", "")), None);
         assert_eq!(render(&[hit("A", "https://a.org/", "about a")]), "1. A\n   https://a.org/\n   about a\n");
         assert_eq!(render(&[]), "Nothing was found.");
     }

@@ -112,7 +112,7 @@ fn forms(port: u16) -> Vec<String> {
         " http://127.0.0.1:PORT/ ",
         "ht\ttp://127.0.0.1:PORT/",
         "https://127.0.0.1:PORT/",
-        "http://public.test\\@127.0.0.1:PORT/",
+        "http://public.test@127.0.0.1:PORT/",
         "http:/127.0.0.1:PORT/",
         "http:///127.0.0.1:PORT/",
     ];

@@ -36,7 +36,7 @@ async fn a_public_page_is_read_through_its_redirects_and_leaves_its_trace() {
     let page = run.fetch("http://public.test/hop0").await.unwrap();
     assert_eq!((page.text.as_str(), page.outside), ("# News\n\nSee [more](http://public.test/more).", true));
     let Some(Trace::Fetched { url, from, at, links, sha256 }) = page.trace else { panic!("no trace") };
-    assert_eq!((url.as_str(), from.as_str(), at), ("http://public.test/hop0", "http://public.test/#top", now()));
+    assert_eq!((url.as_str(), from.as_str(), at), ("http://public.test/hop0", "http://public.test/", now()));
     assert_eq!((links, sha256.len()), (vec!["http://public.test/more".to_owned()], 64));
 
     site.tell("/far", Answer::Redirect("/hop0".into()));
