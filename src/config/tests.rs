@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
 use super::*;
