@@ -118,6 +118,8 @@ mod tests {
             assert!(!page.contains("|safe") && !page.contains("| safe") && !page.contains("autoescape"), "{page}");
         }
         for (name, _, text) in FILES {
+            // The name of a namespace looks like an address and is never asked.
+            let text = text.replace("http://www.w3.org/2000/svg", "");
             assert!(!text.contains("innerHTML") && !text.contains("eval(") && !text.contains("http://"), "{name}");
         }
     }
