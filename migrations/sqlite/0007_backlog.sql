@@ -70,3 +70,6 @@ CREATE TABLE item_raises (
     at     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX item_raises_item ON item_raises (item);
+
+-- All lessons by the time they were learnt, ended ones too.
+CREATE INDEX memories_learnt ON memories (kind, created_at, id);

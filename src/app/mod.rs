@@ -3,6 +3,8 @@
 mod ports;
 mod sources;
 mod standby;
+mod team_feeds;
+mod tools;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::chat::redact::Redactor;
@@ -32,11 +35,14 @@ use crate::persona::turn::{Performer, Readings};
 use crate::schedule::{self, Schedule, ScheduleDesk};
 use crate::shutdown::{self, Shutdown};
 use crate::store::Store;
+use crate::tools::workspace::Workspaces;
 use crate::work::desk::Backlog;
-use crate::{http, telemetry, work};
+use crate::work::{self, Work};
+use crate::{http, telemetry};
 use ports::{Memory, Reception};
 use sources::OwnDoings;
 pub use standby::start_or_stand_by;
+pub use team_feeds::TeamFeeds;
 
 /// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
 const EVENTS: usize = 1024;
@@ -132,6 +138,13 @@ impl App {
             wake: called.clone(),
         });
         let performer = Arc::new(performer);
+        let work = work::Parts {
+            relay: Some(relay.clone()),
+            tasks: tasks.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+            ..work_parts(&config, &roster, &store, &performer, &clock)?
+        };
         let meetings = Meetings::new(meeting::Parts {
             roster: roster.clone(),
             standup: config.standup.clone(),
@@ -144,19 +157,21 @@ impl App {
             clock: clock.clone(),
             tasks: tasks.clone(),
             called: called.clone(),
-            backlog: Arc::new(Notify::new()),
+            backlog: work.wake.clone(),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
-        let work = Arc::new(Backlog::new(work::desk::Parts {
+        let backlog = Arc::new(Backlog::new(work::desk::Parts {
             store: store.clone(),
             roster: roster.clone(),
             people: people(&config),
             step: step(&config),
             relay: Some(relay.clone()),
             clock: clock.clone(),
-            ring: Arc::new(Notify::new()),
+            ring: work.wake.clone(),
         }));
+        let work = Work::new(work);
+        let members = roster.clone();
         let conversation = Conversation::new(
             Parts {
                 roster,
@@ -168,7 +183,7 @@ impl App {
                 relay: relay.clone(),
                 schedule: ScheduleDesk::new(schedule.clone()),
                 standups: meetings.desk(),
-                work,
+                work: backlog,
                 meetings: called,
                 standup,
                 performer,
@@ -183,12 +198,14 @@ impl App {
         reception.open(Arc::new(conversation.clone()));
         conversation.recover().await?;
         meetings.start();
+        work.start();
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let http = match listener {
             Some(listener) => {
-                let shown = http::Shown { store: store.clone(), platform: port, metrics, clock };
+                let (team, settings) = (config.team.clone(), config.server.clone());
+                let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, metrics, clock };
                 Some(http::serve(listener, shown, shutdown.stop.clone())?)
             }
             None => None,
@@ -375,6 +392,37 @@ pub fn performer(
         clock: clock.clone(),
     };
     Ok((performer, low))
+}
+
+/// What the backlog is worked off with, by a process of its own that nobody stops.
+///
+/// # Errors
+/// A tool is set in a way that cannot work, or a persona lists one that there is not.
+fn work_parts(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    performer: &Arc<Performer>,
+    clock: &SharedClock,
+) -> anyhow::Result<work::Parts> {
+    let workspaces = Workspaces::new(config.data.join("workspaces"));
+    let toolbox = Arc::new(tools::toolbox(config, roster, performer, &workspaces)?);
+    Ok(work::Parts {
+        roster: roster.clone(),
+        settings: config.backlog.clone(),
+        learnings: config.data.join("learnings.md"),
+        store: store.clone(),
+        relay: None,
+        performer: performer.clone(),
+        toolbox,
+        step: step(config),
+        workspaces,
+        clock: clock.clone(),
+        tasks: TaskTracker::new(),
+        wake: Arc::new(Notify::new()),
+        stop: CancellationToken::new(),
+        kill: CancellationToken::new(),
+    })
 }
 
 /// Knows everything that this process was told in confidence.

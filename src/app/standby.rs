@@ -1,7 +1,7 @@
 //! A second process on one PostgreSQL: it waits for the first to die and takes its place.
 //!
-//! The team itself is in one process, because an identity is online once. Of what runs here only the schedule is shared: its firings are rows,
-//! so the one that stands by fires what the other is too busy or too dead for. On SQLite there is nobody to take over from another machine,
+//! The team itself is in one process, because an identity is online once. What is shared is rows: the schedule, so that the one that stands by
+//! fires what the other is too busy or too dead for, and the backlog, whose items are divided by leases. On SQLite there is nobody to take over from another machine,
 //! and a second process is a mistake that is told.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use super::{App, Setting};
 use crate::schedule::{self, Schedule};
 use crate::shutdown;
 use crate::store::{Store, StoreError};
+use crate::work::{self, Work};
 
 /// How often the one that stands by tries to take over. The database lets the lock of a killed process go at once, so that with the time a
 /// start takes it is replaced well within 30 s (OPS-3).
@@ -62,18 +63,19 @@ async fn take_over(setting: &Setting) -> anyhow::Result<App> {
     }
 }
 
-/// The schedule beside a process that serves.
+/// The schedule and the backlog beside a process that serves.
 struct Watch {
     store: Store,
     tasks: TaskTracker,
     stop: CancellationToken,
+    kill: CancellationToken,
 }
 
 impl Watch {
     async fn begin(setting: &Setting) -> anyhow::Result<Self> {
         let Setting { config, roster, clock } = setting;
         let store = Store::open_shared(&config.database_url, clock.now()).await?;
-        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
@@ -85,11 +87,17 @@ impl Watch {
             wake: Arc::new(Notify::new()),
         });
         schedule.start(&tasks, stop.clone());
-        Ok(Self { store, tasks, stop })
+        let roster = Arc::new(roster.clone());
+        let (performer, _) = super::performer(config, &roster, &store, clock)?;
+        let parts = super::work_parts(config, &roster, &store, &Arc::new(performer), clock)?;
+        Work::new(work::Parts { tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone(), ..parts }).start();
+        Ok(Self { store, tasks, stop, kill })
     }
 
     async fn end(self) {
         self.stop.cancel();
+        // What is under way is given back; whoever claims it next goes on with the same run.
+        self.kill.cancel();
         self.tasks.close();
         self.tasks.wait().await;
         self.store.close().await;

@@ -13,6 +13,7 @@ mod reader;
 mod schedules;
 mod server;
 mod standup;
+mod tools;
 
 use std::path::PathBuf;
 
@@ -31,7 +32,9 @@ pub use reader::{ConfigError, ConfigErrors, Sources};
 pub use schedules::ScheduleSettings;
 pub use server::{LogFormat, ServerSettings};
 pub use standup::StandupSettings;
+pub use tools::{ListedHost, SearchEngine, SearchSettings, ToolSettings};
 
+pub(crate) use reader::find_nearest;
 use reader::{Reader, Section};
 
 /// The whole configuration, valid.
@@ -52,6 +55,7 @@ pub struct Config {
     pub schedules: ScheduleSettings,
     pub standup: StandupSettings,
     pub backlog: BacklogSettings,
+    pub tools: ToolSettings,
     pub models: ModelSettings,
     pub budgets: Budgets,
     pub discord: DiscordSettings,
@@ -105,6 +109,7 @@ impl Config {
             guard: GuardLimits::read(&mut root.section("guard")),
             standup: StandupSettings::read(&mut root.section("standup"), schedules.zone),
             backlog: BacklogSettings::read(&mut root.section("backlog")),
+            tools: ToolSettings::read(&mut root.section("tools")),
             schedules,
             models: ModelSettings::read(&mut root.section("models")),
             budgets: Budgets::read(&mut root.section("budgets")),
@@ -126,7 +131,7 @@ impl Config {
         let strangers = tokens.chain(bindings).chain(speakers).filter(|(slug, _)| !known.contains(slug));
         strangers
             .map(|(slug, place)| {
-                let meant = reader::find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));
+                let meant = find_nearest(slug, known.iter().copied()).map(|meant| format!("; did you mean {meant}?"));
                 let meant = meant.unwrap_or_else(|| format!("; there are {}", known.join(", ")));
                 format!("{place} names a persona {slug}, which is not on the team{meant}")
             })
@@ -136,9 +141,10 @@ impl Config {
     /// Every secret there is, for taking them out of what the team writes.
     pub fn list_secrets(&self) -> Vec<&SecretString> {
         let keys = self.models.providers.iter().filter_map(|provider| provider.key.as_ref());
+        let search = self.tools.search.iter().filter_map(|search| search.key.as_ref());
         // Without a password it is the path of a file, which people may read.
         let database = Some(&self.database_url).filter(|url| url.expose_secret().contains('@'));
-        self.discord.tokens.values().chain(keys).chain(database).collect()
+        self.discord.tokens.values().chain(keys).chain(search).chain(database).chain(&self.server.token).collect()
     }
 }
 

@@ -43,7 +43,7 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
     assert_eq!(config.chat, ChatSettings::default());
     assert_eq!(config.guard, GuardLimits::default());
     assert_eq!(config.budgets, Budgets::default());
-    assert_eq!(config.server, ServerSettings::default());
+    assert_eq!(format!("{:?}", config.server), format!("{:?}", ServerSettings::default()));
     assert_eq!(config.standup, StandupSettings::default());
     assert!(config.models.providers.is_empty() && config.models.tiers.is_empty() && config.discord.tokens.is_empty());
     assert_eq!(config.personas, dir.path().join("personas"));
@@ -222,6 +222,22 @@ fn tokens_come_from_variables_or_from_files_they_name() {
     assert!(errors[1].contains("DISCORD_TOKEN_B_FILE: /nowhere could not be read"));
     assert!(errors[2].contains("DISCORD_TOKEN_C: has a space"));
     assert!(errors[3].contains("name it, such as DISCORD_TOKEN_KELLY"));
+}
+
+#[test]
+fn the_token_of_the_board_is_a_secret_that_nobody_guesses() {
+    let config = loaded("[server]\nhosts = [\"team.example.com\", \"[::1]\"]\n", &[("TEAMROOM_SERVER_TOKEN", "correct-horse-battery")]);
+    let secrets: Vec<_> = config.list_secrets().into_iter().map(ExposeSecret::expose_secret).collect();
+    assert_eq!(secrets, ["correct-horse-battery"], "it is taken out of what the team writes");
+    assert!(!format!("{config:?}").contains("correct-horse"));
+
+    let short = refused("", &[("TEAMROOM_SERVER_TOKEN", "hunter2")]);
+    assert_eq!(short, ["environment or .env: TEAMROOM_SERVER_TOKEN: has 7 characters; give at least 16, at random"]);
+    let in_the_file = refused("[server]\ntoken = \"hunter2\"\n", &[]);
+    assert!(in_the_file[0].ends_with("as TEAMROOM_SERVER_TOKEN") && !in_the_file[0].contains("hunter2"), "{in_the_file:?}");
+    for host in ["https://team.example.com", "team.example.com:443", "team.example.com/backlog", "a b", ""] {
+        assert_eq!(refused(&format!("[server]\nhosts = [\"{host}\"]\n"), &[]).len(), 1, "{host:?}");
+    }
 }
 
 #[test]

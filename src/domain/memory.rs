@@ -22,6 +22,16 @@ pub struct Memory {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
+impl Memory {
+    /// The tag of what came of a run that had read text from outside.
+    pub const OUTSIDE: &str = "outside";
+
+    /// It may repeat what somebody outside wrote (TRUST-1): it is tagged so, or comes of a meeting, whose page holds feeds.
+    pub fn may_quote_outside(&self) -> bool {
+        matches!(self.source, MemorySource::Meeting(_)) || self.tags.iter().any(|tag| tag == Self::OUTSIDE)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {

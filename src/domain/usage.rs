@@ -7,7 +7,7 @@ use std::ops::{Add, Sub};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::ids::{LedgerId, PersonaSlug};
+use super::ids::{LedgerId, PersonaSlug, WorkItemId};
 use super::persona::Tier;
 
 /// An amount in millionths of a US dollar; the price of a million tokens in dollars is the price of one token in this unit.
@@ -185,4 +185,49 @@ pub struct CostLine {
     pub calls: u64,
     pub usage: TokenUsage,
     pub cost: Money,
+}
+
+/// A limit of the budgets (COST-2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Limit {
+    Day,
+    DayTokens,
+    PersonaDay(PersonaSlug),
+    PersonaDayTokens(PersonaSlug),
+    /// Of one work item, over all its runs.
+    Item(WorkItemId),
+    ItemTokens(WorkItemId),
+}
+
+impl Limit {
+    /// Whether it is a new one tomorrow.
+    pub fn ends_with_the_day(&self) -> bool {
+        match self {
+            Self::Day | Self::DayTokens | Self::PersonaDay(_) | Self::PersonaDayTokens(_) => true,
+            Self::Item(_) | Self::ItemTokens(_) => false,
+        }
+    }
+}
+
+/// A reservation that would break a limit. Its text is for people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Refused {
+    pub limit: Limit,
+    /// Millionths of a dollar, or tokens, as the limit is in; reservations included.
+    pub spent: i64,
+    pub allowed: i64,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (spent, allowed) = (self.spent, self.allowed);
+        match &self.limit {
+            Limit::Day => write!(f, "the team has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
+            Limit::DayTokens => write!(f, "the team has used {spent} of its {allowed} tokens for today (UTC)"),
+            Limit::PersonaDay(persona) => write!(f, "{persona} has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
+            Limit::PersonaDayTokens(persona) => write!(f, "{persona} has used {spent} of its {allowed} tokens for today (UTC)"),
+            Limit::Item(_) => write!(f, "this item has used {} of its {}", Money(spent), Money(allowed)),
+            Limit::ItemTokens(_) => write!(f, "this item has used {spent} of its {allowed} tokens"),
+        }
+    }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::usage::{Reservation, Settlement, TokenUsage};
+use crate::domain::usage::{Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
 pub use gate::ProviderStatus;
@@ -134,7 +134,7 @@ pub enum ModelError {
     #[error("{provider} stopped in the middle of its answer")]
     Truncated { provider: String },
     #[error("the budget is used up: {0}")]
-    OutOfBudget(String),
+    OutOfBudget(Refused),
     #[error("cancelled")]
     Cancelled,
     #[error("no model is configured for this tier")]
@@ -186,7 +186,7 @@ pub trait Meter: Send + Sync {
     /// Sets the worst case aside.
     ///
     /// # Errors
-    /// [`ModelError::OutOfBudget`] with a sentence for people, or [`ModelError::Ledger`].
+    /// [`ModelError::OutOfBudget`] or [`ModelError::Ledger`].
     async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError>;
 
     /// Puts the real cost in the place of the reservation.

@@ -50,7 +50,7 @@ impl Meter for LedgerMeter {
                 }
                 Ok(())
             }
-            Err(ReserveError::Refused(refused)) => Err(ModelError::OutOfBudget(refused.to_string())),
+            Err(ReserveError::Refused(refused)) => Err(ModelError::OutOfBudget(refused)),
             Err(ReserveError::Store(error)) => Err(ModelError::Ledger(error.to_string())),
         }
     }

@@ -14,6 +14,6 @@ pub mod standup;
 pub mod turn;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 
 pub use meter::LedgerMeter;

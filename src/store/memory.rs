@@ -61,6 +61,17 @@ impl Store {
         Ok(rows.into_iter().map(Memory::from).collect())
     }
 
+    /// The newest lessons of everybody, ended ones among them, for whoever wants to read what was learnt.
+    pub async fn list_learnt(&self, limit: u32) -> Result<Vec<Memory>> {
+        let rows: Vec<MemoryColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM memories WHERE kind = 'lesson' ORDER BY created_at DESC, id DESC LIMIT $1",
+            i64::from(limit)
+        )?;
+        Ok(rows.into_iter().map(Memory::from).collect())
+    }
+
     /// Ends a memory: nobody is told it any more. False when it has ended already, or there is none.
     pub async fn end_memory(&self, memory: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
         let ended =

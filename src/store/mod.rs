@@ -35,12 +35,12 @@ use engine::{Db, Leadership, Opened, Use};
 
 pub use error::StoreError;
 pub use identities::Identity;
-pub use insight::{ActivityKind, ActivityLine, BlockRow, CallRow, DeliveryRow, Summary, Trace};
-pub use limits::{Blocked, Halt, HaltScope, Limit, Refused, ReserveError, Reserved, Spent};
+pub use insight::{ActivityKind, ActivityLine, BlockRow, BoardCard, BoardFilter, CallRow, DeliveryRow, Summary, Trace};
+pub use limits::{Blocked, Halt, HaltScope, ReserveError, Reserved, Spent};
 pub use meeting::{Called, OpenMeeting, StandupClosing, StoredReport};
 pub use schedule::{Fired, FiringEffect, NewFiring};
 pub use talk::{
-    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
+    AskUpdate, CancelScope, ChannelSeen, Claim, Decided, Delivery, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
 };
 pub use work::{
     AdvanceError, ClaimTerms, Claimed, End, Ended, InsertItemsError, ItemAnswer, ItemChange, ItemCounts, ItemEdit, ItemEvent, ItemFilter,

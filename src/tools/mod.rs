@@ -4,7 +4,17 @@
 //! sees only that, the rights of the persona and whether text from outside is in the turn. Nothing here asks a model or knows prompts.
 
 mod arguments;
+mod backlog_add;
 pub mod command;
+mod git;
+mod limits;
+mod local;
+mod memory;
+mod policy;
+mod read_feed;
+mod schema;
+mod toolbox;
+pub mod web;
 pub mod workspace;
 
 use std::time::Duration;
@@ -17,6 +27,13 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::approval::Risk;
 use crate::domain::ids::{PersonaSlug, WorkItemId};
 use crate::domain::work::Trace;
+
+pub use limits::{RESEARCH, ResearchLimits, Spent};
+pub use local::{LocalParts, local_tools};
+pub use memory::FROM_OUTSIDE;
+pub use policy::Decision;
+pub use read_feed::FeedReader;
+pub use toolbox::Toolbox;
 
 /// One thing that can be done.
 #[async_trait]
@@ -75,7 +92,8 @@ pub struct ToolOutput {
     pub trace: Option<Trace>,
 }
 
-/// Why nothing came of it, as a sentence that the model is told.
+/// Why nothing came of it, as a sentence that the model is told. It is the tool's own: no word of it is from outside, or an error would carry
+/// into a run what only marked text may.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// It may not be done: an address inside, a path that leaves the workspace.

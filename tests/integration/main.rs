@@ -1,6 +1,7 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
 mod backlog_surfaces;
+mod board;
 mod discord;
 mod feeds;
 mod llm;
@@ -14,3 +15,5 @@ mod standup_surfaces;
 mod store;
 mod support;
 mod team;
+mod tools;
+mod work;

@@ -53,10 +53,10 @@ export function findWeakContrast() {
   return weak;
 }
 
-/** Visible controls that are lower than the 44 px a finger needs. Words inside a text are exempt. */
-export function findSmallTargets() {
+/** Visible controls among `controls`, a selector, that are lower than the 44 px a finger needs. Words inside a text are exempt. */
+export function findSmallTargets(controls) {
   const small = [];
-  for (const element of document.querySelectorAll(".icon, .channel, .person, .control, .jump, .composer textarea")) {
+  for (const element of document.querySelectorAll(controls)) {
     if (!element.checkVisibility({ visibilityProperty: true })) continue;
     const { width, height } = element.getBoundingClientRect();
     if (Math.min(width, height) < 43.5)

@@ -19,7 +19,7 @@ use std::path::Path;
 use secrecy::SecretString;
 
 pub use error::{ConfigError, ConfigErrors};
-pub(super) use nearest::find_nearest;
+pub(crate) use nearest::find_nearest;
 pub(super) use section::Section;
 pub(super) use setting::{Given, Setting, choice};
 pub use sources::Sources;

@@ -1,5 +1,5 @@
 /// The candidate that a mistyped word most likely meant: at most one edit for each three letters away, or one that it begins.
-pub(in crate::config) fn find_nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn find_nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let near = |candidate: &str, edits: usize| edits <= (length / 3).max(1) || (length > 3 && candidate.starts_with(word));
     let distances = candidates.into_iter().map(|candidate| (edits(word, candidate), candidate));

@@ -90,6 +90,7 @@ fn find_secret(path: &KeyPath) -> Option<String> {
         return Some(format!("DISCORD_TOKEN_{}", upper(persona)));
     }
     match name.as_str() {
+        "token" if above == "server" => Some("TEAMROOM_SERVER_TOKEN".into()),
         "token" | "bot_token" | "discord_token" => Some("DISCORD_TOKEN_<PERSONA>".into()),
         "key" | "api_key" | "apikey" | "secret" | "password" if above.is_empty() || above == "models" => Some("<PROVIDER>_API_KEY".into()),
         "key" | "api_key" | "apikey" | "secret" | "password" => Some(format!("{}_API_KEY", upper(above))),

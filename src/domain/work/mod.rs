@@ -124,8 +124,14 @@ impl Urgency {
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     Meeting(MeetingId),
-    Person { id: UserId, name: String, message: Option<MessageId> },
+    Person {
+        id: UserId,
+        name: String,
+        message: Option<MessageId>,
+    },
     CommandLine,
+    /// Came up while this one was worked on.
+    WorkItem(WorkItemId),
 }
 
 impl WorkItem {

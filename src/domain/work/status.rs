@@ -22,6 +22,10 @@ pub enum WorkStatus {
 }
 
 impl WorkStatus {
+    /// Every status, in the order in which an item may come to them.
+    pub const ALL: [Self; 9] =
+        [Self::New, Self::Ready, Self::Blocked, Self::InProgress, Self::InReview, Self::Waiting, Self::Done, Self::Failed, Self::Cancelled];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",

@@ -6,12 +6,14 @@ use super::Standup;
 use super::question::Terms;
 use crate::domain::ids::PersonaSlug;
 use crate::domain::meeting::{Contribution, Meeting, Participant, Seat};
+use crate::domain::memory::Memory;
 use crate::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use crate::domain::page::SharedPage;
 use crate::domain::signal::Claim;
 use crate::domain::tension;
 use crate::domain::work::{Owner, WorkItem};
 use crate::meeting::agenda::Session;
+use crate::persona::retrieval::find_lessons;
 use crate::persona::standup::ReportAsked;
 use crate::persona::turn::TurnError;
 use crate::store::{ItemFilter, StoreError};
@@ -34,14 +36,15 @@ impl Standup {
         let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
         let scoreboard = self.read_scoreboard().await?;
         let terms = self.set_terms(&page).await?;
+        let items = self.list_open_items(persona).await?;
         let asked = ReportAsked {
             persona,
             meeting,
             page: &page,
             before: &session.seats[..session.seats.iter().take_while(|before| before.position != seat.position).count()],
             hints: &tension::hints_for(persona, &claims_of(session.seats), HINTS),
-            items: &self.list_open_items(persona).await?,
-            lessons: &store.list_lessons(persona, LESSONS).await?,
+            lessons: &self.list_lessons(persona, &items).await?,
+            items: &items,
             question: terms.as_ref().ok().map(Terms::asked),
             open_calls: &store.list_open_predictions().await?,
             scoreboard: &scoreboard,
@@ -57,6 +60,19 @@ impl Standup {
         let owner = Owner::Persona(persona.clone());
         let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
         self.parts.store.list_items(&own).await
+    }
+
+    /// Lessons for a speaker: those on what it has to do, then the most significant of all.
+    async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem]) -> Result<Vec<Memory>, StoreError> {
+        let store = &self.parts.store;
+        let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
+        let mut lessons = find_lessons(store, &subjects.join("\n"), persona, LESSONS as usize).await?;
+        for lesson in store.list_lessons(persona, LESSONS).await? {
+            if lessons.len() < LESSONS as usize && !lessons.contains(&lesson) {
+                lessons.push(lesson);
+            }
+        }
+        Ok(lessons)
     }
 
     /// A report from its persona's own account. One that claims something can be rated.

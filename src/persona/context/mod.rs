@@ -1,4 +1,4 @@
-//! What a turn's prompt is made of: the transcript, files, feeds and the question, each within a budget of its own (MEM-3).
+//! What a turn's prompt is made of: the transcript, files, feeds, lessons and the question, each within a budget of its own (MEM-3).
 //!
 //! Only what is new or speaks of the question is sent. Text that is not the operator's or the asking person's stands in data blocks
 //! with a marker that its author could not know (TRUST-2). Building is pure: the same input gives the same prompt.
@@ -8,6 +8,7 @@ use chrono::{DateTime, Utc};
 use super::prompt::{self, Block, Turn};
 use super::retrieval::{ChannelFile, Library, Query, cut};
 use crate::domain::ids::PersonaSlug;
+use crate::domain::memory::Memory;
 use crate::domain::message::{Speaker, Spoken};
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
@@ -33,6 +34,8 @@ pub struct ContextInput<'a> {
     /// Texts that the persona's feeds hold.
     pub documents: &'a [Document],
     pub feeds: &'a [FeedReport],
+    /// What was learnt before on the subject of the question, the most fitting first.
+    pub lessons: &'a [Memory],
     pub budget: ContextBudget,
     /// Letters and digits, fresh for each turn and unguessable: see [`new_marker`].
     pub marker: &'a str,
@@ -54,12 +57,13 @@ pub struct ContextBudget {
     pub transcript: usize,
     pub files: usize,
     pub feeds: usize,
+    pub lessons: usize,
     pub question: usize,
 }
 
 impl Default for ContextBudget {
     fn default() -> Self {
-        Self { transcript: 1000, files: 2000, feeds: 700, question: 4000 }
+        Self { transcript: 1000, files: 2000, feeds: 700, lessons: 300, question: 4000 }
     }
 }
 
@@ -83,11 +87,16 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
     let transcript = transcript_block(input, cleaner);
     let files = file_blocks(input, cleaner);
-    let feeds = feed_blocks(input, cleaner);
+    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner);
+    let lessons = lesson_block(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // What an agent says may quote anybody, so it is material; a person's words are the question itself.
     let agent = input.question.from.is_agent();
-    let outside = agent || !files.is_empty() || !feeds.is_empty() || input.transcript.iter().any(|line| line.speaker.is_agent());
+    let outside = agent
+        || !files.is_empty()
+        || !feeds.is_empty()
+        || input.transcript.iter().any(|line| line.speaker.is_agent())
+        || input.lessons.iter().any(Memory::may_quote_outside);
     let asked =
         agent.then(|| Block { label: format!("message of {}", speaker(input.question.from, input.roster)), text: question.clone() });
 
@@ -95,9 +104,10 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
         ("transcript", chars_of(transcript.as_slice())),
         ("files", chars_of(&files)),
         ("feeds", chars_of(&feeds)),
+        ("lessons", chars_of(lessons.as_slice())),
         ("question", question.chars().count()),
     ];
-    let blocks: Vec<Block> = transcript.into_iter().chain(files).chain(feeds).chain(asked).collect();
+    let blocks: Vec<Block> = transcript.into_iter().chain(files).chain(feeds).chain(lessons).chain(asked).collect();
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
         marker: input.marker,
@@ -126,19 +136,21 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
 const BYTES_PER_TOKEN: usize = 4;
 /// One line of the transcript: beyond this only its beginning is told.
 const LINE_CHARS: usize = 700;
+/// One lesson: what is to be remembered stands at its beginning.
+const LESSON_CHARS: usize = 400;
 /// One quotation from a file that does not fit whole.
 const QUOTE_CHARS: usize = 1200;
 const QUOTES: usize = 4;
 
 /// Takes out of a foreign text what could make it more than text.
 #[derive(Clone, Copy)]
-pub(super) struct Cleaner<'a> {
-    pub(super) marker: &'a str,
+pub(crate) struct Cleaner<'a> {
+    pub(crate) marker: &'a str,
 }
 
 impl Cleaner<'_> {
     /// Without invisible characters and without the marker, at most about `bytes` long.
-    pub(super) fn text(self, text: &str, bytes: usize) -> String {
+    pub(crate) fn text(self, text: &str, bytes: usize) -> String {
         let clean = without_invisible(text).trim_end().replace(self.marker, "…");
         if clean.len() <= bytes {
             return clean;
@@ -148,14 +160,14 @@ impl Cleaner<'_> {
     }
 
     /// One line, at most `chars` long.
-    pub(super) fn line(self, text: &str, chars: usize) -> String {
+    pub(crate) fn line(self, text: &str, chars: usize) -> String {
         let clean = self.text(text, usize::MAX);
         cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
     }
 }
 
 /// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
-pub(super) fn flat_name(name: &str) -> String {
+pub(crate) fn flat_name(name: &str) -> String {
     let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
     let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
     if flat.is_empty() { "somebody".into() } else { flat }
@@ -247,9 +259,9 @@ fn file_name(name: &str) -> String {
     cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
 }
 
-/// Each feed with its newest items, in equal shares; a failing one with its reason.
-fn feed_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
-    let share = input.budget.feeds * BYTES_PER_TOKEN / input.feeds.len().max(1);
+/// Each feed with its newest items, in equal shares of so many tokens; a failing one with its reason.
+pub(crate) fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
     let block = |report: &FeedReport| {
         let name = flat_name(&report.feed);
         match &report.outcome {
@@ -274,7 +286,16 @@ fn feed_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
             }
         }
     };
-    input.feeds.iter().map(block).collect()
+    feeds.iter().map(block).collect()
+}
+
+/// The lessons that fit.
+fn lesson_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = input.budget.lessons * BYTES_PER_TOKEN;
+    let lines = input.lessons.iter().map(|lesson| format!("- {}", cleaner.line(&lesson.text, LESSON_CHARS)));
+    let fitting = lines.take_while(|line| left.checked_sub(line.len()).map(|rest| left = rest).is_some());
+    let lines: Vec<String> = fitting.collect();
+    (!lines.is_empty()).then(|| Block { label: "lessons learnt before".into(), text: lines.join("\n") })
 }
 
 fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {

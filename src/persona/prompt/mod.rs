@@ -1,10 +1,12 @@
 //! The prompts: templates in the files beside this one, which a person can read and edit (LLM-6).
 //!
 //! This folder puts values into templates and nothing else. What goes into a turn, how much of it, and what must be kept apart from
-//! the instructions is decided by `context`, and for standups by `standup`. `system.md.j2` begins with what is the same for all personas and holds nothing that changes
+//! the instructions is decided by `context`, for standups by `standup`, and for work items by the executor. `system.md.j2` begins with what is the same for all personas and holds nothing that changes
 //! between turns, so that providers' caches hit.
 
 pub(crate) mod standup;
+pub(crate) mod work;
+pub(crate) mod work_review;
 
 use std::sync::LazyLock;
 
@@ -27,6 +29,8 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("standup_report", include_str!("standup_report.md.j2")),
         ("standup_call", include_str!("standup_call.md.j2")),
         ("standup_conclude", include_str!("standup_conclude.md.j2")),
+        ("work", include_str!("work.md.j2")),
+        ("work_review", include_str!("work_review.md.j2")),
     ];
     for (name, source) in sources {
         templates.add_template(name, source).expect("our own templates are well formed");

@@ -1,8 +1,9 @@
-//! Search over documents: passages, BM25, and the sentences that answer.
+//! Search over documents: passages, BM25, and the sentences that answer; and over lessons, which are a sentence each.
 //!
 //! By words alone, computed anew for each question: a few hundred kilobytes take milliseconds, and nothing has to be kept in step.
-//! It finds and cites; what is said about it is for `offline` and `context`. Memory has its own search, in the store.
+//! It finds and cites; what is said about it is for `offline` and `context`.
 
+mod lessons;
 mod library;
 mod passage;
 mod quote;
@@ -10,6 +11,7 @@ mod terms;
 
 use chrono::{DateTime, Utc};
 
+pub use lessons::find_lessons;
 pub use library::{Hit, Library};
 pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};

@@ -13,7 +13,7 @@ use crate::domain::ask::Ask;
 use crate::domain::ids::{ChainId, ChannelId, MessageId, PersonaSlug};
 use crate::domain::message::{Channel, Speaker};
 use crate::domain::turn::Turn;
-use crate::domain::usage::{Purpose, TokenUsage};
+use crate::domain::usage::{Purpose, Refused, TokenUsage};
 use crate::llm::ModelError;
 use crate::store::{FileText, StoreError};
 
@@ -107,7 +107,7 @@ pub enum TurnError {
     #[error("there was nothing to say")]
     Nothing,
     #[error("{0}")]
-    OutOfBudget(String),
+    OutOfBudget(Refused),
     #[error("the model did not answer: {0}")]
     Model(ModelError),
     #[error("the turn called tools {MOST_CALLS} times without an answer")]
@@ -126,7 +126,7 @@ impl TurnError {
         match self {
             Self::Cancelled => "it was stopped".into(),
             Self::Nothing => "there was nothing to say".into(),
-            Self::OutOfBudget(which) => which.clone(),
+            Self::OutOfBudget(refused) => refused.to_string(),
             Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "the language model refused; its settings need a look".into(),
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
             Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
@@ -154,7 +154,7 @@ impl From<ModelError> for TurnError {
         match error {
             ModelError::Cancelled => Self::Cancelled,
             ModelError::Empty { .. } => Self::Nothing,
-            ModelError::OutOfBudget(which) => Self::OutOfBudget(which),
+            ModelError::OutOfBudget(refused) => Self::OutOfBudget(refused),
             other => Self::Model(other),
         }
     }

@@ -14,7 +14,7 @@ use crate::domain::usage::TokenUsage;
 use crate::llm::{Call, ModelMessage, ModelRequest, Models};
 use crate::persona::context::{self, ContextBudget, ContextInput, Question};
 use crate::persona::offline::{self, OfflineQuestion};
-use crate::persona::retrieval::ChannelFile;
+use crate::persona::retrieval::{ChannelFile, find_lessons};
 use crate::store::{FileText, Store};
 
 /// How many lines of a channel are read for a turn; the context takes what fits its budget.
@@ -22,6 +22,9 @@ const TRANSCRIPT: u32 = 30;
 
 /// How many of a channel's earlier files a turn may look into.
 const CHANNEL_FILES: u32 = 12;
+
+/// How many lessons on the subject of a question a turn is told.
+const LESSONS: usize = 5;
 
 /// A channel in which the team runs without a model is told so once in this time.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
@@ -147,6 +150,7 @@ impl Performer {
             read = self.readings.read(&persona.slug) => read,
             () = cancel.cancelled() => return Err(TurnError::Cancelled),
         };
+        let lessons = find_lessons(&self.store, input.question, &persona.slug, LESSONS).await?;
         let built = context::build(&ContextInput {
             team: &self.team,
             roster: &self.roster,
@@ -159,6 +163,7 @@ impl Performer {
             channel_files: &heard.channel_files,
             documents: &read.documents,
             feeds: &read.reports,
+            lessons: &lessons,
             budget: ContextBudget::default(),
             marker: &context::new_marker(),
             max_output_tokens: self.max_output_tokens,

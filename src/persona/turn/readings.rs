@@ -113,10 +113,16 @@ impl Readings {
         }
     }
 
-    fn describe_names(&self) -> String {
+    /// The declared names of all feeds, each once.
+    pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.inner.shared.iter().map(|shared| shared.feed.name()).collect();
         names.sort_unstable();
         names.dedup();
+        names
+    }
+
+    fn describe_names(&self) -> String {
+        let names = self.names();
         if names.is_empty() { "is none at all".into() } else { format!("are {}", names.join(", ")) }
     }
 

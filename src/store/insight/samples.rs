@@ -66,6 +66,19 @@ impl Store {
         Ok(rows.into_iter().map(Sample::from).collect())
     }
 
+    /// Whether a feed gave any number from `since` to `until`.
+    pub async fn has_samples(&self, feed: &str, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<bool> {
+        let row: Option<(String,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT name FROM samples WHERE feed = $1 AND at >= $2 AND at <= $3 LIMIT 1",
+            plain(feed),
+            since,
+            until
+        )?;
+        Ok(row.is_some())
+    }
+
     /// Forgets samples from before `at`, and says how many.
     pub async fn delete_samples_before(&self, at: DateTime<Utc>) -> Result<u64> {
         sql!(self.db().write()?, execute, "DELETE FROM samples WHERE at < $1", at)

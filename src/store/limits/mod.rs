@@ -8,4 +8,4 @@ mod spending;
 
 pub use guard::Blocked;
 pub use halts::{Halt, HaltScope};
-pub use spending::{Limit, Refused, ReserveError, Reserved, Spent};
+pub use spending::{ReserveError, Reserved, Spent};

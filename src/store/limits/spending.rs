@@ -8,7 +8,7 @@ use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::config::Budgets;
 use crate::domain::ids::{PersonaSlug, WorkItemId};
-use crate::domain::usage::{CallOutcome, Money, Purpose, Reservation, Settlement};
+use crate::domain::usage::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
 use crate::store::Store;
 use crate::store::engine::{Transaction, count, plain, sql};
 use crate::store::error::{Result, StoreError};
@@ -23,45 +23,11 @@ pub struct Reserved {
     pub day_share: f64,
 }
 
-/// Which limit a call would break.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Limit {
-    Day,
-    DayTokens,
-    PersonaDay(PersonaSlug),
-    PersonaDayTokens(PersonaSlug),
-    Item(WorkItemId),
-    ItemTokens(WorkItemId),
-}
-
-/// A reservation that was not accepted. Its text is for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    pub limit: Limit,
-    /// Millionths of a dollar, or tokens, as the limit is in; reservations included.
-    pub spent: i64,
-    pub allowed: i64,
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (spent, allowed) = (self.spent, self.allowed);
-        match &self.limit {
-            Limit::Day => write!(f, "the team has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
-            Limit::DayTokens => write!(f, "the team has used {spent} of its {allowed} tokens for today (UTC)"),
-            Limit::PersonaDay(persona) => write!(f, "{persona} has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
-            Limit::PersonaDayTokens(persona) => write!(f, "{persona} has used {spent} of its {allowed} tokens for today (UTC)"),
-            Limit::Item(_) => write!(f, "this item has used {} of its {}", Money(spent), Money(allowed)),
-            Limit::ItemTokens(_) => write!(f, "this item has used {spent} of its {allowed} tokens"),
-        }
-    }
-}
-
 /// Why a reservation was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReserveError {
-    #[error("{0}")]
-    Refused(Refused),
+    #[error(transparent)]
+    Refused(#[from] Refused),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -106,7 +72,7 @@ impl Store {
             Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
             _ => None,
         };
-        let reserved = check(reservation, budgets, &sums, item.as_ref()).map_err(ReserveError::Refused)?;
+        let reserved = check(reservation, budgets, &sums, item.as_ref())?;
         insert_reservation(&mut transaction, reservation, day).await?;
         let tokens = count(reservation.tokens);
         add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)

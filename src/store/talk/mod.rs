@@ -14,7 +14,7 @@ pub use channels::ChannelSeen;
 pub use decisions::{Decided, MeetingStep};
 pub use files::FileText;
 pub use inbox::{Claim, InboxRow};
-pub use outbox::OutboxRow;
+pub use outbox::{Delivery, OutboxRow};
 pub use turns::{CancelScope, Finished, FollowUp, TurnRow};
 
 pub(super) use asks::AskColumns;

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::domain::ids::{ChannelId, MessageId, OutboxId, TurnId};
 use crate::domain::outbound::{DeliveryState, OutboundMessage, Posted};
 use crate::store::Store;
-use crate::store::engine::{Document, Transaction, document, plain, sql};
+use crate::store::engine::{Document, Transaction, Word, document, plain, sql};
 use crate::store::error::Result;
 
 /// A message that waits to be sent.
@@ -18,6 +18,18 @@ pub struct OutboxRow {
     pub attempts: u32,
     pub first_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
+}
+
+/// How far a message of the outbox got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivery {
+    /// To be sent, at the first or a later attempt.
+    Pending,
+    Sent(Posted),
+    /// Given up on.
+    Failed {
+        why: String,
+    },
 }
 
 #[derive(sqlx::FromRow)]
@@ -133,10 +145,32 @@ impl Store {
         Ok(row.and_then(|(channel, message, at)| Some(Posted { channel: channel.into(), message: message?.into(), at: at? })))
     }
 
-    /// Whether a message is or was in the outbox, whatever became of it.
-    pub async fn is_enqueued(&self, message: &OutboxId) -> Result<bool> {
-        let row: Option<(String,)> = sql!(self.db().read(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
-        Ok(row.is_some())
+    /// How far a message of ours got; none where there is no such message.
+    pub async fn find_delivery(&self, message: &OutboxId) -> Result<Option<Delivery>> {
+        #[derive(sqlx::FromRow)]
+        struct Columns {
+            #[sqlx(try_from = "String")]
+            state: Word<DeliveryState>,
+            channel: String,
+            platform_id: Option<String>,
+            sent_at: Option<DateTime<Utc>>,
+            failure: Option<String>,
+        }
+        let row: Option<Columns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT state, channel, platform_id, sent_at, failure FROM outbox WHERE id = $1",
+            message.as_str()
+        )?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(match row.state.0 {
+            DeliveryState::Pending => Some(Delivery::Pending),
+            DeliveryState::Failed => Some(Delivery::Failed { why: row.failure.unwrap_or_default() }),
+            DeliveryState::Sent => {
+                let posted = |message: String, at| Posted { channel: row.channel.into(), message: message.into(), at };
+                row.platform_id.zip(row.sent_at).map(|(message, at)| Delivery::Sent(posted(message, at)))
+            }
+        })
     }
 
     /// Lets a message wait until `next`, because of `why`.

@@ -24,7 +24,7 @@ use crate::domain::ids::WorkItemId;
 use folder::Folder;
 
 pub use copy::WorkspaceCopy;
-pub(in crate::tools) use tools::workspace_tools;
+pub(crate) use tools::workspace_tools;
 
 /// The most bytes of one file.
 pub const MOST_FILE_BYTES: u64 = 1024 * 1024;

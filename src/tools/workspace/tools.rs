@@ -17,7 +17,7 @@ use crate::tools::{Tool, ToolError, ToolLimits, ToolOutput, ToolSetting};
 const SHOWN: u64 = 32 * 1024;
 
 /// The tools of a workspace.
-pub(in crate::tools) fn workspace_tools(workspaces: &Workspaces) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn workspace_tools(workspaces: &Workspaces) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(List(workspaces.clone())), Arc::new(Read(workspaces.clone())), Arc::new(Write(workspaces.clone()))]
 }
 

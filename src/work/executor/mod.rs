@@ -2,6 +2,11 @@
 //!
 //! An executor makes something and says what it made; it never says that an item is done. What it says is verified by others.
 
+mod ask;
+pub(in crate::work) mod making;
+mod remind;
+mod watch;
+
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::chat::medium::Medium;
 use crate::domain::figure::amount;
 use crate::domain::roster::Roster;
-use crate::domain::work::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkStatus};
+use crate::domain::work::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkStatus, short_id};
 
 const NAME: usize = 40;
 
@@ -64,6 +64,7 @@ pub(super) fn origin(origin: &Origin) -> String {
     match origin {
         Origin::Meeting(_) => "a standup".to_owned(),
         Origin::Person { name, .. } => name.clone(),
+        Origin::WorkItem(item) => format!("work on #{}", short_id(item)),
         Origin::CommandLine => "the command line".to_owned(),
     }
 }

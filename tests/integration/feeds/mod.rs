@@ -5,7 +5,7 @@
 mod http_json;
 mod page;
 mod rss;
-mod web;
+pub(crate) mod web;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use chrono::DateTime;
 use teamroom::clock::{ManualClock, SystemClock};
 use teamroom::config::{ModelRef, ModelSettings, ProviderKind};
 use teamroom::domain::persona::Tier;
+use teamroom::domain::usage::{Limit, Refused};
 use teamroom::llm::{BreakerState, ModelError, Models};
 use tokio_util::sync::CancellationToken;
 
@@ -192,7 +193,8 @@ async fn waiting_for_a_slot_ends_with_the_calls_time() {
 async fn a_used_up_budget_ends_the_call_before_it_is_made() {
     let (first, second) = (ScriptedModel::start().await, ScriptedModel::start().await);
     let desk = Desk::new(&three_tiers(&first, &second), Arc::new(EagerClock::default()));
-    for error in [ModelError::OutOfBudget("$5.00 of $5.00 today".into()), ModelError::Ledger("the disk is full".into())] {
+    let over_budget = Refused { limit: Limit::Day, spent: 5_000_000, allowed: 5_000_000 };
+    for error in [ModelError::OutOfBudget(over_budget), ModelError::Ledger("the disk is full".into())] {
         *super::lock(&desk.meter.refuses) = Some(error.clone());
         assert_eq!(desk.ask(Tier::T3).await, Err(error));
     }

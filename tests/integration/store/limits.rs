@@ -6,8 +6,8 @@ use teamroom::domain::decision::Block;
 use teamroom::domain::ids::{LedgerId, WorkItemId};
 use teamroom::domain::message::Speaker;
 use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, CostGroup, Money, Purpose, Reservation, Settlement, TokenUsage};
-use teamroom::store::{Blocked, HaltScope, Limit, Refused, ReserveError, Reserved, Spent, Store};
+use teamroom::domain::usage::{CallOutcome, CostGroup, Limit, Money, Purpose, Refused, Reservation, Settlement, TokenUsage};
+use teamroom::store::{Blocked, HaltScope, ReserveError, Reserved, Spent, Store};
 
 use super::sample::{at, general, noon};
 use super::{Home, on_both};

@@ -27,6 +27,8 @@ async fn a_persona_is_told_its_own_lessons_and_the_teams(home: &Home) {
     assert_eq!(lessons, [memories[2].clone(), memories[1].clone(), memories[0].clone()]);
     assert_eq!(store.list_lessons(&"vince".into(), 1).await.unwrap(), [memories[2].clone()]);
     assert_eq!(store.list_lessons(&"kelly".into(), 9).await.unwrap().len(), 2);
+    let learnt: Vec<_> = store.list_learnt(4).await.unwrap().into_iter().map(|lesson| lesson.text).collect();
+    assert_eq!((learnt.len(), &learnt[2..]), (4, &["newer".to_owned(), "older".to_owned()][..]), "everybody's, the newest first");
 }
 
 async fn a_memory_ends_once(home: &Home) {

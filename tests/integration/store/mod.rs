@@ -28,25 +28,25 @@ use crate::support::postgres;
 use sample::noon;
 
 /// A database of its own for each test.
-struct Home {
+pub(crate) struct Home {
     url: SecretString,
     directory: tempfile::TempDir,
 }
 
 impl Home {
-    fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = format!("sqlite:{}", directory.path().join("teamroom.db").display()).into();
         Self { url, directory }
     }
 
     /// None where there is no PostgreSQL.
-    async fn postgres() -> Option<Self> {
+    pub(crate) async fn postgres() -> Option<Self> {
         let url = postgres::database().await?.into();
         Some(Self { url, directory: tempfile::tempdir().expect("a temporary directory") })
     }
 
-    async fn open(&self) -> Store {
+    pub(crate) async fn open(&self) -> Store {
         Store::open(&self.url, noon()).await.expect("the store opens")
     }
 }
@@ -69,4 +69,4 @@ macro_rules! on_both {
         }
     )+};
 }
-use on_both;
+pub(crate) use on_both;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use teamroom::domain::ids::ChannelId;
 use teamroom::domain::outbound::{OutboundMessage, Posted};
-use teamroom::store::Store;
+use teamroom::store::{Delivery, Store};
 
 use super::sample::{at, general, line, line_in};
 use super::{Home, on_both};
@@ -17,6 +17,7 @@ on_both!(
     a_message_posted_elsewhere_is_found_and_read_there,
     a_revision_takes_the_place_of_all_versions_before_it,
     a_revision_that_had_to_be_posted_anew_is_found_by_the_next,
+    it_is_known_how_far_a_message_got,
 );
 
 async fn enqueue(store: &Store, messages: &[&OutboundMessage], seconds: i64) {
@@ -168,4 +169,17 @@ async fn a_revision_that_had_to_be_posted_anew_is_found_by_the_next(home: &Home)
         assert_eq!(store.find_posted(&original.id).await.unwrap(), Some(anew));
     }
     assert_eq!(texts(&store, &general().id).await, ["second"]);
+}
+
+async fn it_is_known_how_far_a_message_got(home: &Home) {
+    let store = home.open().await;
+    let (waits, sent, lost) = (line("waits"), line("sent"), line("lost"));
+    enqueue(&store, &[&waits, &sent, &lost], 0).await;
+    store.record_sent(&sent.id, &posted(&sent, "p1", 1)).await.unwrap();
+    store.record_failed(&lost.id, "the channel is gone").await.unwrap();
+    let delivery = async |message: &OutboundMessage| store.find_delivery(&message.id).await.unwrap();
+    assert_eq!(delivery(&waits).await, Some(Delivery::Pending));
+    assert_eq!(delivery(&sent).await, Some(Delivery::Sent(posted(&sent, "p1", 1))));
+    assert_eq!(delivery(&lost).await, Some(Delivery::Failed { why: "the channel is gone".into() }));
+    assert_eq!(delivery(&line("unknown")).await, None);
 }

@@ -35,6 +35,8 @@ async fn samples_are_recorded_once_and_found_by_time(home: &Home) {
     assert_eq!(store.find_sample_before("git", "branches", at(60)).await.unwrap(), None);
     assert_eq!(store.list_samples("git", "commits", at(0), at(60)).await.unwrap(), [first, second.clone()]);
     assert_eq!(store.list_samples("git", "commits", at(1), at(60)).await.unwrap(), [second]);
+    assert!(store.has_samples("git", at(0), at(1)).await.unwrap() && !store.has_samples("git", at(1), at(59)).await.unwrap());
+    assert!(!store.has_samples("files", at(0), at(60)).await.unwrap());
 }
 
 async fn data_that_went_back_in_time_is_not_recorded_as_news(home: &Home) {

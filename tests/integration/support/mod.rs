@@ -1,5 +1,6 @@
 //! What the tests work with: the whole team, a scripted model, databases, real data.
 
+pub(crate) mod browser;
 pub(crate) mod command;
 pub(crate) mod history;
 pub(crate) mod model;

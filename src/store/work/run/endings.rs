@@ -41,6 +41,21 @@ pub enum End {
     Failed { why: String, memory: Option<Memory> },
 }
 
+impl End {
+    /// The end in one word, for metrics and logs.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Done { .. } => "done",
+            Self::Review { .. } => "review",
+            Self::Later { .. } => "later",
+            Self::Waits { .. } => "waits",
+            Self::Again { .. } => "again",
+            Self::Released => "released",
+            Self::Failed { .. } => "failed",
+        }
+    }
+}
+
 impl Store {
     /// Ends a run. An end of the item takes others with it: those that need it may be worked on or fail, its parent ends with its last part. None,
     /// and nothing is stored, when the lease is no longer good.

@@ -257,7 +257,7 @@ impl Standing {
     pub(super) fn cause(&self) -> Option<&MessageId> {
         match &self.item.origin {
             Origin::Person { message, .. } => message.as_ref(),
-            Origin::Meeting(_) | Origin::CommandLine => None,
+            Origin::Meeting(_) | Origin::WorkItem(_) | Origin::CommandLine => None,
         }
     }
 }

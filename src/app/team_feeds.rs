@@ -1,0 +1,52 @@
+//! The feeds of the team, as a tool wants them: by name, as text.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::domain::ids::PersonaSlug;
+use crate::feeds::{FeedItem, FeedQuery, Reading};
+use crate::persona::turn::Readings;
+use crate::tools::FeedReader;
+
+/// How far back a run is told of a feed, and how many items of it.
+const DAYS: TimeDelta = TimeDelta::days(7);
+const ITEMS: usize = 40;
+
+/// The feeds that personas declare.
+pub struct TeamFeeds {
+    pub readings: Readings,
+}
+
+#[async_trait]
+impl FeedReader for TeamFeeds {
+    fn names(&self) -> Vec<String> {
+        self.readings.names().into_iter().map(str::to_owned).collect()
+    }
+
+    async fn read(&self, persona: &PersonaSlug, name: &str, now: DateTime<Utc>) -> Result<String, String> {
+        // Different feeds may share a name; whose run it is decides then.
+        let own = self.readings.feeds_of(persona).iter().find(|feed| feed.name() == name);
+        let feed = own.map_or_else(|| self.readings.get_feed(name), Ok).map_err(|error| error.to_string())?;
+        let asked = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };
+        match feed.read(&asked).await {
+            Ok(reading) => Ok(render(name, &reading)),
+            Err(error) => Err(format!("the feed {name} has no data: {error}")),
+        }
+    }
+}
+
+fn render(name: &str, reading: &Reading) -> String {
+    let head = format!("{name} ({}), as of {}", reading.source, reading.as_of.format("%Y-%m-%d %H:%M UTC"));
+    let values = reading.values.iter().map(|value| format!("value: {value}"));
+    let left_out = reading.total.saturating_sub(reading.items.len());
+    let more = (left_out > 0).then(|| format!("({left_out} more in the last {} days are left out)", DAYS.num_days()));
+    let note = reading.note.iter().cloned();
+    [head].into_iter().chain(note).chain(values).chain(reading.items.iter().map(render_item)).chain(more).collect::<Vec<_>>().join("\n")
+}
+
+fn render_item(item: &FeedItem) -> String {
+    let at = item.at.map(|at| at.format("%Y-%m-%d %H:%M ").to_string()).unwrap_or_default();
+    let by = item.by.as_ref().map(|by| format!(", {by}")).unwrap_or_default();
+    let values: String = item.values.iter().map(|value| format!(", {value}")).collect();
+    format!("- {at}{} {}{by}: {}{values}", item.what, item.reference, item.text)
+}

@@ -1,0 +1,39 @@
+//! What a run is told beside its item: what came of what it needed, why the last try was not accepted, what was learnt on the subject.
+
+use super::Work;
+use super::executor::making::Background;
+use super::executor::{Assignment, Outcome};
+use crate::domain::work::{WorkItem, WorkStatus};
+use crate::persona::retrieval::find_lessons;
+use crate::store::StoreError;
+
+/// The most lessons that a run is told.
+const LESSONS: usize = 5;
+
+impl Work {
+    /// Has an item made by a model.
+    pub(super) async fn make(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
+        let (parts, item) = (self.parts(), assignment.item);
+        let mut needs = Vec::new();
+        for need in &item.depends_on {
+            needs.extend(parts.store.find_item(need).await?);
+        }
+        let rejected = self.find_rejection(item).await?;
+        let subject = format!("{} {}", item.what, item.how);
+        let lessons = find_lessons(&parts.store, &subject, &assignment.persona.slug, LESSONS).await?;
+        let lessons: Vec<String> = lessons.into_iter().map(|lesson| lesson.text).collect();
+        let channel = self.find_channel(item).await?;
+        let background = Background { needs: &needs, rejected: rejected.as_deref(), lessons: &lessons, channel: channel.as_ref() };
+        self.inner.maker.make(assignment, &background).await
+    }
+
+    /// Why the run before was not accepted. None for the first.
+    async fn find_rejection(&self, item: &WorkItem) -> Result<Option<String>, StoreError> {
+        if item.run == 0 {
+            return Ok(None);
+        }
+        let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));
+        let events = self.parts().store.list_events(&item.id).await?;
+        Ok(events.into_iter().rev().find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note))
+    }
+}

@@ -1,0 +1,128 @@
+//! What is to be carried out how, by whom, and in which order (WORK-3, WORK-6).
+//!
+//! The kind of execution is found by rule; a model is asked only where the words say nothing. What comes first is a pure matter of the items.
+
+mod classify;
+mod rule;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::Work;
+use crate::domain::ids::PersonaSlug;
+use crate::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus, graph};
+use crate::store::{ItemEdit, Planned, StoreError};
+
+/// How many items are planned at a time, so that ten thousand new ones keep nobody from working on the first.
+const AT_ONCE: u32 = 200;
+
+/// When what was looked at last.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    /// The last time that everything was looked through; none before the first.
+    whole: Option<DateTime<Utc>>,
+}
+
+impl Rounds {
+    fn is_due(&self, now: DateTime<Utc>, every: Duration) -> bool {
+        // A clock that was set back makes it due.
+        self.whole.is_none_or(|last| (now - last).to_std().is_ok_and(|age| age >= every) || now < last)
+    }
+}
+
+impl Work {
+    /// Plans what is new; every few minutes also what waits for something that may have come. Says whether everything was looked through.
+    pub(super) async fn plan(&self, rounds: &mut Rounds) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        let whole = rounds.is_due(now, parts.settings.every);
+        if whole {
+            self.take_over_from_strangers().await?;
+            self.end_waits().await?;
+        }
+        let new = parts.store.list_unplanned(AT_ONCE).await?;
+        for item in &new {
+            self.plan_one(item).await?;
+        }
+        if whole || !new.is_empty() {
+            let open = parts.store.list_open_items().await?;
+            let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
+            parts.store.set_ranks(&ranks).await?;
+        }
+        if whole {
+            rounds.whole = Some(now);
+        }
+        if new.len() == AT_ONCE as usize {
+            parts.wake.notify_one();
+        }
+        Ok(whole)
+    }
+
+    async fn plan_one(&self, item: &WorkItem) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        let execution = match &item.execution {
+            Some(given) => given.clone(),
+            None => self.find_execution(item).await,
+        };
+        let persona = self.performer_of(item);
+        let no_model = execution.kind().needs_model() && parts.performer.models.is_offline();
+        let planned = Planned {
+            status: if no_model { WorkStatus::Waiting } else { WorkStatus::Ready },
+            wait: no_model.then_some(Wait::Model),
+            execution: Some(execution),
+            persona: Some(persona),
+            note: None,
+        };
+        parts.store.plan_item(&item.id, &planned, parts.clock.now()).await
+    }
+
+    /// By rule first, by model second; what nobody can tell is brought to its owner's mind.
+    async fn find_execution(&self, item: &WorkItem) -> Execution {
+        if let Some(execution) = rule::find_execution(item, &self.parts().roster) {
+            return execution;
+        }
+        self.classify(item).await.unwrap_or(Execution::Remind { answer: true })
+    }
+
+    /// Whoever carries it out: the persona that owns it, for a person's item the coordinator.
+    fn performer_of(&self, item: &WorkItem) -> PersonaSlug {
+        match &item.owner {
+            Owner::Persona(slug) => slug.clone(),
+            Owner::Person { .. } => self.parts().roster.coordinator().slug.clone(),
+        }
+    }
+
+    /// The items of personas that have left the team go to the coordinator.
+    async fn take_over_from_strangers(&self) -> Result<(), StoreError> {
+        let parts = self.parts();
+        let coordinator = Owner::Persona(parts.roster.coordinator().slug.clone());
+        for item in parts.store.list_open_items().await? {
+            if let Owner::Persona(slug) = &item.owner
+                && parts.roster.find(slug).is_none()
+            {
+                tracing::warn!(item = %item.id, persona = %slug, "the owner of an item is no longer on the team; the coordinator takes it over");
+                let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
+                parts.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), parts.clock.now()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends waits that nobody has to end: a model is there now, or the day whose budget was used up is over.
+    async fn end_waits(&self) -> Result<(), StoreError> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        for item in parts.store.list_waiting().await? {
+            let over = match &item.wait {
+                Some(Wait::Model) => !parts.performer.models.is_offline(),
+                Some(Wait::Budget { day: Some(day), .. }) => *day < now.date_naive(),
+                _ => false,
+            };
+            if over {
+                parts.store.wake_item(&item.id, now).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! The board of the backlog over real HTTP: who may see it, what it shows, and that it keeps up.
+
+mod access;
+mod browser;
+mod live;
+mod pages;
+mod stage;

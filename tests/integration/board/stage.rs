@@ -1,0 +1,183 @@
+//! The team's HTTP server over a store, without the rest of the team, so that items stay where a test puts them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use secrecy::SecretString;
+use teamroom::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use teamroom::clock::{ManualClock, SharedClock};
+use teamroom::config::ServerSettings;
+use teamroom::domain::ids::{ChannelId, MessageId, PersonaSlug};
+use teamroom::domain::message::{Attachment, Channel, InboundMessage};
+use teamroom::domain::outbound::{OutboundMessage, Posted};
+use teamroom::domain::roster::Roster;
+use teamroom::domain::work::{Origin, Owner, WorkItem, WorkStatus};
+use teamroom::http::{self, Shown};
+use teamroom::persona::{file, load};
+use teamroom::store::Store;
+use teamroom::telemetry;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::postgres;
+use crate::support::team::Backing;
+
+pub(crate) const TOKEN: &str = "correct-horse-battery";
+
+pub(crate) fn noon() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).single().expect("a time")
+}
+
+/// An item of Vince's with a status, so many minutes old.
+pub(crate) fn item(what: &str, status: WorkStatus, minutes: i64) -> WorkItem {
+    let at = noon() - TimeDelta::minutes(minutes);
+    WorkItem { status, ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, at) }
+}
+
+pub(crate) struct Stage {
+    pub(crate) store: Store,
+    pub(crate) address: SocketAddr,
+    pub(crate) clock: ManualClock,
+    pub(crate) http: reqwest::Client,
+    stop: CancellationToken,
+    _directory: tempfile::TempDir,
+}
+
+impl Stage {
+    /// A board for this machine only.
+    pub(crate) async fn start(backing: Backing) -> Self {
+        Self::start_with(backing, "127.0.0.1:0", ServerSettings::default()).await
+    }
+
+    /// With a token.
+    pub(crate) async fn start_with_token(listen: &str) -> Self {
+        let settings = ServerSettings { token: Some(SecretString::from(TOKEN)), ..ServerSettings::default() };
+        Self::start_with(Backing::Sqlite, listen, settings).await
+    }
+
+    pub(crate) async fn start_with(backing: Backing, listen: &str, settings: ServerSettings) -> Self {
+        let clock = ManualClock::new(noon());
+        Self::start_by(backing, listen, settings, clock.clone(), Arc::new(clock)).await
+    }
+
+    /// Where time goes by itself, for a browser.
+    pub(crate) async fn start_in_time(settings: ServerSettings) -> Self {
+        Self::start_by(Backing::Sqlite, "127.0.0.1:0", settings, ManualClock::new(noon()), Arc::new(teamroom::clock::SystemClock)).await
+    }
+
+    async fn start_by(backing: Backing, listen: &str, settings: ServerSettings, clock: ManualClock, shared: SharedClock) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = match backing {
+            Backing::Sqlite => format!("sqlite:{}", directory.path().join("teamroom.db").display()),
+            Backing::Postgres => postgres::database().await.expect("a database"),
+        };
+        let store = Store::open(&url.into(), noon()).await.expect("the store opens");
+        let listener = TcpListener::bind(listen).await.expect("a free port");
+        let shown = Shown {
+            team: "Night <shift>".into(),
+            settings,
+            roster: Arc::new(roster()),
+            store: store.clone(),
+            platform: Arc::new(Nobody),
+            metrics: telemetry::start_metrics(),
+            clock: shared,
+        };
+        let stop = CancellationToken::new();
+        let address = http::serve(listener, shown, stop.clone()).expect("the server starts");
+        // What is bound to every address is asked at one of them.
+        let address = SocketAddr::from(([127, 0, 0, 1], address.port()));
+        let http = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(Duration::from_secs(20))
+            .build()
+            .expect("a client");
+        Self { store, address, clock, http, stop, _directory: directory }
+    }
+
+    pub(crate) async fn insert(&self, items: &[WorkItem]) {
+        self.store.insert_items(items, noon()).await.expect("the items are inserted");
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> String {
+        let response = self.http.get(self.url(path)).send().await.expect("an answer");
+        assert!(response.status().is_success(), "{path}: {}", response.status());
+        response.text().await.expect("a text")
+    }
+
+    pub(crate) async fn json(&self, path: &str) -> serde_json::Value {
+        serde_json::from_str(&self.get(path).await).expect("JSON")
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+fn roster() -> Roster {
+    let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()).expect("a persona"));
+    Roster::new(personas.collect()).expect("a roster")
+}
+
+/// A platform that nobody is on.
+struct Nobody;
+
+#[async_trait]
+impl ChatPlatform for Nobody {
+    async fn send(&self, _: &OutboundMessage) -> Result<Posted, SendError> {
+        panic!("the HTTP server posts nothing")
+    }
+
+    async fn edit(&self, _: &OutboundMessage, _: &MessageId) -> Result<Posted, SendError> {
+        panic!("the HTTP server edits nothing")
+    }
+
+    async fn open_thread(&self, _: &ChannelId, _: &MessageId, _: &str) -> Result<ChannelId, SendError> {
+        panic!("the HTTP server opens nothing")
+    }
+
+    async fn find_posted(&self, _: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        Ok(None)
+    }
+
+    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
+
+    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
+
+    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
+        Err(DownloadError::ForeignHost)
+    }
+
+    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
+        Ok(Vec::new())
+    }
+
+    async fn find_channel(&self, _: &str) -> Option<ChannelId> {
+        None
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        Vec::new()
+    }
+
+    fn name(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,271 @@
+use teamroom::domain::ids::LedgerId;
+use teamroom::domain::persona::Tier;
+use teamroom::domain::usage::{Money, Purpose, Reservation};
+use teamroom::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use teamroom::config::Budgets;
+use teamroom::store::{End, RunEnd};
+
+use super::{
+    claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status,
+    waits,
+};
+use crate::store::sample::{at, line};
+use crate::store::standup::lesson;
+use crate::store::{Home, on_both};
+
+on_both!(
+    a_run_ends_once_with_all_that_follows_from_it,
+    what_its_calls_cost_is_added_up,
+    an_item_in_review_keeps_what_was_found,
+    an_item_that_waits_goes_on_with_the_same_run,
+    an_item_given_back_has_lost_nothing,
+    an_item_is_released_when_all_that_it_needs_is_done,
+    a_failure_fails_all_that_depend_on_it_and_names_the_cause,
+    what_is_cancelled_fails_all_that_depend_on_it,
+    a_parent_is_done_with_the_last_of_its_parts,
+    a_parent_fails_with_the_last_of_its_parts_if_one_failed,
+    a_parent_whose_parts_were_all_cancelled_fails,
+    a_parent_that_ends_releases_what_needs_it,
+    the_parts_of_what_is_cancelled_are_cancelled,
+    two_parts_that_end_at_once_end_their_parent,
+    a_failed_post_leaves_no_end,
+);
+
+async fn a_run_ends_once_with_all_that_follows_from_it(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    let (memory, post) = (lesson("Measure first."), line("✔ a"));
+    let whole = RunEnd {
+        lease: &claimed.lease,
+        end: End::Done { outcome: "it is fast\0".into(), evidence: vec![proof()], memory: Some(memory.clone()) },
+        outbox: std::slice::from_ref(&post),
+        at: at(20),
+    };
+    let ended = store.end_run(&whole).await.unwrap().unwrap();
+    assert!(store.end_run(&whole).await.unwrap().is_none());
+    let stored = find(&store, &made).await;
+    assert_eq!(ended.item, stored, "as it stands from now on");
+    assert_eq!((stored.status, stored.outcome.as_deref(), &stored.evidence[..]), (WorkStatus::Done, Some("it is fast"), &[proof()][..]));
+    assert_eq!((stored.updated_at, last_event(&store, &made).await.at), (at(20), at(20)));
+    assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap(), [memory]);
+    assert_eq!(posts(&store).await, [post.id]);
+    assert!(store.list_leases().await.unwrap().is_empty());
+}
+
+async fn what_its_calls_cost_is_added_up(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    for cost in [300, 41] {
+        let call = Reservation {
+            id: LedgerId::generate(),
+            at: at(11),
+            persona: None,
+            purpose: Purpose::Step,
+            subject: made.id.as_str().to_owned(),
+            provider: "scripted".into(),
+            model: "m".into(),
+            tier: Tier::T1,
+            tokens: 10,
+            cost: Money(cost),
+        };
+        store.reserve(&call, &Budgets::default()).await.unwrap();
+    }
+    end(&store, &claimed.lease, End::Later { at: at(0), why: "busy".into() }).await.unwrap();
+    assert_eq!(find(&store, &made).await.cost, Money(341));
+}
+
+async fn an_item_in_review_keeps_what_was_found(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    end(&store, &claimed.lease, End::Review { evidence: vec![proof()], note: "is it good?".into() }).await.unwrap();
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.status, &stored.evidence[..]), (WorkStatus::InReview, &[proof()][..]));
+    assert_eq!(last_event(&store, &made).await.note.as_deref(), Some("is it good?"));
+}
+
+async fn an_item_that_waits_goes_on_with_the_same_run(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    for _ in 0..2 {
+        let claimed = claim(&store).await;
+        let wait = Wait::Budget { limit: "$1".into(), day: None };
+        end(&store, &claimed.lease, End::Waits { wait: wait.clone(), evidence: vec![proof()] }).await.unwrap();
+        let stored = find(&store, &made).await;
+        assert_eq!((stored.status, stored.wait.as_ref(), stored.run), (WorkStatus::Waiting, Some(&wait), 0));
+        assert_eq!(stored.evidence, [proof()], "found twice, kept once");
+        assert_eq!(last_event(&store, &made).await.note, Some(wait.describe()));
+        assert!(store.wake_item(&made.id, at(30)).await.unwrap());
+    }
+    let claimed = claim(&store).await;
+    assert_eq!((claimed.item.wait, claimed.item.run, claimed.item.attempts), (None, 0, 0));
+}
+
+async fn an_item_given_back_has_lost_nothing(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    end(&store, &claimed.lease, End::Released).await.unwrap();
+    let again = claim(&store).await;
+    assert_eq!(again.item, WorkItem { updated_at: at(10), ..claimed.item });
+}
+
+async fn an_item_is_released_when_all_that_it_needs_is_done(home: &Home) {
+    let store = home.open().await;
+    let (left, right) = (item("left", 0), item("right", 1));
+    let both = needing("both", &[&left, &right]);
+    let unplanned = needing("unplanned", &[&left]);
+    plan(&store, &[left.clone(), right.clone(), both.clone()]).await;
+    insert(&store, std::slice::from_ref(&unplanned)).await;
+    assert_eq!(status(&store, &both).await, WorkStatus::Blocked);
+    let ended = do_next(&store).await;
+    assert_eq!((ended.item.what.as_str(), ended.released.len()), ("left", 0), "one of two");
+    let ended = do_next(&store).await;
+    assert_eq!(ended.released, ids(&[&both]));
+    assert_eq!(status(&store, &unplanned).await, WorkStatus::New, "the planner comes first");
+    assert!(store.plan_item(&unplanned.id, &for_persona("solus"), at(30)).await.unwrap());
+    assert_eq!(status(&store, &unplanned).await, WorkStatus::Ready, "what it needs is done already");
+    assert_eq!(claim(&store).await.item.what, "both");
+}
+
+async fn a_failure_fails_all_that_depend_on_it_and_names_the_cause(home: &Home) {
+    let store = home.open().await;
+    let (base, free) = (item("measure", 0), item("free", 1));
+    let middle = needing("decide", &[&base]);
+    let top = needing("deploy", &[&middle, &base, &free]);
+    let unplanned = needing("tell", &[&top]);
+    plan(&store, &[base.clone(), free.clone(), middle.clone(), top.clone()]).await;
+    insert(&store, std::slice::from_ref(&unplanned)).await;
+    let claimed = claim(&store).await;
+    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    assert_eq!(ended.failed, ids(&[&middle, &top, &unplanned]));
+    assert_eq!(outcome(&store, &base).await, (WorkStatus::Failed, "it cannot be done".into()));
+    assert_eq!(outcome(&store, &middle).await, (WorkStatus::Failed, "it needs \"measure\", which failed".into()));
+    assert_eq!(outcome(&store, &top).await.0, WorkStatus::Failed);
+    assert_eq!(outcome(&store, &unplanned).await, (WorkStatus::Failed, "it needs \"deploy\", which failed".into()));
+    assert_eq!(last_event(&store, &middle).await.note.unwrap(), "it needs \"measure\", which failed");
+    assert_eq!(status(&store, &free).await, WorkStatus::Ready, "what others needed too is left alone");
+}
+
+async fn what_is_cancelled_fails_all_that_depend_on_it(home: &Home) {
+    let store = home.open().await;
+    let base = item("measure", 0);
+    let top = needing("deploy", &[&base]);
+    plan(&store, &[base.clone(), top.clone()]).await;
+    let ended = store.cancel_item(&base.id, "Ada", &[line("cancelled")], at(30)).await.unwrap().unwrap();
+    assert_eq!((ended.item.status, ended.failed), (WorkStatus::Cancelled, ids(&[&top])));
+    assert_eq!(outcome(&store, &base).await.1, "cancelled by Ada");
+    assert_eq!(outcome(&store, &top).await, (WorkStatus::Failed, "it needs \"measure\", which was cancelled".into()));
+    assert_eq!(posts(&store).await.len(), 1);
+    assert!(store.cancel_item(&base.id, "Ben", &[line("again")], at(31)).await.unwrap().is_none());
+    assert!(store.cancel_item(&"unknown".into(), "Ben", &[], at(31)).await.unwrap().is_none());
+}
+
+async fn a_parent_is_done_with_the_last_of_its_parts(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let parts = [part_of(&whole, "one"), part_of(&whole, "two"), part_of(&whole, "three")];
+    plan(&store, std::slice::from_ref(&whole)).await;
+    assert_eq!(status(&store, &whole).await, WorkStatus::Ready);
+    plan(&store, &parts).await;
+    assert_eq!(status(&store, &whole).await, WorkStatus::Blocked, "it has parts now");
+    store.cancel_item(&parts[2].id, "Ada", &[], at(5)).await.unwrap().unwrap();
+    assert!(do_next(&store).await.parents.is_empty());
+    assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
+    assert_eq!(outcome(&store, &whole).await, (WorkStatus::Done, "its parts are done".into()), "a part that was not needed does no harm");
+}
+
+async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {
+    let store = home.open().await;
+    let mission = item("mission", 0);
+    let whole = part_of(&mission, "whole");
+    let parts = [part_of(&whole, "one"), part_of(&whole, "two")];
+    plan(&store, &[mission.clone(), whole.clone(), parts[0].clone(), parts[1].clone()]).await;
+    let claimed = claim(&store).await;
+    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    assert!(ended.parents.is_empty(), "another part may still bring something");
+    let ended = do_next(&store).await;
+    assert_eq!(ended.parents, ids(&[&whole, &mission]));
+    assert_eq!(outcome(&store, &whole).await, (WorkStatus::Failed, format!("its part \"{}\" failed", claimed.item.what)));
+    assert_eq!(outcome(&store, &mission).await, (WorkStatus::Failed, "its part \"whole\" failed".into()));
+}
+
+async fn a_parent_whose_parts_were_all_cancelled_fails(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let part = part_of(&whole, "one");
+    plan(&store, &[whole.clone(), part.clone()]).await;
+    let ended = store.cancel_item(&part.id, "Ada", &[], at(5)).await.unwrap().unwrap();
+    assert_eq!(ended.parents, ids(&[&whole]));
+    assert_eq!(outcome(&store, &whole).await, (WorkStatus::Failed, "its part \"one\" was cancelled".into()));
+}
+
+async fn a_parent_that_ends_releases_what_needs_it(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let part = part_of(&whole, "part");
+    let after = needing("after", &[&whole]);
+    plan(&store, &[whole.clone(), part.clone(), after.clone()]).await;
+    let ended = do_next(&store).await;
+    assert_eq!((ended.parents, ended.released), (ids(&[&whole]), ids(&[&after])));
+    assert_eq!(claim(&store).await.item.what, "after");
+}
+
+async fn the_parts_of_what_is_cancelled_are_cancelled(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let parts = [part_of(&whole, "one"), part_of(&whole, "two")];
+    let after = needing("after", &[&parts[0]]);
+    plan(&store, &[whole.clone(), parts[0].clone(), parts[1].clone(), after.clone()]).await;
+    let running = claim(&store).await;
+    let ended = store.cancel_item(&whole.id, "Ada", &[], at(30)).await.unwrap().unwrap();
+    assert_eq!(ended.failed.len(), 3);
+    for part in &parts {
+        assert_eq!(outcome(&store, part).await, (WorkStatus::Cancelled, "it is a part of \"whole\", which was cancelled".into()));
+    }
+    assert_eq!(outcome(&store, &after).await, (WorkStatus::Failed, "it needs \"one\", which was cancelled".into()));
+    assert!(end(&store, &running.lease, done()).await.is_none(), "who worked on one finds out");
+}
+
+async fn two_parts_that_end_at_once_end_their_parent(home: &Home) {
+    let store = home.open().await;
+    for round in 0..10 {
+        let whole = item("whole", 0);
+        let parts = [part_of(&whole, "one"), part_of(&whole, "two")];
+        insert(&store, &[whole.clone(), parts[0].clone(), parts[1].clone()]).await;
+        for (item, persona) in [(&whole, "kelly"), (&parts[0], "vince"), (&parts[1], "solus")] {
+            assert!(store.plan_item(&item.id, &for_persona(persona), at(1)).await.unwrap());
+        }
+        let (one, two) = (claim(&store).await, claim(&store).await);
+        let (one, two) = tokio::join!(end(&store, &one.lease, done()), end(&store, &two.lease, done()));
+        let parents = [one.unwrap().parents, two.unwrap().parents].concat();
+        assert_eq!(parents, ids(&[&whole]), "round {round}: the later one, and only that");
+        assert_eq!(status(&store, &whole).await, WorkStatus::Done);
+    }
+}
+
+async fn a_failed_post_leaves_no_end(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    let after = needing("after", &[&made]);
+    plan(&store, &[made.clone(), after.clone()]).await;
+    let claimed = claim(&store).await;
+    crate::store::opening::tamper(home, "DROP TABLE memories").await;
+    let end = End::Done { outcome: "fast".into(), evidence: vec![proof()], memory: Some(lesson("x")) };
+    store.end_run(&RunEnd { lease: &claimed.lease, end, outbox: &[line("done")], at: at(20) }).await.unwrap_err();
+    assert_eq!((status(&store, &made).await, status(&store, &after).await), (WorkStatus::InProgress, WorkStatus::Blocked));
+    assert!(posts(&store).await.is_empty());
+    assert!(super::end(&store, &claimed.lease, waits(Wait::Model)).await.is_some(), "the lease is still good");
+}
+
+/// Evidence of a review, as it stands on an item that was accepted.
+pub(super) fn reviewed_by(judge: &Judge, note: &str, seconds: i64) -> Evidence {
+    Evidence::Review { by: judge.clone(), note: note.into(), at: at(seconds) }
+}

@@ -1,0 +1,347 @@
+use std::collections::HashSet;
+
+use teamroom::domain::approval::{Approval, ApprovalState, Risk};
+use teamroom::domain::ids::ApprovalId;
+use teamroom::domain::work::{Claim, JournalEntry, Lease, Product, Rank, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::store::{ClaimTerms, End, HaltScope, SeenLease, Store};
+
+use super::{claim, done, end, find, for_persona, insert, item, last_event, no_post, plan, posts, status, try_claim};
+use crate::store::sample::{at, line};
+use crate::store::{Home, on_both};
+
+on_both!(
+    a_claim_takes_the_first_by_rank_and_marks_it,
+    a_persona_does_one_thing_at_a_time_and_a_busy_one_is_passed_over,
+    no_more_are_in_progress_than_may_be,
+    nothing_is_claimed_before_its_time,
+    who_is_halted_is_passed_over,
+    of_many_workers_at_once_one_claims_each_item,
+    a_beat_is_a_sign_of_life_for_all_that_a_worker_holds,
+    an_item_is_taken_back_from_a_dead_worker_once,
+    an_item_that_kills_its_workers_waits_for_a_person,
+    an_end_that_is_no_crash_forgives_the_crashes,
+    a_process_that_is_alone_takes_everything_back,
+    every_write_under_a_stale_lease_is_refused,
+    a_journal_is_kept_for_each_run,
+    a_product_outlives_its_worker,
+    items_in_progress_count_as_open_work,
+);
+
+async fn a_claim_takes_the_first_by_rank_and_marks_it(home: &Home) {
+    let store = home.open().await;
+    let items = [item("a", 0), item("b", 0), item("c", 0), item("d", 0), item("e", 0)];
+    plan(&store, &items).await;
+    let rank = |urgency, day: &str, waited_for, depth| Rank {
+        urgency,
+        day: day.parse().unwrap(),
+        waited_for: std::cmp::Reverse(waited_for),
+        depth,
+    };
+    let ranks = [
+        rank(Urgency::Today, "2026-11-20", 9, 0),
+        rank(Urgency::Now, "2026-11-21", 9, 1),
+        rank(Urgency::Now, "2026-11-20", 0, 3),
+        rank(Urgency::Now, "2026-11-20", 10, 7),
+        rank(Urgency::Now, "2026-11-20", 0, 2),
+    ];
+    let ranked: Vec<_> = items.iter().map(|item| item.id.clone()).zip(ranks).collect();
+    store.set_ranks(&ranked).await.unwrap();
+    let mut order = Vec::new();
+    while order.len() < items.len() {
+        let claimed = claim(&store).await;
+        order.push(claimed.item.what);
+        end(&store, &claimed.lease, done()).await.unwrap();
+    }
+    assert_eq!(order, ["d", "e", "c", "b", "a"]);
+
+    let next = item("f", 0);
+    plan(&store, std::slice::from_ref(&next)).await;
+    let worker = WorkerId::generate();
+    let claimed = try_claim(&store, &worker).await.unwrap();
+    assert_eq!(claimed.lease, Lease { item: next.id.clone(), worker: worker.clone(), token: 1 });
+    assert_eq!((claimed.item.status, claimed.product), (WorkStatus::InProgress, None));
+    assert_eq!(find(&store, &next).await, claimed.item, "as it is after the claim");
+    let event = last_event(&store, &next).await;
+    assert_eq!((event.from, event.to, event.at), (Some(WorkStatus::Ready), WorkStatus::InProgress, at(10)));
+    assert!(event.note.unwrap().contains(worker.as_str()));
+}
+
+async fn a_persona_does_one_thing_at_a_time_and_a_busy_one_is_passed_over(home: &Home) {
+    let store = home.open().await;
+    let (first, second, other) = (item("first", 0), item("second", 1), item("other", 2));
+    insert(&store, &[first.clone(), second.clone(), other.clone()]).await;
+    for (item, persona) in [(&first, "vince"), (&second, "vince"), (&other, "solus")] {
+        assert!(store.plan_item(&item.id, &for_persona(persona), at(1)).await.unwrap());
+    }
+    let vinces = claim(&store).await;
+    assert_eq!(vinces.item.what, "first");
+    assert_eq!(claim(&store).await.item.what, "other");
+    assert!(try_claim(&store, &WorkerId::generate()).await.is_none(), "both are busy");
+    end(&store, &vinces.lease, done()).await.unwrap();
+    assert_eq!(claim(&store).await.item.what, "second");
+}
+
+async fn no_more_are_in_progress_than_may_be(home: &Home) {
+    let store = home.open().await;
+    for number in 0..4 {
+        let made = item("work", number);
+        insert(&store, std::slice::from_ref(&made)).await;
+        store.plan_item(&made.id, &for_persona(&format!("persona-{number}")), at(1)).await.unwrap();
+    }
+    let worker = WorkerId::generate();
+    let mut claimed = 0;
+    while store.claim_item(&ClaimTerms { worker: &worker, parallel: 2 }, at(10)).await.unwrap().is_some() {
+        claimed += 1;
+    }
+    assert_eq!(claimed, 2);
+}
+
+async fn nothing_is_claimed_before_its_time(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("later", 0), item("now", 1)]).await;
+    let later = claim(&store).await;
+    end(&store, &later.lease, End::Later { at: at(100), why: "not yet".into() }).await.unwrap();
+    let now = claim(&store).await;
+    assert_eq!(now.item.what, "now");
+    end(&store, &now.lease, done()).await.unwrap();
+    let worker = WorkerId::generate();
+    let terms = ClaimTerms { worker: &worker, parallel: 3 };
+    assert!(store.claim_item(&terms, at(99)).await.unwrap().is_none());
+    let claimed = store.claim_item(&terms, at(100)).await.unwrap().unwrap();
+    assert_eq!((claimed.item.what.as_str(), claimed.item.run, claimed.item.attempts, claimed.item.not_before), ("later", 0, 0, None));
+}
+
+async fn who_is_halted_is_passed_over(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("first", 0)]).await;
+    let other = item("other", 5);
+    insert(&store, std::slice::from_ref(&other)).await;
+    store.plan_item(&other.id, &for_persona("solus"), at(1)).await.unwrap();
+    let paused = HaltScope::Persona("vince".into());
+    store.halt(&paused, "Ada", at(2)).await.unwrap();
+    store.halt(&HaltScope::All, "Ada", at(2)).await.unwrap();
+    assert!(try_claim(&store, &WorkerId::generate()).await.is_none(), "the team is halted");
+    store.resume(&HaltScope::All).await.unwrap();
+    assert_eq!(claim(&store).await.item.what, "other");
+    store.resume(&paused).await.unwrap();
+    assert_eq!(claim(&store).await.item.what, "first");
+}
+
+async fn of_many_workers_at_once_one_claims_each_item(home: &Home) {
+    let store = home.open().await;
+    for number in 0..24 {
+        let made = item(&format!("work {number}"), number);
+        insert(&store, std::slice::from_ref(&made)).await;
+        store.plan_item(&made.id, &for_persona(&format!("persona-{}", number % 12)), at(1)).await.unwrap();
+    }
+    let workers: Vec<_> = (0..8)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let worker = WorkerId::generate();
+                let mut claimed = Vec::new();
+                while let Some(next) = store.claim_item(&ClaimTerms { worker: &worker, parallel: 100 }, at(10)).await.unwrap() {
+                    claimed.push(next);
+                }
+                claimed
+            })
+        })
+        .collect();
+    let mut claimed = Vec::new();
+    for worker in workers {
+        claimed.extend(worker.await.unwrap());
+    }
+    let items: HashSet<_> = claimed.iter().map(|claimed| &claimed.item.id).collect();
+    let personas: HashSet<_> = claimed.iter().map(|claimed| &claimed.item.persona).collect();
+    assert_eq!((claimed.len(), items.len(), personas.len()), (12, 12, 12), "no item twice, and each persona once");
+}
+
+async fn a_beat_is_a_sign_of_life_for_all_that_a_worker_holds(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("a", 0)]).await;
+    let worker = WorkerId::generate();
+    assert!(store.beat(&worker).await.unwrap().is_empty());
+    let claimed = try_claim(&store, &worker).await.unwrap();
+    let before = store.list_leases().await.unwrap();
+    assert_eq!(before, [SeenLease { lease: claimed.lease.clone(), beat: before[0].beat, persona: Some("vince".into()) }]);
+    assert_eq!(store.beat(&worker).await.unwrap(), [claimed.lease.clone()]);
+    assert!(store.beat(&WorkerId::generate()).await.unwrap().is_empty());
+    assert_eq!(store.list_leases().await.unwrap()[0].beat, before[0].beat + 1);
+    assert!(store.take_back(&before[0], 3, no_post, at(30)).await.unwrap().is_none(), "it lives");
+    assert_eq!(status(&store, &claimed.item).await, WorkStatus::InProgress);
+}
+
+async fn an_item_is_taken_back_from_a_dead_worker_once(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("a", 0)]).await;
+    let dead = claim(&store).await;
+    let seen = store.list_leases().await.unwrap().remove(0);
+    let (one, two) = tokio::join!(store.take_back(&seen, 3, no_post, at(30)), store.take_back(&seen, 3, no_post, at(30)));
+    let taken: Vec<_> = [one.unwrap(), two.unwrap()].into_iter().flatten().collect();
+    assert_eq!(taken.len(), 1, "two saw it dead and one took it back");
+    assert_eq!((taken[0].status, taken[0].attempts, taken[0].run), (WorkStatus::Ready, 1, 0));
+    assert!(store.list_leases().await.unwrap().is_empty());
+    let again = claim(&store).await;
+    assert_eq!((again.lease.token, again.item.run), (dead.lease.token + 1, 0), "the same run goes on");
+}
+
+async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
+    let store = home.open().await;
+    let poison = item("poison", 0);
+    plan(&store, std::slice::from_ref(&poison)).await;
+    let notice = line("it killed three");
+    let post = |item: &WorkItem| {
+        assert!(matches!(&item.wait, Some(Wait::Decision { why }) if why == "its worker died over it 3 times in a row"));
+        vec![notice.clone()]
+    };
+    for crash in 1..=3 {
+        claim(&store).await;
+        assert!(posts(&store).await.is_empty());
+        let seen = store.list_leases().await.unwrap().remove(0);
+        let item = store.take_back(&seen, 3, post, at(30)).await.unwrap().unwrap();
+        assert_eq!((item.attempts, item.status), (crash, if crash < 3 { WorkStatus::Ready } else { WorkStatus::Waiting }));
+    }
+    assert_eq!(posts(&store).await, [notice.id.clone()]);
+    assert!(try_claim(&store, &WorkerId::generate()).await.is_none());
+    assert!(store.retry_item(&poison.id, "Ada", at(40)).await.unwrap());
+    claim(&store).await;
+    let seen = store.list_leases().await.unwrap().remove(0);
+    assert_eq!(store.take_back(&seen, 3, no_post, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
+}
+
+async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("a", 0)]).await;
+    for round in 0..3 {
+        for _ in 0..2 {
+            claim(&store).await;
+            let seen = store.list_leases().await.unwrap().remove(0);
+            let item = store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+            assert_eq!(item.status, WorkStatus::Ready, "round {round}");
+        }
+        let alive = claim(&store).await;
+        end(&store, &alive.lease, End::Released).await.unwrap();
+    }
+}
+
+async fn a_process_that_is_alone_takes_everything_back(home: &Home) {
+    let store = home.open().await;
+    assert!(store.take_back_all(3, no_post, at(5)).await.unwrap().is_empty());
+    plan(&store, &[item("a", 0), item("waits its turn", 1)]).await;
+    for crash in 1..=3 {
+        let held = claim(&store).await;
+        let taken = store.take_back_all(3, no_post, at(30)).await.unwrap();
+        assert_eq!(taken.iter().map(|item| (&item.id, item.attempts)).collect::<Vec<_>>(), [(&held.item.id, crash)]);
+        assert!(!store.append_journal(&held.lease, 0, &[], at(31)).await.unwrap(), "who held it does so no more");
+    }
+    assert_eq!(claim(&store).await.item.what, "waits its turn", "the rest goes on");
+}
+
+fn product() -> Product {
+    Product { summary: "fast".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: Some("measure".into()), model: None }
+}
+
+fn approval(item: &WorkItem) -> Approval {
+    Approval {
+        id: ApprovalId::generate(),
+        item: item.id.clone(),
+        run: item.run,
+        tool: "post".into(),
+        arguments: serde_json::json!({ "text": "a\0b", "channel": "general" }),
+        risk: Risk::ReachOut,
+        state: ApprovalState::Asked,
+        by: None,
+        asked_at: at(11),
+        decided_at: None,
+    }
+}
+
+/// Makes each write of a worker and gives the names of those that were taken.
+async fn write_all(store: &Store, lease: &Lease, item: &WorkItem) -> Vec<&'static str> {
+    let entry = JournalEntry::Began { call: "1".into() };
+    let ends = [
+        ("done", done()),
+        ("failed", super::failed()),
+        ("review", End::Review { evidence: vec![], note: String::new() }),
+        ("later", End::Later { at: at(0), why: String::new() }),
+        ("waits", super::waits(Wait::Model)),
+        ("again", End::Again { why: String::new(), at: at(0) }),
+        ("released", End::Released),
+    ];
+    let mut taken = Vec::new();
+    taken.extend(store.append_journal(lease, item.run, &[entry], at(40)).await.unwrap().then_some("journal"));
+    taken.extend(store.record_product(lease, &product(), at(40)).await.unwrap().then_some("product"));
+    taken.extend(store.ask_approval(lease, &approval(item), &[line("may I?")], at(40)).await.unwrap().then_some("approval"));
+    for (name, made) in ends {
+        taken.extend(end(store, lease, made).await.map(|_| name));
+    }
+    taken
+}
+
+async fn every_write_under_a_stale_lease_is_refused(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("a", 0)]).await;
+    let stale = claim(&store).await;
+    let seen = store.list_leases().await.unwrap().remove(0);
+    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "nobody has it");
+
+    let current = claim(&store).await;
+    let before = find(&store, &current.item).await;
+    assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "another has it");
+    let forged = Lease { token: current.lease.token, ..stale.lease.clone() };
+    assert!(write_all(&store, &forged, &stale.item).await.is_empty(), "the token is another's");
+    assert!(!store.append_journal(&current.lease, 1, &[], at(40)).await.unwrap(), "it is in another run");
+    assert_eq!(find(&store, &current.item).await, before);
+    assert!(posts(&store).await.is_empty());
+
+    assert_eq!(write_all(&store, &current.lease, &current.item).await, ["journal", "product", "approval"], "the rest comes too late");
+    let cancelled = store.cancel_item(&before.id, "Ada", &[], at(50)).await.unwrap().unwrap().item;
+    assert!(write_all(&store, &current.lease, &current.item).await.is_empty(), "it is over");
+    assert_eq!(find(&store, &current.item).await, cancelled);
+}
+
+async fn a_journal_is_kept_for_each_run(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let asked = JournalEntry::Asked { system: "you are\0".into(), message: "do it".into(), tainted: true };
+    let began = |call: &str| JournalEntry::Began { call: call.into() };
+    let first = claim(&store).await;
+    assert!(store.append_journal(&first.lease, 0, &[asked.clone(), began("1")], at(11)).await.unwrap());
+    assert!(store.append_journal(&first.lease, 0, &[began("2")], at(12)).await.unwrap());
+    end(&store, &first.lease, End::Again { why: "it was not proven".into(), at: at(0) }).await.unwrap();
+    let second = claim(&store).await;
+    assert_eq!((second.item.run, second.item.attempts), (1, 1));
+    assert!(store.list_journal(&made.id, 1).await.unwrap().is_empty(), "another try begins from nothing");
+    assert!(store.append_journal(&second.lease, 1, &[began("3")], at(21)).await.unwrap());
+    let journal = store.list_journal(&made.id, 0).await.unwrap();
+    assert_eq!(journal, [(asked, at(11)), (began("1"), at(11)), (began("2"), at(12))]);
+    assert_eq!(store.list_runs(&made.id).await.unwrap(), [0, 1]);
+    assert_eq!(super::last_note(&store, &made, WorkStatus::Ready).await, "it was not proven", "the next run can be told");
+}
+
+async fn a_product_outlives_its_worker(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let first = claim(&store).await;
+    assert_eq!(store.find_product(&made.id).await.unwrap(), None);
+    assert!(store.record_product(&first.lease, &product(), at(11)).await.unwrap());
+    let seen = store.list_leases().await.unwrap().remove(0);
+    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    let second = claim(&store).await;
+    assert_eq!(second.product, Some(product()), "only to be verified yet");
+    end(&store, &second.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
+    assert_eq!(claim(&store).await.product, None, "another try makes its own");
+}
+
+async fn items_in_progress_count_as_open_work(home: &Home) {
+    let store = home.open().await;
+    plan(&store, &[item("a", 0), item("b", 1)]).await;
+    assert_eq!(store.count_open_work().await.unwrap(), 0);
+    let claimed = claim(&store).await;
+    assert_eq!(store.count_open_work().await.unwrap(), 1);
+    end(&store, &claimed.lease, super::waits(Wait::Model)).await.unwrap();
+    assert_eq!(store.count_open_work().await.unwrap(), 0);
+}

@@ -1,0 +1,103 @@
+use std::time::{Duration, Instant};
+
+use teamroom::domain::work::{WorkItem, WorkStatus, WorkerId, graph};
+use teamroom::store::{ClaimTerms, End, Store};
+
+use super::{claim, end, failed, for_persona, insert, item, needing, plan, status};
+use crate::store::sample::at;
+use crate::store::{Home, on_both};
+
+on_both!(
+    ten_thousand_items_come_in_and_fail_with_the_one_that_they_need,
+    a_long_chain_fails_from_its_end,
+    a_claim_does_not_look_at_what_is_blocked_or_waits_for_a_busy_persona,
+);
+
+const MANY: i64 = 10_000;
+
+/// What a step over ten thousand items may take on a machine that is busy with other tests; PostgreSQL gives up on those who wait for it
+/// after as long.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Tells how long something took, for those who run this to see it.
+fn tell(what: &str, began: Instant) {
+    eprintln!("{what}: {:?}", began.elapsed());
+    assert!(began.elapsed() < LIMIT, "{what}: {:?}", began.elapsed());
+}
+
+async fn ten_thousand_items_come_in_and_fail_with_the_one_that_they_need(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", -1);
+    let mut items: Vec<_> = (0..MANY).map(|number| WorkItem { depends_on: vec![base.id.clone()], ..item("leaf", number) }).collect();
+    items.push(base.clone());
+    let began = Instant::now();
+    insert(&store, &items).await;
+    tell("insert 10,000 items", began);
+
+    let began = Instant::now();
+    let open = store.list_open_items().await.unwrap();
+    assert_eq!(open.len(), items.len());
+    let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
+    store.set_ranks(&ranks).await.unwrap();
+    tell("rank 10,000 items", began);
+
+    assert!(store.plan_item(&base.id, &for_persona("vince"), at(1)).await.unwrap());
+    let claimed = claim(&store).await;
+    let began = Instant::now();
+    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    tell("fail 10,000 items", began);
+    assert_eq!(ended.failed.len(), items.len() - 1);
+    assert!(store.list_open_items().await.unwrap().is_empty());
+}
+
+async fn a_long_chain_fails_from_its_end(home: &Home) {
+    let store = home.open().await;
+    let mut items = vec![item("0", 0)];
+    for number in 1..1_000 {
+        items.push(needing(&number.to_string(), &[&items[number - 1]]));
+    }
+    insert(&store, &items).await;
+    let began = Instant::now();
+    let ended = store.cancel_item(&items[0].id, "Ada", &[], at(1)).await.unwrap().unwrap();
+    tell("fail a chain of 1,000 items", began);
+    assert_eq!(ended.failed.len(), 999);
+    assert_eq!(status(&store, items.last().unwrap()).await, WorkStatus::Failed);
+}
+
+/// How long a claim takes, the middle of several.
+async fn time_claims(store: &Store) -> Duration {
+    let worker = WorkerId::generate();
+    let mut times = Vec::new();
+    for _ in 0..31 {
+        let began = Instant::now();
+        let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, at(10)).await.unwrap().expect("one is free");
+        times.push(began.elapsed());
+        assert_eq!(claimed.item.persona, Some("solus".into()));
+        end(store, &claimed.lease, End::Released).await.unwrap();
+    }
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+async fn a_claim_does_not_look_at_what_is_blocked_or_waits_for_a_busy_persona(home: &Home) {
+    let store = home.open().await;
+    let (held, free) = (item("held", -2), item("free", 20_000));
+    plan(&store, &[held.clone()]).await;
+    claim(&store).await;
+    insert(&store, std::slice::from_ref(&free)).await;
+    assert!(store.plan_item(&free.id, &for_persona("solus"), at(1)).await.unwrap());
+    let alone = time_claims(&store).await;
+
+    let planned = |number, status| WorkItem { status, persona: Some("vince".into()), ..item("in front", number) };
+    let blocked: Vec<_> =
+        (0..MANY).map(|number| WorkItem { depends_on: vec![held.id.clone()], ..planned(number, WorkStatus::Blocked) }).collect();
+    insert(&store, &blocked).await;
+    let behind_blocked = time_claims(&store).await;
+    let ready: Vec<_> = (0..MANY).map(|number| planned(number, WorkStatus::Ready)).collect();
+    insert(&store, &ready).await;
+    let behind_ready = time_claims(&store).await;
+    eprintln!("claim: {alone:?} alone, {behind_blocked:?} behind 10,000 blocked, {behind_ready:?} behind 10,000 of a busy persona");
+    // Looking through them would take a hundred times as long.
+    let limit = alone * 10 + Duration::from_millis(5);
+    assert!(behind_blocked < limit && behind_ready < limit, "{alone:?} {behind_blocked:?} {behind_ready:?}");
+}

@@ -1,0 +1,339 @@
+use teamroom::domain::approval::{Approval, ApprovalState, Risk, fingerprint};
+use teamroom::domain::ids::ApprovalId;
+use teamroom::domain::work::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::store::{Claimed, End, Ended, ItemAnswer, ItemEdit, ItemJudgement, Store};
+
+use super::ends::reviewed_by;
+use super::{
+    claim, done, end, failed, find, for_persona, insert, item, last_event, needing, no_post, outcome, part_of, plan, posts, proof, status,
+};
+use crate::store::sample::{at, line};
+use crate::store::standup::lesson;
+use crate::store::{Home, on_both};
+
+on_both!(
+    what_failed_is_tried_again_from_the_beginning,
+    what_would_fail_at_once_is_not_tried_again,
+    what_waits_for_others_is_tried_again_after_them,
+    an_answer_ends_what_waits_for_it_once,
+    what_is_not_needed_is_cancelled,
+    what_is_accepted_is_done,
+    what_is_rejected_is_tried_again_until_a_person_has_to_decide,
+    the_author_does_not_judge,
+    a_person_hurries_an_item,
+    an_item_edited_while_it_runs_begins_anew,
+    an_edit_of_the_urgency_alone_disturbs_nobody,
+    only_what_waits_is_woken,
+    a_call_is_allowed_once_and_for_this_call_only,
+    a_decision_on_a_call_of_what_is_over_wakes_nothing,
+    items_are_found_by_the_end_of_their_ids,
+    what_happens_moves_the_mark,
+);
+
+async fn what_failed_is_tried_again_from_the_beginning(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", 0);
+    let top = needing("top", &[&base]);
+    plan(&store, &[base.clone(), top.clone()]).await;
+    assert!(!store.retry_item(&base.id, "Ada", at(5)).await.unwrap(), "it is ready");
+    let claimed = claim(&store).await;
+    assert!(!store.retry_item(&base.id, "Ada", at(5)).await.unwrap(), "somebody works on it");
+    end(&store, &claimed.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
+    let claimed = claim(&store).await;
+    end(&store, &claimed.lease, failed()).await.unwrap();
+    assert!(store.retry_item(&base.id, "Ada", at(30)).await.unwrap());
+    assert!(!store.retry_item(&base.id, "Ben", at(31)).await.unwrap());
+    let stored = find(&store, &base).await;
+    assert_eq!((stored.status, stored.run, stored.attempts, stored.outcome), (WorkStatus::Ready, 2, 0, None));
+    assert!(last_event(&store, &base).await.note.unwrap().contains("Ada"));
+    assert_eq!(status(&store, &top).await, WorkStatus::Failed, "others stay failed");
+
+    store.cancel_item(&base.id, "Ada", &[], at(32)).await.unwrap().unwrap();
+    assert!(store.retry_item(&base.id, "Ada", at(33)).await.unwrap(), "what was cancelled can be tried too");
+    let fresh = item("never planned", 9);
+    insert(&store, std::slice::from_ref(&fresh)).await;
+    store.cancel_item(&fresh.id, "Ada", &[], at(34)).await.unwrap().unwrap();
+    assert!(store.retry_item(&fresh.id, "Ada", at(35)).await.unwrap());
+    assert_eq!(status(&store, &fresh).await, WorkStatus::New, "the planner has yet to see it");
+    assert!(!store.retry_item(&"unknown".into(), "Ada", at(36)).await.unwrap());
+}
+
+async fn what_would_fail_at_once_is_not_tried_again(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", 0);
+    let top = needing("top", &[&base]);
+    let whole = item("whole", 0);
+    let part = part_of(&whole, "part");
+    plan(&store, &[base.clone(), top.clone(), whole.clone(), part.clone()]).await;
+    for item in [&base, &part] {
+        store.cancel_item(&item.id, "Ada", &[], at(5)).await.unwrap().unwrap();
+    }
+    assert!(!store.retry_item(&top.id, "Ada", at(6)).await.unwrap(), "it needs what was cancelled");
+    assert!(!store.retry_item(&whole.id, "Ada", at(6)).await.unwrap(), "its only part was cancelled");
+    assert!(store.retry_item(&base.id, "Ada", at(7)).await.unwrap());
+    assert!(store.retry_item(&top.id, "Ada", at(7)).await.unwrap());
+    assert_eq!(status(&store, &top).await, WorkStatus::Blocked, "as before");
+}
+
+async fn what_waits_for_others_is_tried_again_after_them(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", 0);
+    let top = needing("top", &[&base]);
+    plan(&store, &[base.clone(), top.clone()]).await;
+    store.cancel_item(&top.id, "Ada", &[], at(5)).await.unwrap().unwrap();
+    assert!(store.retry_item(&top.id, "Ada", at(6)).await.unwrap());
+    assert_eq!(status(&store, &top).await, WorkStatus::Blocked);
+}
+
+/// An item that Vince was given and that waits for Ada's word.
+async fn asked(store: &Store, what: &str) -> WorkItem {
+    let made = item(what, 0);
+    plan(store, std::slice::from_ref(&made)).await;
+    let claimed = claim(store).await;
+    end(store, &claimed.lease, End::Waits { wait: Wait::Answer { of: "Ada".into() }, evidence: vec![proof()] }).await.unwrap();
+    made
+}
+
+async fn an_answer_ends_what_waits_for_it_once(home: &Home) {
+    let store = home.open().await;
+    let made = asked(&store, "remind Ada").await;
+    let (memory, post) = (lesson("Ada answers."), line("✔"));
+    let answer =
+        ItemAnswer { by: "Ada", done: true, text: "rolled back", memory: Some(&memory), outbox: std::slice::from_ref(&post), at: at(30) };
+    let ended = store.answer_item(&made.id, &answer).await.unwrap().unwrap();
+    assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "Ada: rolled back".into()));
+    let word = Evidence::Answer { by: "Ada".into(), text: "rolled back".into(), at: at(30) };
+    assert_eq!(ended.item.evidence, [proof(), word]);
+    assert_eq!((posts(&store).await.len(), store.list_lessons(&"vince".into(), 9).await.unwrap().len()), (1, 1));
+    assert!(store.answer_item(&made.id, &answer).await.unwrap().is_none(), "it was pressed twice");
+    let other = item("other", 0);
+    plan(&store, std::slice::from_ref(&other)).await;
+    assert!(store.answer_item(&other.id, &answer).await.unwrap().is_none(), "nobody was asked");
+}
+
+async fn what_is_not_needed_is_cancelled(home: &Home) {
+    let store = home.open().await;
+    let made = asked(&store, "remind Ada").await;
+    let answer = ItemAnswer { by: "Ada", done: false, text: "we sold it", memory: None, outbox: &[], at: at(30) };
+    store.answer_item(&made.id, &answer).await.unwrap().unwrap();
+    assert_eq!(outcome(&store, &made).await, (WorkStatus::Cancelled, "not needed, says Ada: we sold it".into()));
+}
+
+/// An item with something made by Vince, in review.
+async fn in_review(store: &Store) -> Claimed {
+    let made = item("write it", 0);
+    plan(store, std::slice::from_ref(&made)).await;
+    let claimed = claim(store).await;
+    hand_in(store, &claimed).await;
+    claimed
+}
+
+async fn hand_in(store: &Store, claimed: &Claimed) {
+    let product =
+        Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: None, model: None };
+    assert!(store.record_product(&claimed.lease, &product, at(12)).await.unwrap());
+    end(store, &claimed.lease, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
+}
+
+async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note: &str) -> Option<Ended> {
+    let memory = lesson("Short pages are accepted.");
+    let post = |item: &WorkItem| vec![line(item.status.as_str())];
+    let judgement = ItemJudgement { by, accepted, note, most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
+    store.judge_item(&item.id, &judgement).await.unwrap()
+}
+
+async fn what_is_accepted_is_done(home: &Home) {
+    let store = home.open().await;
+    let made = in_review(&store).await.item;
+    let solus = Judge::Persona("solus".into());
+    let ended = judge(&store, &made, &solus, true, "it is short").await.unwrap();
+    assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "a page on it".into()));
+    assert_eq!(ended.item.evidence, [proof(), reviewed_by(&solus, "it is short", 40)]);
+    assert_eq!((posts(&store).await.len(), store.list_lessons(&"vince".into(), 9).await.unwrap().len()), (1, 1));
+    assert!(judge(&store, &made, &solus, false, "or is it?").await.is_none(), "it is over");
+}
+
+async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Home) {
+    let store = home.open().await;
+    let made = in_review(&store).await.item;
+    let (solus, ada) = (Judge::Persona("solus".into()), Judge::Person("Ada".into()));
+    for run in 1..3 {
+        judge(&store, &made, &solus, false, "too long").await.unwrap();
+        let stored = find(&store, &made).await;
+        assert_eq!((stored.status, stored.run, stored.evidence.len()), (WorkStatus::Ready, run, 0));
+        assert_eq!(last_event(&store, &made).await.note.as_deref(), Some("too long"), "the author is told");
+        let claimed = claim(&store).await;
+        assert_eq!(claimed.product, None);
+        hand_in(&store, &claimed).await;
+    }
+    judge(&store, &made, &solus, false, "still too long").await.unwrap();
+    let stored = find(&store, &made).await;
+    assert_eq!(stored.wait, Some(Wait::Decision { why: "it was rejected 3 times, last because: still too long".into() }));
+    assert!(store.list_lessons(&"vince".into(), 9).await.unwrap().is_empty());
+    assert!(judge(&store, &made, &ada, false, "no").await.is_none(), "it was rejected often enough");
+    judge(&store, &made, &ada, true, "good enough").await.unwrap();
+    assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "a page on it".into()));
+}
+
+async fn the_author_does_not_judge(home: &Home) {
+    let store = home.open().await;
+    let made = in_review(&store).await.item;
+    assert!(judge(&store, &made, &Judge::Persona("vince".into()), true, "very good").await.is_none());
+    assert_eq!(status(&store, &made).await, WorkStatus::InReview);
+}
+
+async fn a_person_hurries_an_item(home: &Home) {
+    let store = home.open().await;
+    let (slow, other) = (item("slow", 0), item("other", 0));
+    plan(&store, &[slow.clone()]).await;
+    let claimed = claim(&store).await;
+    end(&store, &claimed.lease, End::Later { at: at(9_999), why: "later".into() }).await.unwrap();
+    plan(&store, &[other]).await;
+    assert!(store.run_item(&slow.id, at(30)).await.unwrap());
+    let next = claim(&store).await.item;
+    assert_eq!((next.what.as_str(), next.urgency), ("slow", Urgency::Now));
+    store.cancel_item(&slow.id, "Ada", &[], at(31)).await.unwrap().unwrap();
+    assert!(!store.run_item(&slow.id, at(32)).await.unwrap());
+    assert!(!store.run_item(&"unknown".into(), at(32)).await.unwrap());
+}
+
+async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
+    let store = home.open().await;
+    let made = item("write it", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    let solus = Owner::Persona("solus".into());
+    let edit = ItemEdit {
+        what: Some("write it short"),
+        how: Some("in a page"),
+        why: Some("nobody reads two"),
+        owner: Some(&solus),
+        criteria: Some(&[]),
+        urgency: Some(Urgency::Now),
+    };
+    assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
+    assert!(!store.edit_item(&made.id, &edit, "Ada", at(31)).await.unwrap(), "nothing changes");
+    assert!(!store.edit_item(&made.id, &ItemEdit::default(), "Ada", at(31)).await.unwrap());
+    assert!(end(&store, &claimed.lease, done()).await.is_none(), "it is not what was made");
+    let stored = find(&store, &made).await;
+    assert_eq!((stored.what.as_str(), stored.how.as_str(), stored.owner.clone()), ("write it short", "in a page", solus));
+    assert_eq!((stored.status, stored.run, stored.execution, stored.persona), (WorkStatus::New, 1, None, None));
+    assert_eq!(last_event(&store, &made).await.note.as_deref(), Some("changed by Ada"));
+    assert!(store.plan_item(&made.id, &for_persona("solus"), at(32)).await.unwrap());
+    assert_eq!(claim(&store).await.lease.token, 2);
+    store.cancel_item(&made.id, "Ada", &[], at(33)).await.unwrap().unwrap();
+    assert!(!store.edit_item(&made.id, &ItemEdit { what: Some("x"), ..ItemEdit::default() }, "Ada", at(34)).await.unwrap(), "it is over");
+}
+
+async fn an_edit_of_the_urgency_alone_disturbs_nobody(home: &Home) {
+    let store = home.open().await;
+    let made = item("write it", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    let edit = ItemEdit { urgency: Some(Urgency::Backlog), ..ItemEdit::default() };
+    assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
+    assert_eq!(end(&store, &claimed.lease, done()).await.unwrap().item.urgency, Urgency::Backlog);
+}
+
+async fn only_what_waits_is_woken(home: &Home) {
+    let store = home.open().await;
+    let made = asked(&store, "remind Ada").await;
+    assert!(store.wake_item(&made.id, at(30)).await.unwrap());
+    assert!(!store.wake_item(&made.id, at(30)).await.unwrap(), "it is awake");
+    assert!(!store.wake_item(&"unknown".into(), at(30)).await.unwrap());
+    assert_eq!(status(&store, &made).await, WorkStatus::Ready);
+}
+
+fn approval(item: &WorkItem, tool: &str) -> Approval {
+    Approval {
+        id: ApprovalId::generate(),
+        item: item.id.clone(),
+        run: item.run,
+        tool: tool.into(),
+        arguments: serde_json::json!({ "text": "a\0b", "channel": "general" }),
+        risk: Risk::ReachOut,
+        state: ApprovalState::Asked,
+        by: None,
+        asked_at: at(11),
+        decided_at: None,
+    }
+}
+
+async fn a_call_is_allowed_once_and_for_this_call_only(home: &Home) {
+    let store = home.open().await;
+    let made = item("post it", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    let asked = approval(&claimed.item, "post");
+    let foreign = Approval { run: 7, ..asked.clone() };
+    assert!(!store.ask_approval(&claimed.lease, &foreign, &[], at(11)).await.unwrap(), "it is of another run");
+    assert!(store.ask_approval(&claimed.lease, &asked, &[line("may I?")], at(11)).await.unwrap());
+    assert_eq!(find(&store, &made).await.wait, Some(Wait::Approval { approval: asked.id.clone() }));
+    assert_eq!((posts(&store).await.len(), store.find_approval(&asked.id).await.unwrap()), (1, Some(asked.clone())));
+    let print = fingerprint("post", &asked.arguments);
+    assert_eq!(store.find_approval_for(&made.id, 0, &print).await.unwrap(), Some(asked.clone()));
+    assert_eq!(store.find_approval_for(&made.id, 1, &print).await.unwrap(), None, "another run asks anew");
+    assert_eq!(store.find_approval_for(&made.id, 0, &fingerprint("post", &serde_json::json!({}))).await.unwrap(), None);
+
+    let decided = store.decide_approval(&asked.id, true, "Ada", at(30)).await.unwrap().unwrap();
+    assert_eq!((decided.state, decided.by.as_deref(), decided.decided_at), (ApprovalState::Allowed, Some("Ada"), Some(at(30))));
+    assert!(store.decide_approval(&asked.id, false, "Ben", at(31)).await.unwrap().is_none(), "Ada was first");
+    assert!(store.decide_approval(&"unknown".into(), true, "Ben", at(31)).await.unwrap().is_none());
+    let claimed = claim(&store).await;
+    assert_eq!(claimed.item.run, 0, "the same run goes on");
+    let again = Approval { id: ApprovalId::generate(), ..asked.clone() };
+    assert!(!store.ask_approval(&claimed.lease, &again, &[], at(32)).await.unwrap(), "it was asked before");
+    let other = approval(&claimed.item, "delete");
+    assert!(store.ask_approval(&claimed.lease, &other, &[], at(33)).await.unwrap());
+    assert_eq!(store.decide_approval(&other.id, false, "Ada", at(34)).await.unwrap().unwrap().state, ApprovalState::Refused);
+    assert_eq!(status(&store, &made).await, WorkStatus::Ready, "it goes on and is told no");
+    assert_eq!(store.list_approvals(&made.id).await.unwrap().len(), 2);
+}
+
+async fn a_decision_on_a_call_of_what_is_over_wakes_nothing(home: &Home) {
+    let store = home.open().await;
+    let made = item("post it", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let claimed = claim(&store).await;
+    let asked = approval(&claimed.item, "post");
+    assert!(store.ask_approval(&claimed.lease, &asked, &[], at(11)).await.unwrap());
+    store.cancel_item(&made.id, "Ada", &[], at(20)).await.unwrap().unwrap();
+    assert!(store.decide_approval(&asked.id, true, "Ben", at(21)).await.unwrap().is_some());
+    assert_eq!(status(&store, &made).await, WorkStatus::Cancelled);
+}
+
+async fn items_are_found_by_the_end_of_their_ids(home: &Home) {
+    let store = home.open().await;
+    let named = |id: &str, seconds| WorkItem { id: id.into(), ..item(id, seconds) };
+    insert(&store, &[named("000000aaabcdef", 0), named("000000bbabcdef", 1), named("000000ccabcde_", 2)]).await;
+    let found = async |suffix: &str| {
+        let items = store.find_items_by_suffix(suffix, 9).await.unwrap();
+        items.into_iter().map(|item| item.what).collect::<Vec<_>>()
+    };
+    assert_eq!(found("abcdef").await, ["000000bbabcdef", "000000aaabcdef"], "two of one end, the newest first");
+    assert_eq!(found("AAABCDEF").await, ["000000aaabcdef"]);
+    assert_eq!(found("000000aaabcdef").await, ["000000aaabcdef"]);
+    for none in ["", "bcdef", "_bcdef", "%abcdef", "x000000aaabcdef", "ééééééé"] {
+        assert!(found(none).await.is_empty(), "{none}");
+    }
+    assert_eq!(store.find_items_by_suffix("abcdef", 1).await.unwrap().len(), 1);
+}
+
+async fn what_happens_moves_the_mark(home: &Home) {
+    let store = home.open().await;
+    assert_eq!(store.backlog_mark().await.unwrap(), 0);
+    let made = item("a", 0);
+    plan(&store, std::slice::from_ref(&made)).await;
+    let mark = store.backlog_mark().await.unwrap();
+    let claimed = claim(&store).await;
+    let later = store.backlog_mark().await.unwrap();
+    assert!(later > mark);
+    store.beat(&claimed.lease.worker).await.unwrap();
+    assert_eq!(store.backlog_mark().await.unwrap(), later, "a sign of life is nothing to look at");
+    let seen = store.list_leases().await.unwrap().remove(0);
+    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    assert!(store.backlog_mark().await.unwrap() > later);
+    let events = store.list_events(&made.id).await.unwrap();
+    assert_eq!(events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(), ["new", "ready", "in_progress", "ready"]);
+    assert_eq!(events[0].from, None);
+}

@@ -1,0 +1,122 @@
+use std::collections::HashMap;
+
+use teamroom::domain::work::{Execution, Wait, WorkItem, WorkStatus, graph};
+use teamroom::store::{Planned, Store};
+
+use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
+use crate::store::sample::at;
+use crate::store::{Home, on_both};
+
+on_both!(
+    the_planner_sees_what_is_new_and_decides_once_it_is_nobody_elses,
+    what_waits_for_a_model_is_planned_again,
+    an_item_that_the_planner_cannot_place_fails_with_those_that_need_it,
+    a_parent_whose_parts_ended_before_it_was_planned_ends_at_once,
+    ranks_are_written_where_they_changed,
+    an_old_row_without_a_plan_is_planned,
+);
+
+fn waiting_for_model() -> Planned<'static> {
+    Planned { status: WorkStatus::Waiting, wait: Some(Wait::Model), note: Some("nobody can write it"), ..for_persona("vince") }
+}
+
+async fn unplanned(store: &Store) -> Vec<String> {
+    store.list_unplanned(9).await.unwrap().into_iter().map(|item| item.what).collect()
+}
+
+async fn the_planner_sees_what_is_new_and_decides_once_it_is_nobody_elses(home: &Home) {
+    let store = home.open().await;
+    let (old, young) = (item("old", 0), item("young", 1));
+    let after = needing("after", &[&old]);
+    insert(&store, &[young.clone(), old.clone(), after.clone()]).await;
+    assert_eq!(unplanned(&store).await.len(), 3);
+    assert_eq!(store.list_unplanned(1).await.unwrap().len(), 1);
+    let planned = Planned { note: Some("by rule"), ..for_persona("vince") };
+    assert!(store.plan_item(&old.id, &planned, at(2)).await.unwrap());
+    assert!(store.plan_item(&after.id, &planned, at(2)).await.unwrap());
+    assert_eq!(unplanned(&store).await, ["young"]);
+    let stored = find(&store, &old).await;
+    assert_eq!((stored.status, stored.execution, stored.persona), (WorkStatus::Ready, Some(Execution::Research), Some("vince".into())));
+    assert_eq!(last_event(&store, &old).await.note.as_deref(), Some("by rule"));
+    assert_eq!(status(&store, &after).await, WorkStatus::Blocked);
+
+    assert!(store.plan_item(&old.id, &for_persona("solus"), at(3)).await.unwrap(), "nobody works on it yet");
+    let claimed = claim(&store).await;
+    assert_eq!(claimed.item.persona, Some("solus".into()));
+    assert!(!store.plan_item(&old.id, &for_persona("vince"), at(4)).await.unwrap(), "somebody does");
+    end(&store, &claimed.lease, waits(Wait::Answer { of: "Ada".into() })).await.unwrap();
+    assert!(!store.plan_item(&old.id, &for_persona("vince"), at(4)).await.unwrap(), "it waits for a person");
+    assert!(!store.plan_item(&"unknown".into(), &for_persona("vince"), at(4)).await.unwrap());
+    for status in [WorkStatus::Done, WorkStatus::InProgress, WorkStatus::Waiting] {
+        let impossible = Planned { status, wait: None, ..for_persona("vince") };
+        assert!(!store.plan_item(&young.id, &impossible, at(4)).await.unwrap(), "{status:?}");
+    }
+}
+
+async fn what_waits_for_a_model_is_planned_again(home: &Home) {
+    let store = home.open().await;
+    let made = item("a", 0);
+    insert(&store, std::slice::from_ref(&made)).await;
+    assert!(store.plan_item(&made.id, &waiting_for_model(), at(1)).await.unwrap());
+    let steps = store.list_events(&made.id).await.unwrap().len();
+    assert!(store.plan_item(&made.id, &waiting_for_model(), at(2)).await.unwrap());
+    assert_eq!(store.list_events(&made.id).await.unwrap().len(), steps, "it waits on");
+    let waiting = store.list_waiting().await.unwrap();
+    assert_eq!((waiting.len(), waiting[0].wait.as_ref()), (1, Some(&Wait::Model)));
+    assert!(try_claim(&store, &teamroom::domain::work::WorkerId::generate()).await.is_none());
+    assert!(store.plan_item(&made.id, &for_persona("vince"), at(3)).await.unwrap());
+    assert_eq!(claim(&store).await.item.wait, None);
+}
+
+async fn an_item_that_the_planner_cannot_place_fails_with_those_that_need_it(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", 0);
+    let top = needing("top", &[&base]);
+    insert(&store, &[base.clone(), top.clone()]).await;
+    let impossible = Planned { status: WorkStatus::Failed, note: Some("its owner has left"), ..for_persona("vince") };
+    assert!(store.plan_item(&base.id, &impossible, at(1)).await.unwrap());
+    assert_eq!(outcome(&store, &base).await, (WorkStatus::Failed, "its owner has left".into()));
+    assert_eq!(status(&store, &top).await, WorkStatus::Failed);
+}
+
+async fn a_parent_whose_parts_ended_before_it_was_planned_ends_at_once(home: &Home) {
+    let store = home.open().await;
+    let whole = item("whole", 0);
+    let after = needing("after", &[&whole]);
+    insert(&store, std::slice::from_ref(&whole)).await;
+    plan(&store, &[part_of(&whole, "part"), after.clone()]).await;
+    let claimed = claim(&store).await;
+    assert!(end(&store, &claimed.lease, done()).await.unwrap().parents.is_empty(), "the planner has not seen it");
+    assert!(store.plan_item(&whole.id, &for_persona("vince"), at(30)).await.unwrap());
+    assert_eq!(status(&store, &whole).await, WorkStatus::Done);
+    assert_eq!(status(&store, &after).await, WorkStatus::Ready);
+}
+
+async fn ranks_are_written_where_they_changed(home: &Home) {
+    let store = home.open().await;
+    let base = item("base", 0);
+    let items = [base.clone(), needing("left", &[&base]), needing("right", &[&base]), item("alone", -3_600 * 24)];
+    plan(&store, &items).await;
+    let open = store.list_open_items().await.unwrap();
+    let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
+    store.set_ranks(&ranks).await.unwrap();
+    store.set_ranks(&ranks).await.unwrap();
+    let gone = (WorkItem::clone(&items[0]).id, ranks[0].1);
+    store.set_ranks(&[("unknown".into(), gone.1)]).await.unwrap();
+    let by_id: HashMap<_, _> = ranks.into_iter().collect();
+    assert!(by_id[&items[3].id] < by_id[&base.id], "older by a day");
+    assert_eq!(claim(&store).await.item.what, "alone");
+}
+
+async fn an_old_row_without_a_plan_is_planned(home: &Home) {
+    let store = home.open().await;
+    let old = "INSERT INTO work_items (id, kind, what, how, why, owner, urgency, priority, criteria, status, attempts, origin, cost, created_at,
+                   updated_at)
+               VALUES ('0000000000000000000000000000abcd', 'action', 'old', '', '', 'persona:vince', 'today', 2, '[]', 'new', 0,
+                   '\"command_line\"', 0, '2026-11-20T12:00:00+00:00', '2026-11-20T12:00:00+00:00')";
+    crate::store::opening::tamper(home, old).await;
+    let item = store.list_unplanned(9).await.unwrap().remove(0);
+    assert_eq!((item.execution.as_ref(), item.persona.as_ref(), item.run, item.evidence.len()), (None, None, 0, 0));
+    assert!(store.plan_item(&item.id, &for_persona("vince"), at(1)).await.unwrap());
+    assert_eq!(claim(&store).await.item.what, "old");
+}

@@ -1,0 +1,122 @@
+//! Memory and backlog as tools, on both stores.
+
+use serde_json::{Value, json};
+use teamroom::domain::work::{Origin, Owner, Trace, Urgency, WorkItem, WorkStatus};
+use teamroom::store::Store;
+use teamroom::tools::{FROM_OUTSIDE, ToolError};
+
+use super::local::{Bench, now};
+use crate::store::{Home, on_both};
+
+on_both!(
+    a_lesson_is_saved_once_and_found_by_its_words,
+    a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told,
+    an_item_is_added_as_new_with_where_it_came_from,
+    what_a_standup_would_refuse_is_not_added,
+    work_does_not_feed_itself_without_end,
+    a_store_that_is_gone_is_told_without_its_insides,
+);
+
+async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
+    let store = home.open().await;
+    let bench = Bench::new(store.clone()).await;
+    let arguments = json!({"text": "**Latency** follows traffic, not `releases`.", "tags": ["Latency", "latency", "", "from outside"]});
+    let saved = bench.call("memory_save", arguments.clone()).await.unwrap();
+    assert_eq!(saved.text, "Noted: Latency follows traffic, not releases.");
+    bench.call("memory_save", arguments).await.unwrap();
+    let lessons = store.list_lessons(&"vince".into(), 9).await.unwrap();
+    let [lesson] = lessons.as_slice() else { panic!("{lessons:?}") };
+    assert_eq!(saved.trace, Some(Trace::Stored { kind: "memory".into(), id: lesson.id.to_string() }));
+    assert_eq!(lesson.tags, ["latency"], "the tag of taint is not for models to set");
+    assert!((lesson.significance - 0.4).abs() < f64::EPSILON);
+
+    bench.text("memory_save", json!({"text": "Traffic peaks on Mondays."})).await;
+    let found = bench.call("memory_search", json!({"query": "why does the latency follow traffic?"})).await.unwrap();
+    assert_eq!(found.text, "- Latency follows traffic, not releases. (2026-11-22)\n- Traffic peaks on Mondays. (2026-11-22)");
+    assert!(!found.outside);
+    assert_eq!(bench.text("memory_search", json!({"query": "dragons"})).await, "Nothing is remembered about that.");
+    assert_eq!(bench.refusal("memory_search", json!({"query": "?! a"})).await, "the query has no word in it");
+    assert_eq!(bench.refusal("memory_save", json!({"text": " \u{200B} "})).await, "the lesson is empty");
+}
+
+async fn a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told(home: &Home) {
+    let store = home.open().await;
+    let bench = Bench { tainted: true, ..Bench::new(store.clone()).await };
+    bench.text("memory_save", json!({"text": "The page says that releases are safe.", "tags": ["releases"]})).await;
+    assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap()[0].tags, ["releases", FROM_OUTSIDE]);
+    assert!(bench.call("memory_search", json!({"query": "releases"})).await.unwrap().outside);
+    assert!(!bench.call("memory_search", json!({"query": "dragons"})).await.unwrap().outside);
+}
+
+fn proposal(what: &str, owner: &str) -> Value {
+    json!({"what": what, "how": "With care.", "why": "It matters.", "owner": owner, "urgency": "today"})
+}
+
+async fn bench_with_item(store: &Store, origin: Origin) -> Bench {
+    let item = WorkItem { channel: Some("c1".into()), ..WorkItem::new("Look into it", Owner::Persona("vince".into()), origin, now()) };
+    store.insert_items(std::slice::from_ref(&item), now()).await.unwrap();
+    Bench { item: item.id, ..Bench::new(store.clone()).await }
+}
+
+async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
+    let store = home.open().await;
+    let bench = bench_with_item(&store, Origin::CommandLine).await;
+    for (what, owner, expected) in [
+        ("Measure the checkout", "Sentinel", Owner::Persona("sentinel".into())),
+        ("Call the bank", "Ada", Owner::Person { id: "7".into(), name: "Ada".into() }),
+    ] {
+        let added = bench.call("backlog_add", proposal(what, owner)).await.unwrap();
+        let Some(Trace::Stored { kind, id }) = added.trace else { panic!("{added:?}") };
+        let item = store.find_item(&id.into()).await.unwrap().unwrap();
+        assert_eq!((kind.as_str(), added.text), ("work_item", format!("Added to the backlog as {}: {what}", item.short_id())));
+        assert_eq!((item.what.as_str(), item.owner, item.urgency, item.status), (what, expected, Urgency::Today, WorkStatus::New));
+        assert_eq!((item.origin, item.channel), (Origin::WorkItem(bench.item.clone()), Some("c1".into())));
+        assert_eq!((item.execution, item.depends_on), (None, Vec::new()));
+    }
+    assert!(store.find_item(&bench.item).await.unwrap().unwrap().depends_on.is_empty(), "the item that adds does not wait for it");
+}
+
+async fn what_a_standup_would_refuse_is_not_added(home: &Home) {
+    let store = home.open().await;
+    let bench = bench_with_item(&store, Origin::CommandLine).await;
+    for (arguments, reason) in [
+        (proposal("Measure the checkout", ""), "has no owner"),
+        (proposal("Measure the checkout", "everybody"), "everybody is nobody in particular; name one owner"),
+        (proposal("Measure the checkout", "Zaphod"), "nobody on the team is called \"Zaphod\""),
+        (proposal("Look into it!", "Vince"), "says the same as an open item"),
+    ] {
+        assert_eq!(bench.refusal("backlog_add", arguments).await, format!("not added: {reason}"));
+    }
+    assert!(bench.refusal("backlog_add", proposal("", "Vince")).await.starts_with("not added: "));
+    let mut steered = proposal("Measure the checkout", "Vince");
+    steered["execution"] = json!("build");
+    let added = bench.call("backlog_add", steered).await.unwrap();
+    let Some(Trace::Stored { id, .. }) = added.trace else { panic!("{added:?}") };
+    assert_eq!(store.find_item(&id.into()).await.unwrap().unwrap().execution, None, "how it is done is the planner's");
+}
+
+async fn work_does_not_feed_itself_without_end(home: &Home) {
+    let store = home.open().await;
+    let bench = bench_with_item(&store, Origin::CommandLine).await;
+    let things = ["invoices", "backups", "certificates", "dashboards", "passwords", "printers", "mirrors"];
+    for thing in things {
+        bench.text("backlog_add", proposal(&format!("Check {thing} of the {thing} department"), "Vince")).await;
+    }
+    let told = bench.refusal("backlog_add", proposal("Write a letter", "Vince")).await;
+    assert_eq!(told, "not added: 7 items that you added are still open; name it in your result instead");
+    let child = bench_with_item(&store, Origin::WorkItem(bench.item.clone())).await;
+    let told = child.refusal("backlog_add", proposal("Paint the fence", "Vince")).await;
+    assert!(told.contains("such items add no more"), "{told}");
+    let gone = Bench::new(store.clone()).await.refusal("backlog_add", proposal("Paint the fence", "Vince")).await;
+    assert_eq!(gone, "the item that you work on is not in the backlog any more");
+}
+
+async fn a_store_that_is_gone_is_told_without_its_insides(home: &Home) {
+    let store = home.open().await;
+    let bench = Bench::new(store.clone()).await;
+    store.close().await;
+    let saved = bench.call("memory_save", json!({"text": "It is gone."})).await;
+    assert_eq!(saved, Err(ToolError::Failed("the team's memory cannot be reached at the moment".into())));
+    let added = bench.call("backlog_add", proposal("Paint the fence", "Vince")).await;
+    assert_eq!(added, Err(ToolError::Failed("the backlog cannot be reached at the moment".into())));
+}

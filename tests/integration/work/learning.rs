@@ -1,0 +1,92 @@
+//! What is learnt of an item, read by people and told to later turns.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use chrono::TimeDelta;
+use teamroom::config::Budgets;
+use teamroom::domain::ids::MemoryId;
+use teamroom::domain::memory::{Memory, MemoryKind, MemorySource};
+use teamroom::domain::work::{Execution, WorkItem};
+use teamroom::persona::retrieval::find_lessons;
+use teamroom::work::learning::{Ending, Learnings, memory_of};
+
+use super::stage::{SECRET, Stage, item, now, product};
+use crate::store::{Home, on_both};
+
+on_both!(a_lesson_is_stored_once_and_found_by_its_subject, the_file_follows_the_store, ended_lessons_stay_readable_and_are_told_to_nobody);
+
+async fn a_lesson_is_stored_once_and_found_by_its_subject(home: &Home) {
+    let stage = Stage::new(home).await;
+    let made = item(Execution::Research);
+    let product = product(&[]);
+    let memory = memory_of(&made, &Ending::Done { product: Some(&product), evidence: &[] }, &[], now());
+    stage.store.record_memories(&[memory.clone(), memory.clone()]).await.unwrap();
+    stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
+    let told = find_lessons(&stage.store, "What do scanners cost, at which prices?", &"vince".into(), 5).await.unwrap();
+    assert_eq!(told, [memory]);
+    assert_eq!(find_lessons(&stage.store, "prices of scanners", &"kelly".into(), 5).await.unwrap(), [], "it is Vince's");
+    assert_eq!(find_lessons(&stage.store, "rooms for Friday", &"vince".into(), 5).await.unwrap(), []);
+}
+
+async fn the_file_follows_the_store(home: &Home) {
+    let stage = Stage::new(home).await;
+    let path = stage.directory.path().join("reports").join("learnings.md");
+    let learnings = Learnings::new(Arc::new(stage.performer(None, Budgets::default())), path.clone());
+    learnings.write_missing().await;
+    assert!(std::fs::read_to_string(&path).unwrap().contains("Nothing yet."));
+    let failed = |what: &str| {
+        let item = WorkItem { what: what.into(), ..item(Execution::Write) };
+        memory_of(&item, &Ending::Failed { why: &format!("the key {SECRET} was refused") }, &[], now())
+    };
+    stage.store.record_memories(&[failed("Write the plan")]).await.unwrap();
+    learnings.write_missing().await;
+    assert!(std::fs::read_to_string(&path).unwrap().contains("Nothing yet."), "it is there");
+    learnings.write().await;
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("vince, active: Write the plan: failed, the key [redacted] was refused"), "{text}");
+
+    // The store is away: the old file stays.
+    stage.store.close().await;
+    learnings.write().await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+async fn ended_lessons_stay_readable_and_are_told_to_nobody(home: &Home) {
+    let stage = Stage::new(home).await;
+    let memory = memory_of(&item(Execution::Write), &Ending::Failed { why: "nobody answered" }, &[], now());
+    stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
+    assert!(stage.store.end_memory(&memory.id, now()).await.unwrap());
+    assert_eq!(find_lessons(&stage.store, "prices of scanners", &"vince".into(), 5).await.unwrap(), []);
+    assert_eq!(stage.store.list_learnt(9).await.unwrap(), [Memory { ended_at: Some(now()), ..memory }]);
+}
+
+#[tokio::test]
+async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
+    let stage = Stage::new(&Home::sqlite()).await;
+    let words = ["queue", "latency", "deployment", "invoice", "shop", "scanner", "price", "customer", "branch", "release"];
+    let lesson = |index: i64, text: String| Memory {
+        id: MemoryId::new(format!("m{index}")),
+        kind: MemoryKind::Lesson,
+        persona: None,
+        text,
+        tags: Vec::new(),
+        significance: 0.4,
+        source: MemorySource::WorkItem("i".into()),
+        created_at: now() - TimeDelta::minutes(index),
+        ended_at: None,
+    };
+    let word = |index: i64| words[usize::try_from(index).unwrap() % words.len()];
+    let mut lessons: Vec<Memory> = (0..10_000)
+        .map(|index| lesson(index, format!("The {} depends on the {} of case {index}, as was seen when it was tried.", word(index), word(index / 10))))
+        .collect();
+    lessons[700].text = "A heron at the weir says that the water is clean.".into();
+    stage.store.record_memories(&lessons).await.unwrap();
+    let began = Instant::now();
+    let told = find_lessons(&stage.store, "Is there a heron at the weir?", &"vince".into(), 5).await.unwrap();
+    let took = began.elapsed();
+    println!("one of 10,000 lessons was found in {took:?}");
+    assert_eq!(told.iter().map(|lesson| lesson.id.as_str()).collect::<Vec<_>>(), ["m700"]);
+    // Far above what it takes, for a busy machine and a build without optimisation.
+    assert!(took.as_secs() < 5, "{took:?}");
+}

@@ -1,0 +1,172 @@
+//! What runs are proven on: a store, a workspace, two feeds, a team and a scripted model.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use teamroom::chat::redact::Redactor;
+use teamroom::clock::ManualClock;
+use teamroom::config::{BacklogSettings, Budgets, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
+use teamroom::domain::persona::{FeedSpec, Tier};
+use teamroom::domain::roster::Roster;
+use teamroom::domain::work::{Claim, Execution, JournalCall, JournalEntry, Origin, Owner, Product, Trace, WorkItem};
+use teamroom::feeds::{self, Feed};
+use teamroom::llm::Models;
+use teamroom::persona::turn::{Performer, Readings};
+use teamroom::persona::{LedgerMeter, file, load};
+use teamroom::store::Store;
+use teamroom::tools::workspace::Workspaces;
+use teamroom::work::review::ReviewParts;
+use teamroom::work::verifier::{Submitted, Verdict, VerifierParts, verify};
+use tokio_util::sync::CancellationToken;
+
+use crate::store::Home;
+use crate::support::model::ScriptedModel;
+use crate::support::nothing;
+
+/// What no text may leave with.
+pub(super) const SECRET: &str = "TOP-SECRET-KEY";
+
+pub(super) struct Stage {
+    pub(super) store: Store,
+    pub(super) verifier: VerifierParts,
+    pub(super) workspaces: Workspaces,
+    pub(super) readings: Readings,
+    pub(super) directory: tempfile::TempDir,
+}
+
+impl Stage {
+    pub(super) async fn new(home: &Home) -> Self {
+        let store = home.open().await;
+        let directory = tempfile::tempdir().unwrap();
+        let workspaces = Workspaces::new(directory.path().join("work"));
+        let readings = readings(&directory);
+        let verifier = VerifierParts {
+            store: store.clone(),
+            workspaces: workspaces.clone(),
+            readings: readings.clone(),
+            settings: BacklogSettings::default(),
+        };
+        Self { store, verifier, workspaces, readings, directory }
+    }
+
+    pub(super) async fn verify(&self, item: &WorkItem, claims: &[Claim], journal: &[JournalEntry]) -> Verdict {
+        self.try_verify(item, claims, journal).await.unwrap()
+    }
+
+    pub(super) async fn try_verify(&self, item: &WorkItem, claims: &[Claim], journal: &[JournalEntry]) -> anyhow::Result<Verdict> {
+        let product = product(claims);
+        verify(&self.verifier, &Submitted { item, product: &product, journal, now: now() }, &CancellationToken::new()).await
+    }
+
+    /// Writes a file as the tool does, and what the journal has of that.
+    pub(super) async fn write(&self, item: &WorkItem, path: &str, contents: &[u8]) -> JournalEntry {
+        let written = self.workspaces.open(&item.id).await.unwrap().write(path, contents).await.unwrap();
+        returned("write", false, Some(Trace::Wrote { path: written.path, sha256: written.sha256, bytes: written.bytes }))
+    }
+
+    /// What judges with this model, within these budgets.
+    pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewParts {
+        ReviewParts { performer: Arc::new(self.performer(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
+    }
+
+    pub(super) fn performer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Performer {
+        let clock = Arc::new(ManualClock::new(now()));
+        let (meter, _) = LedgerMeter::new(self.store.clone(), budgets, clock.clone());
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let models = Models::new(&model.map(settings).unwrap_or_default(), &http, meter, clock.clone()).unwrap();
+        Performer {
+            roster: Arc::new(roster()),
+            team: "Teamroom".into(),
+            store: self.store.clone(),
+            models,
+            max_output_tokens: 500,
+            readings: self.readings.clone(),
+            redactor: Redactor::new(&[SECRET.into()]),
+            clock,
+        }
+    }
+}
+
+pub(super) fn now() -> DateTime<Utc> {
+    "2026-11-22T10:00:00Z".parse().unwrap()
+}
+
+pub(super) fn roster() -> Roster {
+    let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()).unwrap());
+    Roster::new(personas.collect()).unwrap()
+}
+
+/// One model that is asked once for each call.
+fn settings(model: &ScriptedModel) -> ModelSettings {
+    ModelSettings {
+        providers: vec![ProviderSettings {
+            name: "main".into(),
+            kind: ProviderKind::OpenAi,
+            base_url: model.base_url(),
+            key: Some("key".into()),
+            parallel: 4,
+        }],
+        tiers: [(Tier::T1, vec![ModelRef { provider: "main".into(), model: "small".into() }])].into(),
+        attempts: 1,
+        ..ModelSettings::default()
+    }
+}
+
+/// `shop` and `docs`. Nobody reads them here; what they gave stands in the store or in a journal.
+fn readings(directory: &tempfile::TempDir) -> Readings {
+    let clock = Arc::new(ManualClock::new(now()));
+    let sources = nothing::feed_sources(directory.path(), clock.clone());
+    let build = |kind: &str, name: &str, settings: serde_json::Value| -> Feed {
+        let serde_json::Value::Object(settings) = settings else { panic!("settings are an object") };
+        feeds::build(&FeedSpec { kind: kind.into(), name: name.into(), settings }, &sources).unwrap()
+    };
+    let shop = build("http_json", "shop", json!({"url": "http://127.0.0.1:9/", "values": {"p95": "/p95"}}));
+    let docs = build("files", "docs", json!({}));
+    Readings::new(HashMap::from([("vince".into(), vec![shop, docs])]), clock)
+}
+
+/// An item of Vince's.
+pub(super) fn item(execution: Execution) -> WorkItem {
+    WorkItem {
+        execution: Some(execution),
+        persona: Some("vince".into()),
+        ..WorkItem::new("Compare prices of scanners", Owner::Persona("vince".into()), Origin::CommandLine, now())
+    }
+}
+
+pub(super) fn product(claims: &[Claim]) -> Product {
+    Product { summary: "All is well, believe me.".into(), claims: claims.to_vec(), lesson: None, model: None }
+}
+
+pub(super) fn file(path: &str) -> Claim {
+    Claim::File { path: path.into() }
+}
+
+pub(super) fn returned(call: &str, outside: bool, trace: Option<Trace>) -> JournalEntry {
+    JournalEntry::Returned { call: call.into(), text: "What it gave.".into(), outside, refused: false, trace }
+}
+
+/// A page was fetched, and found where it was asked for.
+pub(super) fn fetched(url: &str) -> JournalEntry {
+    fetched_from(url, url)
+}
+
+pub(super) fn fetched_from(url: &str, from: &str) -> JournalEntry {
+    let trace = Trace::Fetched { url: url.into(), from: from.into(), sha256: "aa".into(), at: now(), links: Vec::new() };
+    returned("fetch", true, Some(trace))
+}
+
+pub(super) fn refused(entry: JournalEntry) -> JournalEntry {
+    match entry {
+        JournalEntry::Returned { call, text, outside, trace, .. } => JournalEntry::Returned { call, text, outside, refused: true, trace },
+        other => other,
+    }
+}
+
+/// The model called this tool.
+pub(super) fn called(id: &str, tool: &str) -> JournalEntry {
+    let call = JournalCall { id: id.into(), name: tool.into(), arguments: json!({}) };
+    JournalEntry::Replied { text: String::new(), calls: vec![call], model: "main/small".into() }
+}
