@@ -9,7 +9,7 @@ use super::ids::{ApprovalId, WorkItemId};
 
 /// What a tool may do to the world outside the item's workspace (TOOL-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Risk {
     /// Nothing.
     Read,

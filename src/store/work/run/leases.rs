@@ -168,8 +168,7 @@ async fn find_first(transaction: &mut Transaction, parallel: u32, now: DateTime<
              UNION ALL
              SELECT (SELECT MIN(persona) FROM work_items WHERE status = 'ready' AND work_items.persona > hands.persona)
              FROM hands WHERE hands.persona IS NOT NULL)
-         SELECT id FROM work_items WHERE status = 'ready'
-             AND (SELECT COUNT(*) FROM work_items WHERE status = 'in_progress') < $1
+         SELECT id FROM work_items WHERE (SELECT COUNT(*) FROM work_items WHERE status = 'in_progress') < $1
              AND id IN (
                  SELECT (SELECT id FROM work_items
                      WHERE status = 'ready' AND work_items.persona = hands.persona AND (not_before IS NULL OR not_before <= $2)

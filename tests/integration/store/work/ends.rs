@@ -1,13 +1,13 @@
+use teamroom::config::Budgets;
 use teamroom::domain::ids::LedgerId;
 use teamroom::domain::persona::Tier;
 use teamroom::domain::usage::{Money, Purpose, Reservation};
 use teamroom::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use teamroom::config::Budgets;
 use teamroom::store::{End, RunEnd};
 
 use super::{
-    claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status,
-    waits,
+    claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, needing, outcome, part_of, plan, posts, proof,
+    status, waits,
 };
 use crate::store::sample::{at, line};
 use crate::store::standup::lesson;

@@ -129,8 +129,7 @@ async fn in_review(store: &Store) -> Claimed {
 }
 
 async fn hand_in(store: &Store, claimed: &Claimed) {
-    let product =
-        Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: None, model: None };
+    let product = Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: None, model: None };
     assert!(store.record_product(&claimed.lease, &product, at(12)).await.unwrap());
     end(store, &claimed.lease, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
 }

@@ -110,7 +110,8 @@ async fn ranks_are_written_where_they_changed(home: &Home) {
 
 async fn an_old_row_without_a_plan_is_planned(home: &Home) {
     let store = home.open().await;
-    let old = "INSERT INTO work_items (id, kind, what, how, why, owner, urgency, priority, criteria, status, attempts, origin, cost, created_at,
+    let old =
+        "INSERT INTO work_items (id, kind, what, how, why, owner, urgency, priority, criteria, status, attempts, origin, cost, created_at,
                    updated_at)
                VALUES ('0000000000000000000000000000abcd', 'action', 'old', '', '', 'persona:vince', 'today', 2, '[]', 'new', 0,
                    '\"command_line\"', 0, '2026-11-20T12:00:00+00:00', '2026-11-20T12:00:00+00:00')";

@@ -40,7 +40,11 @@ enum Deed {
 
 fn ties(count: usize) -> impl Strategy<Value = Ties> {
     let needs = proptest::collection::vec(0..count, 0..3);
-    (needs, proptest::option::weighted(0.3, 0..count), 0..PERSONAS.len()).prop_map(|(needs, parent, persona)| Ties { needs, parent, persona })
+    (needs, proptest::option::weighted(0.3, 0..count), 0..PERSONAS.len()).prop_map(|(needs, parent, persona)| Ties {
+        needs,
+        parent,
+        persona,
+    })
 }
 
 fn deeds() -> impl Strategy<Value = Vec<(Deed, usize)>> {
@@ -132,9 +136,8 @@ fn make(ties: &[Ties]) -> Vec<WorkItem> {
 fn can_all_end(items: &[WorkItem]) -> bool {
     let mut open: Vec<&WorkItem> = items.iter().collect();
     loop {
-        let waits = |item: &WorkItem| {
-            open.iter().any(|other| item.depends_on.contains(&other.id) || other.parent.as_ref() == Some(&item.id))
-        };
+        let waits =
+            |item: &WorkItem| open.iter().any(|other| item.depends_on.contains(&other.id) || other.parent.as_ref() == Some(&item.id));
         let left: Vec<&WorkItem> = open.iter().copied().filter(|item| waits(item)).collect();
         if left.len() == open.len() {
             return open.is_empty();
