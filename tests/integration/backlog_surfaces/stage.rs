@@ -4,7 +4,7 @@ use chrono::Utc;
 use reqwest::Method;
 use serde_json::{Value, json};
 use teamroom::domain::ids::WorkItemId;
-use teamroom::domain::outbound::OutboundMessage;
+use teamroom::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 use teamroom::work::render::Voice;
@@ -42,15 +42,25 @@ pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: i
     post_about(team, store, say).await
 }
 
-/// A message of Kelly's; its id.
+/// A message of Kelly's; its id. The loop may say the same, but not by her.
 pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
     let channel = team.channel(HERE).into();
     let message = say(&Voice { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
-    let button = message.buttons.first().expect("buttons").id.clone();
+    let text = message.text.clone();
     store.enqueue(&[message], Utc::now()).await.expect("the message is stored");
-    let find = || async { team.history(HERE).await.into_iter().find(|shown| shown.raw.to_string().contains(&button)) };
+    let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
     eventually("the message is posted", || async { find().await.is_some() }).await;
     find().await.expect("it is posted").raw["id"].as_str().expect("an id").to_owned()
+}
+
+/// The person presses a button of a message that is posted for it: clients cannot press what a message does not bear (any more).
+pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> Value {
+    let message = post_about(team, store, |voice| {
+        let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", Utc::now()));
+        OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }
+    })
+    .await;
+    press(team, &message, button).await
 }
 
 /// The person presses the button of a message that bears this label; the answer.

@@ -44,7 +44,12 @@ fn backlog() -> Vec<WorkItem> {
             criteria: vec!["the profile is posted".into()],
             depends_on: vec![needed.id.clone()],
             evidence: vec![
-                Evidence::File { path: "profile.md".into(), sha256: "ab".repeat(32), bytes: 2048, form: "Markdown, 3 headings, 410 words".into() },
+                Evidence::File {
+                    path: "profile.md".into(),
+                    sha256: "ab".repeat(32),
+                    bytes: 2048,
+                    form: "Markdown, 3 headings, 410 words".into(),
+                },
                 Evidence::Review { by: Judge::Person("Ada".into()), note: "Clear and complete.".into(), at: noon() },
             ],
             outcome: Some("Half of the time goes into one query; an index takes it away.".into()),

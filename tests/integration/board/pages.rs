@@ -60,11 +60,16 @@ async fn each_item_stands_in_its_column_with_what_there_is_to_know(backing: Back
     assert_eq!(titles(&board, "done"), ["profile the checkout"]);
     assert_eq!(titles(&board, "ended"), ["find the price", "old idea"]);
     let card = &board["columns"][3]["cards"][0];
-    assert_eq!((card["evidence"].as_str(), card["cost"].as_str(), card["age"].as_str()), (Some("1 file, 1 review"), Some("$0.12"), Some("2 d")));
+    assert_eq!(
+        (card["evidence"].as_str(), card["cost"].as_str(), card["age"].as_str()),
+        (Some("1 file, 1 review"), Some("$0.12"), Some("2 d"))
+    );
     assert_eq!(card["short_id"], all[6].short_id());
 
     let page = stage.get("/backlog").await;
-    for words in ["Night &lt;shift&gt;", "Waits for an answer of Ben", "Evidence: 1 file, 1 review", "No source.", "tried 3×", "$0.12", "3 h", "2 d"] {
+    for words in
+        ["Night &lt;shift&gt;", "Waits for an answer of Ben", "Evidence: 1 file, 1 review", "No source.", "tried 3×", "$0.12", "3 h", "2 d"]
+    {
         assert!(page.contains(words), "{words} is missing in {page}");
     }
     let vince = page.split("<li class=\"card ready\"").nth(1).expect("a card");
@@ -134,9 +139,16 @@ async fn an_item_opens_with_all_that_is_known_of_it(backing: Backing) {
     };
     stage.insert(&[needed.clone(), whole.clone()]).await;
     let page = stage.get(&format!("/backlog/items/{}", whole.id)).await;
-    for words in
-        ["By profiling it.", "Checkout got slow.", "the profile is posted", "measure first", &hash, "Ada", "2026-11-21 13:00:00 UTC", "ready"]
-    {
+    for words in [
+        "By profiling it.",
+        "Checkout got slow.",
+        "the profile is posted",
+        "measure first",
+        &hash,
+        "Ada",
+        "2026-11-21 13:00:00 UTC",
+        "ready",
+    ] {
         assert!(page.contains(words), "{words} is missing in {page}");
     }
     assert!(page.contains(&format!("href=\"/backlog/items/{}\"", needed.id)), "a link to what it needs");

@@ -78,7 +78,12 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
     };
     let word = |index: i64| words[usize::try_from(index).unwrap() % words.len()];
     let mut lessons: Vec<Memory> = (0..10_000)
-        .map(|index| lesson(index, format!("The {} depends on the {} of case {index}, as was seen when it was tried.", word(index), word(index / 10))))
+        .map(|index| {
+            lesson(
+                index,
+                format!("The {} depends on the {} of case {index}, as was seen when it was tried.", word(index), word(index / 10)),
+            )
+        })
         .collect();
     lessons[700].text = "A heron at the weir says that the water is clean.".into();
     stage.store.record_memories(&lessons).await.unwrap();

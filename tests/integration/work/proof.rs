@@ -363,7 +363,10 @@ async fn a_value_at_which_the_rule_holds_proves_a_watch(home: &Home) {
         let told = reasons(stage.verify(&watch, &claim, &[]).await);
         assert!(told.contains(why), "{told}");
     }
-    let gone = WorkItem { execution: Some(Execution::Watch(WatchTerms { feed: "gone".into(), rule: Some(at_most_200()), until: now() })), ..watch };
+    let gone = WorkItem {
+        execution: Some(Execution::Watch(WatchTerms { feed: "gone".into(), rule: Some(at_most_200()), until: now() })),
+        ..watch
+    };
     assert!(reasons(stage.verify(&gone, &claim("gone", "p95", -2), &[]).await).contains("there is no feed called \"gone\""));
 }
 

@@ -27,7 +27,9 @@ impl Made {
         let stage = Stage::new(&Home::sqlite()).await;
         let item = WorkItem { what: "Compare costs in the ledger with the repository's tests".into(), ..item(Execution::Research) };
         let journal = vec![fetched("https://a.example/x"), stage.write(&item, "prices.md", REPORT.as_bytes()).await];
-        let Verdict::ForReview { evidence, .. } = stage.verify(&item, &[file("prices.md")], &journal).await else { panic!("not for review") };
+        let Verdict::ForReview { evidence, .. } = stage.verify(&item, &[file("prices.md")], &journal).await else {
+            panic!("not for review")
+        };
         Self { stage, item, evidence, journal }
     }
 
