@@ -47,6 +47,6 @@ fn render(name: &str, reading: &Reading) -> String {
 fn render_item(item: &FeedItem) -> String {
     let at = item.at.map(|at| at.format("%Y-%m-%d %H:%M ").to_string()).unwrap_or_default();
     let by = item.by.as_ref().map(|by| format!(", {by}")).unwrap_or_default();
-    let values: String = item.values.iter().map(|value| format!(", {value}")).collect();
-    format!("- {at}{} {}{by}: {}{values}", item.what, item.reference, item.text)
+    let fact = format!("- {at}{} {}{by}: {}", item.what, item.reference, item.text);
+    std::iter::once(fact).chain(item.values.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")
 }

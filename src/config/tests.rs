@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
 use tempfile::TempDir;
 
 use super::*;
@@ -227,7 +228,7 @@ fn tokens_come_from_variables_or_from_files_they_name() {
 #[test]
 fn the_token_of_the_board_is_a_secret_that_nobody_guesses() {
     let config = loaded("[server]\nhosts = [\"team.example.com\", \"[::1]\"]\n", &[("TEAMROOM_SERVER_TOKEN", "correct-horse-battery")]);
-    let secrets: Vec<_> = config.list_secrets().into_iter().map(ExposeSecret::expose_secret).collect();
+    let secrets: Vec<_> = config.list_secrets().into_iter().map(secrecy::ExposeSecret::expose_secret).collect();
     assert_eq!(secrets, ["correct-horse-battery"], "it is taken out of what the team writes");
     assert!(!format!("{config:?}").contains("correct-horse"));
 

@@ -88,7 +88,7 @@ pub async fn review(
     let request = request(team, roster, reviewer, &shown, &marker, clock.now());
     let call = Call { persona: Some(reviewer.slug.clone()), purpose: Purpose::Step, subject: item.id.to_string(), tier: Tier::T1 };
     let note = match ask_structured::<VerdictGiven>(models, &call, &request, cancel).await {
-        Ok(given) => read_verdict(given.value),
+        Ok(given) => read_verdict(&given.value),
         Err(StructuredError::Model(error @ (ModelError::Cancelled | ModelError::Ledger(_)))) => {
             return Err(error).with_context(|| format!("{} could not judge work item {}", reviewer.slug, item.id));
         }
@@ -145,7 +145,7 @@ async fn read_files(parts: &ReviewParts, item: &WorkItem, evidence: &[Evidence])
 }
 
 /// The verdict within its bounds. A rejection without a reason helps nobody.
-fn read_verdict(given: VerdictGiven) -> Result<(bool, String), String> {
+fn read_verdict(given: &VerdictGiven) -> Result<(bool, String), String> {
     let clean = |reason: &String| cut(&reason.split_whitespace().collect::<Vec<_>>().join(" "), REASON);
     let reasons: Vec<String> = given.reasons.iter().map(clean).filter(|reason| !reason.is_empty()).take(REASONS).collect();
     match (given.accepted, reasons.is_empty()) {
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn a_rejection_needs_a_reason() {
         let read = |accepted, reasons: &[&str]| {
-            read_verdict(VerdictGiven { accepted, reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect() })
+            read_verdict(&VerdictGiven { accepted, reasons: reasons.iter().map(|reason| (*reason).to_owned()).collect() })
         };
         assert_eq!(read(false, &["The second price\nhas no page.", " "]), Ok((false, "The second price has no page.".into())));
         assert!(read(false, &[]).is_err() && read(false, &[" \n"]).is_err());

@@ -95,7 +95,7 @@ fn is_device(folded: &str) -> bool {
         let rest = stem.strip_prefix(*device).map(str::chars);
         rest.is_some_and(|mut rest| matches!((rest.next(), rest.next()), (Some('0'..='9' | '¹' | '²' | '³'), None)))
     };
-    DEVICES.contains(&stem) || NUMBERED_DEVICES.iter().any(|device| numbered(&device))
+    DEVICES.contains(&stem) || NUMBERED_DEVICES.iter().any(numbered)
 }
 
 /// A refused path as it may be shown: what does not show is spelled out, and it is short.

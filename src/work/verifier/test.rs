@@ -75,8 +75,8 @@ mod tests {
         (passed, found.conclude())
     }
 
-    fn ended(exit_code: i32, output: &str) -> Result<CommandResult, CommandError> {
-        Ok(CommandResult { exit_code, output: output.into() })
+    fn ended(exit_code: i32, output: &str) -> CommandResult {
+        CommandResult { exit_code, output: output.into() }
     }
 
     fn evidence(exit_code: i32) -> Evidence {
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn only_the_exit_code_0_proves_anything() {
-        assert_eq!(verdict(ended(0, "all fine")), (true, Verdict::Proven(vec![evidence(0)])));
+        assert_eq!(verdict(Ok(ended(0, "all fine"))), (true, Verdict::Proven(vec![evidence(0)])));
         let reasons = vec!["the test command ended with 1: 2 tests failed".to_owned()];
-        assert_eq!(verdict(ended(1, "2 tests failed\n")), (false, Verdict::Unproven { reasons, evidence: vec![evidence(1)] }));
+        assert_eq!(verdict(Ok(ended(1, "2 tests failed\n"))), (false, Verdict::Unproven { reasons, evidence: vec![evidence(1)] }));
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn of_what_a_failing_command_said_the_end_is_told() {
-        let (_, verdict) = verdict(ended(1, &format!("{}assertion failed", "\u{fc} ".repeat(5000))));
+        let (_, verdict) = verdict(Ok(ended(1, &format!("{}assertion failed", "\u{fc} ".repeat(5000)))));
         let Verdict::Unproven { reasons, .. } = verdict else { panic!("it passed") };
         assert!(reasons[0].len() < TAIL + 100 && reasons[0].ends_with("assertion failed"));
     }

@@ -148,7 +148,7 @@ async fn a_person_signs_in_with_the_token_and_only_with_it() {
     let asked = guarded.ask(Method::GET, "/backlog", &[]).send().await.expect("an answer").text().await.expect("a page");
     assert!(asked.contains("action=\"&#x2f;backlog&#x2f;sign-in\"") && asked.contains("method=\"post\""), "{asked}");
 
-    for wrong in ["", "wrong", "correct-horse-batter", &"x".repeat(100_000)] {
+    for wrong in ["", "wrong", "correct-horse-batter", &"x".repeat(20_000)] {
         let refused = sign_in(wrong, &[]).await;
         assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
         assert!(refused.headers().get(SET_COOKIE).is_none());

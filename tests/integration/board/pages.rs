@@ -2,8 +2,14 @@
 
 use chrono::TimeDelta;
 use reqwest::StatusCode;
+use serde_json::json;
+use teamroom::domain::approval::{Approval, ApprovalState, Risk};
+use teamroom::domain::ids::ApprovalId;
 use teamroom::domain::usage::Money;
-use teamroom::domain::work::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::domain::work::{
+    Evidence, Execution, JournalCall, JournalEntry, Judge, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId,
+};
+use teamroom::store::ClaimTerms;
 
 use super::stage::{Stage, item, noon};
 use crate::support::team::{Backing, on_both_stores};
@@ -13,6 +19,7 @@ on_both_stores!(
     a_column_shows_what_is_looked_at_first_and_counts_the_rest,
     items_are_found_by_owner_words_and_id,
     an_item_opens_with_all_that_is_known_of_it,
+    the_journal_of_a_run_is_shown_with_what_was_refused_and_asked,
     hostile_words_stay_words,
     the_metrics_count_items_by_status,
 );
@@ -160,6 +167,54 @@ async fn an_item_opens_with_all_that_is_known_of_it(backing: Backing) {
     }
 }
 
+async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let work = WorkItem { persona: Some("vince".into()), execution: Some(Execution::Research), ..item("find it", WorkStatus::Ready, 5) };
+    stage.insert(std::slice::from_ref(&work)).await;
+    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 1 };
+    let claimed = stage.store.claim_item(&terms, noon()).await.expect("the store answers").expect("an item to claim");
+    let arguments = json!({"url": "http://169.254.169.254/<b>"});
+    let call = JournalCall { id: "c1".into(), name: "fetch_page".into(), arguments: arguments.clone() };
+    let entries = [
+        JournalEntry::Asked { system: "You are Vince.".into(), message: "Find it.".into(), tainted: true },
+        JournalEntry::Replied { text: "I look <i>there</i>.".into(), calls: vec![call], model: "scripted/scripted-1".into() },
+        JournalEntry::Returned { call: "c1".into(), text: "not public".into(), outside: false, refused: true, trace: None },
+        JournalEntry::Replied { text: "long ".repeat(2000), calls: Vec::new(), model: "scripted/scripted-1".into() },
+    ];
+    assert!(stage.store.append_journal(&claimed.lease, claimed.item.run, &entries, noon()).await.expect("the store answers"));
+    let approval = Approval {
+        id: ApprovalId::generate(),
+        item: work.id.clone(),
+        run: claimed.item.run,
+        tool: "http_get".into(),
+        arguments,
+        risk: Risk::ReachOut,
+        state: ApprovalState::Asked,
+        by: None,
+        asked_at: noon(),
+        decided_at: None,
+    };
+    assert!(stage.store.ask_approval(&claimed.lease, &approval, &[], noon()).await.expect("the store answers"));
+
+    let page = stage.get(&format!("/backlog/items/{}", work.id)).await;
+    for words in [
+        "Journal of run 1",
+        "scripted&#x2f;scripted-1 replied",
+        "I look &lt;i&gt;there&lt;&#x2f;i&gt;.",
+        "calls fetch_page",
+        "<li class=\"refused\">",
+        "not public",
+        "holds outside text",
+        "(10000 characters in all)",
+        "http_get (reach-out)",
+        "Waits for a person to allow a call",
+        "in progress → <b>waiting</b>",
+    ] {
+        assert!(page.contains(words), "{words} is missing in {page}");
+    }
+    assert!(!page.contains("<b>\"}"), "{page}");
+}
+
 async fn hostile_words_stay_words(backing: Backing) {
     let stage = Stage::start(backing).await;
     let hostile = "\"><script src=//evil.example></script><img src=x onerror=\"alert(1)\">{{ 7 * 7 }}";
@@ -179,7 +234,7 @@ async fn hostile_words_stay_words(backing: Backing) {
         let page = stage.get(&path).await;
         assert!(page.contains("&lt;script src="), "the words are shown: {page}");
         assert!(!page.contains("<script src=//") && !page.contains("<img"), "{page}");
-        assert!(!page.contains("href=\"javascript:") && !page.contains("49"), "{page}");
+        assert!(!page.contains("href=\"javascript:") && page.contains("{{ 7 * 7 }}"), "{page}");
         assert!(page.split("onerror=").skip(1).all(|rest| rest.starts_with("&quot;")), "no attribute begins: {page}");
     }
 }

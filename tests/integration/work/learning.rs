@@ -63,7 +63,7 @@ async fn ended_lessons_stay_readable_and_are_told_to_nobody(home: &Home) {
 
 #[tokio::test]
 async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let words = ["queue", "latency", "deployment", "invoice", "shop", "scanner", "price", "customer", "branch", "release"];
     let lesson = |index: i64, text: String| Memory {
         id: MemoryId::new(format!("m{index}")),

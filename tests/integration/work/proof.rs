@@ -48,7 +48,7 @@ async fn researched(stage: &Stage) -> (WorkItem, Vec<JournalEntry>) {
 
 #[tokio::test]
 async fn research_with_its_sources_goes_to_review_with_evidence() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
     let Verdict::ForReview { evidence, why } = stage.verify(&item, &[file("prices.md")], &journal).await else { panic!("not for review") };
     let [Evidence::File { path, bytes, form, sha256 }, Evidence::Link { url, .. }] = evidence.as_slice() else { panic!("{evidence:?}") };
@@ -59,7 +59,7 @@ async fn research_with_its_sources_goes_to_review_with_evidence() {
 
 #[tokio::test]
 async fn files_that_were_not_written_prove_nothing() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
     for (path, why) in [
         ("other.md", "\"other.md\" was claimed, but"),
@@ -76,7 +76,7 @@ async fn files_that_were_not_written_prove_nothing() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_link_out_of_the_workspace_proves_nothing() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let (item, mut journal) = researched(&stage).await;
     let outside = stage.directory.path().join("outside.md");
     std::fs::write(&outside, REPORT).unwrap();
@@ -89,7 +89,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
 
 #[tokio::test]
 async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
     let not_written = "was not written in this run as it stands";
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "left by an earlier run");
@@ -101,7 +101,7 @@ async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() 
 
 #[tokio::test]
 async fn a_file_has_the_form_that_its_name_promises() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let item = item(Execution::Write);
     for (path, bad, why, good) in [
         ("empty.txt", &b" \n"[..], "\"empty.txt\" is empty", &b"Something."[..]),
@@ -122,7 +122,7 @@ async fn a_file_has_the_form_that_its_name_promises() {
 
 #[tokio::test]
 async fn a_page_that_was_not_fetched_cannot_be_cited() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let item = WorkItem { why: "The list is at https://given.example/list".into(), ..item(Execution::Research) };
     let cites = |links: &str| format!("# Prices\n\nScanner A asks nine dollars a month and scanner B asks four. {links}\n");
     let fetches = [fetched("https://a.example/x#top"), fetched_from("http://b.example/old", "https://b.example/new/")];
@@ -156,7 +156,7 @@ async fn a_page_that_was_not_fetched_cannot_be_cited() {
 
 #[tokio::test]
 async fn a_fetch_that_was_refused_is_no_source() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let (item, mut journal) = researched(&stage).await;
     journal[0] = refused(journal[0].clone());
     let told = reasons(stage.verify(&item, &[file("prices.md")], &journal).await);
@@ -165,7 +165,7 @@ async fn a_fetch_that_was_refused_is_no_source() {
 
 #[tokio::test]
 async fn research_rests_on_something_that_was_read() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let item = item(Execution::Research);
     let text = "# Prices\n\nScanner A asks nine dollars a month and scanner B asks four of us.\n";
     let written = stage.write(&item, "prices.md", text.as_bytes()).await;
@@ -186,7 +186,7 @@ async fn research_rests_on_something_that_was_read() {
 
 /// Something was built, to be tested by this command.
 async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
-    let mut stage = Stage::new(&Home::sqlite()).await;
+    let mut stage = Stage::on_sqlite().await;
     stage.verifier.settings.test_command = command.iter().map(|word| (*word).to_owned()).collect();
     let criteria = criteria.iter().map(|words| (*words).to_owned()).collect();
     let item = WorkItem { criteria, ..item(Execution::Build) };
@@ -213,7 +213,7 @@ async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not
 
 #[tokio::test]
 async fn what_proves_nothing_of_its_kind_is_refused() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let nothing = "nothing was claimed that can be looked up";
     for execution in [Execution::Write, Execution::Build, Execution::Remind { answer: false }] {
         assert!(reasons(stage.verify(&item(execution), &[], &[]).await).contains(nothing));
@@ -233,7 +233,7 @@ async fn what_proves_nothing_of_its_kind_is_refused() {
 
 #[tokio::test]
 async fn a_thousand_reasons_are_told_as_twenty() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let claims: Vec<Claim> = (0..1000).map(|number| file(&format!("{number}.md"))).collect();
     let told = reasons(stage.verify(&item(Execution::Write), &claims, &[]).await);
     assert_eq!(told.lines().count(), 21);
@@ -242,7 +242,7 @@ async fn a_thousand_reasons_are_told_as_twenty() {
 
 #[tokio::test]
 async fn a_persons_answer_counts_where_the_store_has_it() {
-    let stage = Stage::new(&Home::sqlite()).await;
+    let stage = Stage::on_sqlite().await;
     let claim = Claim::Answer { by: "Ann".into(), text: "done".into(), at: now() };
     let answer = Evidence::Answer { by: "Ann".into(), text: "done".into(), at: now() };
     let asked = item(Execution::Remind { answer: true });
@@ -489,7 +489,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             for (kind, said, criteria) in cases {
-                let stage = Stage::new(&Home::sqlite()).await;
+                let stage = Stage::on_sqlite().await;
                 let kinds = [Execution::Write, Execution::Remind { answer: false }, watch(Some(at_most_200()), "shop").execution.unwrap()];
                 let kind = kinds[kind].clone();
                 let criteria: Vec<String> = criteria.then(|| "It is good".to_owned()).into_iter().collect();

@@ -9,7 +9,6 @@ use teamroom::work::verifier::Verdict;
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{SECRET, Stage, fetched, file, item};
-use crate::store::Home;
 use crate::support::model::{Script, ScriptedModel};
 
 const REPORT: &str = "# Prices\n\nScanner A asks nine dollars, says https://a.example/x, and scanner B asks four of us.\n";
@@ -24,7 +23,7 @@ struct Made {
 
 impl Made {
     async fn new() -> Self {
-        let stage = Stage::new(&Home::sqlite()).await;
+        let stage = Stage::on_sqlite().await;
         let item = WorkItem { what: "Compare costs in the ledger with the repository's tests".into(), ..item(Execution::Research) };
         let journal = vec![fetched("https://a.example/x"), stage.write(&item, "prices.md", REPORT.as_bytes()).await];
         let Verdict::ForReview { evidence, .. } = stage.verify(&item, &[file("prices.md")], &journal).await else {

@@ -34,9 +34,19 @@ pub(super) struct Stage {
     pub(super) workspaces: Workspaces,
     pub(super) readings: Readings,
     pub(super) directory: tempfile::TempDir,
+    /// Its database, where nobody else keeps it: it is gone with this.
+    #[expect(dead_code, reason = "held, not read")]
+    home: Option<Home>,
 }
 
 impl Stage {
+    /// For stories that are the same on both databases.
+    pub(super) async fn on_sqlite() -> Self {
+        let home = Home::sqlite();
+        let stage = Self::new(&home).await;
+        Self { home: Some(home), ..stage }
+    }
+
     pub(super) async fn new(home: &Home) -> Self {
         let store = home.open().await;
         let directory = tempfile::tempdir().unwrap();
@@ -48,7 +58,7 @@ impl Stage {
             readings: readings.clone(),
             settings: BacklogSettings::default(),
         };
-        Self { store, verifier, workspaces, readings, directory }
+        Self { store, verifier, workspaces, readings, directory, home: None }
     }
 
     pub(super) async fn verify(&self, item: &WorkItem, claims: &[Claim], journal: &[JournalEntry]) -> Verdict {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use teamroom::tools::ToolError;
 use tokio::net::TcpListener;
 
-use super::web::address_of;
+use super::page::address_of;
 use super::{Names, PUBLIC, Run};
 use crate::feeds::web::{Answer, Site};
 

@@ -148,27 +148,38 @@ async fn files_are_built_and_talk_of_files_builds_none() {
 async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_to_the_verifier() {
     let desk = Desk::of(Execution::Research).await;
     desk.model.next([
-        Script::call("git_log", json!({})),
-        Script::call("shell", json!({"command": "curl http://127.0.0.1"})),
-        Script::call("ask_agent", json!({"persona": "Kelly", "question": "May I?"})),
         Script::call("fetch_page", json!({"url": PRICES, "method": "POST"})),
-        Script::call("fetch_page", json!("file:///etc/passwd")),
+        Script::call("fetch_page", json!({"url": ["file:///etc/passwd"]})),
         write("../../x", "out"),
         write("/etc/x", "out"),
         Script::call("finish", json!({"verified": true})),
-        Script::call("finish", json!("done")),
+        Script::call("finish", json!({"summary": 7, "files": "all"})),
         finish(&["never-written.md", "../../x"]),
     ]);
     let product = made(desk.make().await);
     assert_eq!(files(&product), ["never-written.md", "../../x"], "a claim is a claim; what is true of it is found out by others");
     let refusals = desk.refusals().await;
-    assert_eq!(refusals.len(), 9, "{refusals:#?}");
+    assert_eq!(refusals.len(), 6, "{refusals:#?}");
     assert!(refusals.iter().all(|text| text.starts_with("Not done: ") || text.starts_with("Not finished: ")), "{refusals:#?}");
     for (request, refusal) in desk.model.requests()[1..].iter().zip(&refusals) {
         assert!(request.last().contains(refusal.as_str()), "the model is told: {refusal}");
     }
     assert_eq!((desk.fetched(), desk.saved()), (Vec::new(), 0));
     assert!(!desk.dir.path().join("x").exists());
+}
+
+#[tokio::test]
+async fn an_answer_that_calls_what_was_never_offered_is_none_and_nothing_comes_of_it() {
+    for (tool, arguments) in [
+        ("git_log", json!({})),
+        ("shell", json!({"command": "curl http://127.0.0.1"})),
+        ("ask_agent", json!({"persona": "Kelly", "question": "May I?"})),
+    ] {
+        let desk = Desk::of(Execution::Research).await;
+        desk.model.next([Script::call(tool, arguments)]);
+        let Outcome::Later { why, .. } = desk.make().await else { panic!("{tool} is no answer") };
+        assert_eq!((why.as_str(), desk.journal().await.len()), ("the language model gave no usable answer", 1), "{tool}");
+    }
 }
 
 #[tokio::test]
