@@ -166,6 +166,7 @@ impl App {
             roster: roster.clone(),
             people: people(&config),
             step: step(&config),
+            most_rejections: config.backlog.attempts,
             relay: Some(relay.clone()),
             clock: clock.clone(),
             ring: work.wake.clone(),

@@ -1,5 +1,6 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
+mod backlog_surfaces;
 mod board;
 mod discord;
 mod feeds;

@@ -133,6 +133,7 @@ async fn open(config: &Config) -> anyhow::Result<Backlog> {
         roster,
         people: app::people(config),
         step: app::step(config),
+        most_rejections: config.backlog.attempts,
         relay: None,
         clock: Arc::new(SystemClock),
         // A team that runs beside this sees the rows at its next look at the backlog.

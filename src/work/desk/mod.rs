@@ -33,6 +33,8 @@ pub struct Parts {
     pub people: Vec<(UserId, String)>,
     /// By how much a press of the button raises a budget.
     pub step: Money,
+    /// After how many rejections a person decides what becomes of an item.
+    pub most_rejections: u32,
     /// None beside a team that runs: its own relay finds the rows.
     pub relay: Option<Relay>,
     pub clock: SharedClock,

@@ -6,14 +6,13 @@ use super::{Asker, Backlog, DeskError, refused};
 use crate::chat::command::CommandReply;
 use crate::chat::medium::Medium;
 use crate::domain::approval::ApprovalState;
-use crate::domain::ids::{ApprovalId, ChannelId, WorkItemId};
+use crate::domain::ids::{ApprovalId, WorkItemId};
+use crate::domain::memory::Memory;
 use crate::domain::outbound::OutboundMessage;
 use crate::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use crate::store::{ItemAnswer, ItemJudgement};
+use crate::store::{ItemAnswer, ItemJudgement, StoreError};
 use crate::work::button::WorkButton;
-
-/// After how many rejections a person decides what becomes of an item (WORK-19).
-const MOST_REJECTIONS: u32 = 3;
+use crate::work::learning::{Ending, memory_of};
 
 impl Backlog {
     pub(super) async fn press(&self, button: &WorkButton, asker: &Asker) -> Result<CommandReply, DeskError> {
@@ -41,7 +40,9 @@ impl Backlog {
         let now = self.parts.clock.now();
         let said = self.announce_answer(&item, asker, done);
         let text = if done { "done" } else { "not needed" };
-        let answer = ItemAnswer { by: asker.name(), done, text, memory: None, outbox: &said, at: now };
+        let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
+        let memory = if done { Some(self.learn(&item, &evidence).await?) } else { None };
+        let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
         if self.parts.store.answer_item(id, &answer).await?.is_none() {
             return self.settle_anew(&item).await;
         }
@@ -74,13 +75,18 @@ impl Backlog {
         }
         let judge = Judge::Person(asker.name().to_owned());
         let channel = item.channel.as_ref().or(asker.channel());
-        let post = |judged: &WorkItem| channel.map(|channel| self.tell_judged(judged, channel)).unwrap_or_default();
+        // Should it come to a decision, the loop asks for that.
+        let post = |judged: &WorkItem| {
+            let done = channel.filter(|_| judged.status == WorkStatus::Done);
+            done.map(|channel| self.voice(channel).announce_done(judged)).into_iter().collect()
+        };
+        let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
         let judgement = ItemJudgement {
             by: &judge,
             accepted,
             note: if accepted { "accepted by button" } else { "rejected by button" },
-            most_rejections: MOST_REJECTIONS,
-            memory: None,
+            most_rejections: self.parts.most_rejections,
+            memory: memory.as_ref(),
             post: &post,
             at: self.parts.clock.now(),
         };
@@ -95,14 +101,12 @@ impl Backlog {
         .retiring_buttons())
     }
 
-    /// What the channel reads of a judgement, in one transaction with it.
-    fn tell_judged(&self, judged: &WorkItem, channel: &ChannelId) -> Vec<OutboundMessage> {
-        let voice = self.voice(channel);
-        match (judged.status, &judged.wait) {
-            (WorkStatus::Done, _) => vec![voice.announce_done(judged)],
-            (_, Some(Wait::Decision { why })) => vec![voice.ask_decision(judged, why, true)],
-            _ => Vec::new(),
-        }
+    /// What is to be remembered of an item that a person ends well.
+    async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
+        let store = &self.parts.store;
+        let product = store.find_product(&item.id).await?;
+        let journal: Vec<_> = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        Ok(memory_of(item, &Ending::Done { product: product.as_ref(), evidence }, &journal, self.parts.clock.now()))
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {

@@ -124,7 +124,7 @@ impl Voice<'_> {
 
     /// Says that the money for an item is used up, with a button that raises the limit by `step`.
     pub fn ask_budget(&self, item: &WorkItem, limit: &str, step: Money) -> OutboundMessage {
-        let text = format!("💰 On hold: {}\n{}.", self.title(item), Medium::Chat.line_within(limit, HOW));
+        let text = format!("💰 On hold: {} — {}.", self.title(item), Medium::Chat.line_within(limit, HOW));
         let buttons = vec![
             button(&WorkButton::Raise(item.id.clone()), &format!("Raise by {step}"), ButtonStyle::Primary),
             button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger),

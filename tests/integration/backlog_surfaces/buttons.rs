@@ -1,0 +1,224 @@
+//! The buttons below what is said about work: pressed by those who may and those who may not, twice, late, and about what is gone.
+
+use chrono::Utc;
+use serde_json::json;
+use teamroom::domain::approval::{Approval, ApprovalState, Risk};
+use teamroom::domain::ids::{ApprovalId, WorkItemId};
+use teamroom::domain::usage::Money;
+use teamroom::domain::work::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::store::ClaimTerms;
+use teamroom::work::button::WorkButton;
+
+use super::stage::{HERE, has_buttons, item, open, person, post, post_about, press, press_anew, read};
+use crate::support::command::{is_ephemeral, text};
+use crate::support::team::{Backing, Wanted, on_both_stores};
+
+on_both_stores!(
+    a_reminded_person_answers_once_and_the_channel_hears_of_it,
+    what_is_not_needed_is_cancelled,
+    nobody_else_answers_for_a_reminded_person,
+    what_only_operators_decide_is_refused_to_others,
+    a_review_is_accepted_or_sent_back,
+    what_ended_is_tried_again_and_what_is_open_cancelled,
+    a_raised_budget_lets_an_item_go_on_once,
+    a_call_is_allowed_once,
+    a_button_of_an_item_that_is_gone_says_so,
+);
+
+/// The person is to do it and was reminded.
+fn reminded(team: &crate::support::team::TestTeam, owner: Owner) -> WorkItem {
+    let wait = Some(Wait::Answer { of: "Ann".to_owned() });
+    WorkItem { owner, wait, ..item(team, "Call the bank", WorkStatus::Waiting) }
+}
+
+async fn a_reminded_person_answers_once_and_the_channel_hears_of_it(backing: Backing) {
+    let mut team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    let item = reminded(&team, person(&team));
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    let done = WorkButton::Done(item.id.clone()).id();
+    let answer = press(&team, &message, &done).await;
+    assert!(text(&answer).contains("Noted: done") && is_ephemeral(&answer), "{answer}");
+    assert!(!has_buttons(&team, &message).await);
+    team.settle().await;
+    let told: Vec<_> = team.answers(HERE).await.into_iter().filter(|shown| shown.text.starts_with('✔')).collect();
+    assert!(told.len() == 1 && told[0].text.contains("Call the bank — answer by"), "{told:#?}");
+    let stored = read(&store, &item.id).await;
+    assert_eq!(stored.status, WorkStatus::Done);
+    assert!(matches!(stored.evidence.as_slice(), [Evidence::Answer { text, .. }] if text == "done"), "{:?}", stored.evidence);
+
+    // A client that still shows the buttons, after a restart of the team.
+    team.stop_app().await;
+    team.start_app().await;
+    let again = press_anew(&team, &store, &done).await;
+    assert!(text(&again).contains("is done already") && is_ephemeral(&again), "{again}");
+    store.close().await;
+}
+
+async fn what_is_not_needed_is_cancelled(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let item = reminded(&team, person(&team));
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    press(&team, &message, &WorkButton::NotNeeded(item.id.clone()).id()).await;
+    assert_eq!(read(&store, &item.id).await.status, WorkStatus::Cancelled);
+    team.settle().await;
+    assert!(team.answers(HERE).await.iter().any(|shown| shown.text.contains("says it is not needed")));
+    let late = press_anew(&team, &store, &WorkButton::Done(item.id.clone()).id()).await;
+    assert!(text(&late).contains("was cancelled"), "{late}");
+    store.close().await;
+}
+
+async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    let item = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    let answer = press(&team, &message, &WorkButton::Done(item.id.clone()).id()).await;
+    assert!(text(&answer).contains("Only whoever was reminded, or an operator, may answer") && is_ephemeral(&answer), "{answer}");
+    assert!(has_buttons(&team, &message).await, "the question stands");
+    assert_eq!(read(&store, &item.id).await.status, WorkStatus::Waiting);
+    store.close().await;
+}
+
+async fn what_only_operators_decide_is_refused_to_others(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    // Owning an item gives no right to judge it or to spend money on it.
+    let item = WorkItem { owner: person(&team), ..item(&team, "Draft the letter", WorkStatus::InReview) };
+    let message = post(&team, &store, &item, |voice| voice.ask_review(&item, Vec::new())).await;
+    let id = || item.id.clone();
+    for button in [
+        WorkButton::Accept(id()),
+        WorkButton::Reject(id()),
+        WorkButton::Retry(id()),
+        WorkButton::Cancel(id()),
+        WorkButton::Raise(id()),
+        WorkButton::Allow(ApprovalId::from("a")),
+        WorkButton::Refuse(ApprovalId::from("a")),
+    ] {
+        let answer = press_anew(&team, &store, &button.id()).await;
+        assert!(text(&answer).contains("Only an operator may decide that") && is_ephemeral(&answer), "{button:?}: {answer}");
+    }
+    assert!(has_buttons(&team, &message).await, "the question stands");
+    assert_eq!(read(&store, &item.id).await.status, WorkStatus::InReview);
+    store.close().await;
+}
+
+async fn a_review_is_accepted_or_sent_back(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let good = item(&team, "Draft the letter", WorkStatus::InReview);
+    let message = post(&team, &store, &good, |voice| voice.ask_review(&good, Vec::new())).await;
+    let accepted = press(&team, &message, &WorkButton::Accept(good.id.clone()).id()).await;
+    assert!(text(&accepted).contains("Noted: accepted"), "{accepted}");
+    let stored = read(&store, &good.id).await;
+    assert_eq!(stored.status, WorkStatus::Done);
+    assert!(matches!(stored.evidence.as_slice(), [Evidence::Review { by: Judge::Person(_), .. }]), "{:?}", stored.evidence);
+    team.settle().await;
+    assert!(team.answers(HERE).await.iter().any(|shown| shown.text.starts_with("✔ Vince: Draft the letter — accepted by")));
+    let again = press_anew(&team, &store, &WorkButton::Reject(good.id.clone()).id()).await;
+    assert!(text(&again).contains("is done already"), "{again}");
+
+    let poor = item(&team, "Sketch the plan", WorkStatus::InReview);
+    let message = post(&team, &store, &poor, |voice| voice.ask_review(&poor, Vec::new())).await;
+    let rejected = press(&team, &message, &WorkButton::Reject(poor.id.clone()).id()).await;
+    assert!(text(&rejected).contains("back for another try") && !is_ephemeral(&rejected), "{rejected}");
+    let stored = read(&store, &poor.id).await;
+    assert_eq!(stored.run, 1);
+    assert_ne!(stored.status, WorkStatus::InReview);
+    store.close().await;
+}
+
+async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let failed = WorkItem { outcome: Some("no page".to_owned()), ..item(&team, "Find the page", WorkStatus::Failed) };
+    let message = post(&team, &store, &failed, |voice| voice.announce_failed(&failed)).await;
+    let tried = press(&team, &message, &WorkButton::Retry(failed.id.clone()).id()).await;
+    assert!(text(&tried).contains("has this tried again") && !is_ephemeral(&tried), "{tried}");
+    assert!(!read(&store, &failed.id).await.status.is_over());
+
+    let why = "it took its worker down 3 times";
+    let open_item = WorkItem { wait: Some(Wait::Decision { why: why.to_owned() }), ..item(&team, "Split the file", WorkStatus::Waiting) };
+    let message = post(&team, &store, &open_item, |voice| voice.ask_decision(&open_item, why, false)).await;
+    let needing = WorkItem { depends_on: vec![open_item.id.clone()], ..item(&team, "Read the parts", WorkStatus::Blocked) };
+    store.insert_items(std::slice::from_ref(&needing), Utc::now()).await.expect("stored");
+    let cancelled = press(&team, &message, &WorkButton::Cancel(open_item.id.clone()).id()).await;
+    assert!(text(&cancelled).contains("One item that needs it fails with it") && !is_ephemeral(&cancelled), "{cancelled}");
+    assert_eq!(read(&store, &open_item.id).await.status, WorkStatus::Cancelled);
+    assert_eq!(read(&store, &needing.id).await.status, WorkStatus::Failed);
+    let again = press_anew(&team, &store, &WorkButton::Cancel(open_item.id.clone()).id()).await;
+    assert!(text(&again).contains("was cancelled"), "{again}");
+    store.close().await;
+}
+
+async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let limit = "this item has used $1.02 of its $1.00";
+    let wait = Some(Wait::Budget { limit: limit.to_owned(), day: None });
+    let held = WorkItem { wait, ..item(&team, "Compare the prices", WorkStatus::Waiting) };
+    let message = post(&team, &store, &held, |voice| voice.ask_budget(&held, limit, Money(1_000_000))).await;
+    let raise = WorkButton::Raise(held.id.clone()).id();
+    let raised = press(&team, &message, &raise).await;
+    assert!(text(&raised).contains("raised the budget by $1.00") && !is_ephemeral(&raised), "{raised}");
+    assert!(!has_buttons(&team, &message).await);
+    let again = press_anew(&team, &store, &raise).await;
+    assert!(is_ephemeral(&again) && !text(&again).contains("raised"), "{again}");
+
+    let wait = Some(Wait::Budget { limit: "the day's".to_owned(), day: Some(Utc::now().date_naive()) });
+    let of_the_day = WorkItem { wait, ..item(&team, "Compare the wages", WorkStatus::Waiting) };
+    let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, "the day's", Money(1_000_000))).await;
+    let raised = press(&team, &message, &WorkButton::Raise(of_the_day.id.clone()).id()).await;
+    assert!(text(&raised).contains("raised today's budget by $1.00"), "{raised}");
+    assert_eq!(store.spent_today(Utc::now()).await.expect("the store answers").raised, Money(1_000_000));
+    store.close().await;
+}
+
+async fn a_call_is_allowed_once(backing: Backing) {
+    let mut team = Wanted::on(backing).without_app().start().await;
+    let store = open(&team).await;
+    let asking = item(&team, "Read the page", WorkStatus::Ready);
+    store.insert_items(std::slice::from_ref(&asking), Utc::now()).await.expect("stored");
+    let worker = WorkerId::generate();
+    let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, Utc::now()).await.expect("claimed").expect("one is ready");
+    let approval = Approval {
+        id: ApprovalId::generate(),
+        item: asking.id.clone(),
+        run: claimed.item.run,
+        tool: "fetch_page".to_owned(),
+        arguments: json!({"url": "https://example.org/"}),
+        risk: Risk::ReachOut,
+        state: ApprovalState::Asked,
+        by: None,
+        asked_at: Utc::now(),
+        decided_at: None,
+    };
+    assert!(store.ask_approval(&claimed.lease, &approval, &[], Utc::now()).await.expect("the store answers"));
+    team.start_app().await;
+    let message = post_about(&team, &store, |voice| voice.ask_approval(&asking, &approval)).await;
+    let allowed = press(&team, &message, &WorkButton::Allow(approval.id.clone()).id()).await;
+    assert!(text(&allowed).contains("allowed the call of `fetch_page`") && !is_ephemeral(&allowed), "{allowed}");
+    assert!(!has_buttons(&team, &message).await);
+    assert_eq!(store.find_approval(&approval.id).await.unwrap().unwrap().state, ApprovalState::Allowed);
+    let late = press_anew(&team, &store, &WorkButton::Refuse(approval.id.clone()).id()).await;
+    assert!(text(&late).contains("has allowed this call already") && is_ephemeral(&late), "{late}");
+    assert_eq!(store.find_approval(&approval.id).await.unwrap().unwrap().state, ApprovalState::Allowed);
+    store.close().await;
+}
+
+async fn a_button_of_an_item_that_is_gone_says_so(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let nowhere = WorkItemId::from("nowhere");
+    for button in [WorkButton::Accept(nowhere.clone()), WorkButton::Done(nowhere.clone()), WorkButton::Raise(nowhere)] {
+        let answer = press_anew(&team, &store, &button.id()).await;
+        assert!(text(&answer).contains("not in the backlog any more") && is_ephemeral(&answer), "{answer}");
+    }
+    let answer = press_anew(&team, &store, &WorkButton::Allow(ApprovalId::from("nowhere")).id()).await;
+    assert!(text(&answer).contains("not in the backlog any more"), "{answer}");
+    let answer = press_anew(&team, &store, "work:burn:x").await;
+    assert!(text(&answer).contains("This button is not known"), "{answer}");
+    store.close().await;
+}

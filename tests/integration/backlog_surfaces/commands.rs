@@ -1,0 +1,120 @@
+//! `/backlog`, as a person uses it.
+
+use chrono::Utc;
+use serde_json::{Value, json};
+use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkStatus};
+
+use super::stage::{HERE, item, open, person};
+use crate::support::command::{invoke, is_ephemeral, sub_command, text};
+use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+
+on_both_stores!(
+    an_item_is_added_found_changed_cancelled_and_tried_again,
+    what_cannot_be_added_is_refused_with_the_reason,
+    an_item_that_is_not_there_is_told,
+    a_member_changes_what_is_their_own_and_nothing_else,
+);
+
+async fn backlog(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Value {
+    invoke(team, HERE, "backlog", sub_command(action, options)).await
+}
+
+fn assert_refused(answer: &Value, told: &str) {
+    assert!(text(answer).contains(told) && is_ephemeral(answer), "{told}: {answer}");
+}
+
+/// The id in an answer that names one item.
+fn short_id(answer: &Value) -> String {
+    let (_, id) = text(answer).rsplit_once("(#").expect("an id");
+    id.chars().take_while(char::is_ascii_alphanumeric).collect()
+}
+
+async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let added =
+        backlog(&team, "add", &[("what", "Check the login page"), ("owner", "vince"), ("how", "See https://example.org/a_b")]).await;
+    assert!(text(&added).contains("added for Vince: \"Check the login page\"") && !is_ephemeral(&added), "{added}");
+    let id = short_id(&added);
+    let store = open(&team).await;
+    let stored = store.find_items_by_suffix(&id, 2).await.unwrap().remove(0);
+    assert_eq!((stored.owner, stored.urgency), (Owner::Persona("vince".into()), Urgency::Backlog));
+    assert_eq!(stored.how, "See https://example.org/a_b", "an address is kept as it is");
+    assert_eq!(stored.channel.map(|channel| channel.to_string()), Some(team.channel(HERE)));
+    let Origin::Person { id: adder, .. } = stored.origin else { panic!("a person added it") };
+    assert_eq!(adder.as_str(), team.sandbox().people()[0].id);
+
+    let list = backlog(&team, "list", &[("owner", "vince")]).await;
+    assert!(text(&list).contains(&id) && text(&list).contains("Check the login page") && is_ephemeral(&list), "{list}");
+    let others = backlog(&team, "list", &[("owner", "eliza")]).await;
+    assert!(!text(&others).contains(&id), "{others}");
+    let shown = backlog(&team, "show", &[("id", &format!("#{id}"))]).await;
+    assert!(text(&shown).contains("Owner: Vince") && text(&shown).contains("**What happened**") && is_ephemeral(&shown), "{shown}");
+
+    let edited = backlog(&team, "edit", &[("id", &id), ("what", "Check the login form"), ("owner", "Eliza")]).await;
+    assert!(text(&edited).contains("changed an item: \"Check the login form\"") && !is_ephemeral(&edited), "{edited}");
+    assert_refused(&backlog(&team, "edit", &[("id", &id)]).await, "There is nothing to change");
+    let next = backlog(&team, "run", &[("id", &id)]).await;
+    assert!(text(&next).contains("wants this next") && !is_ephemeral(&next), "{next}");
+    assert_eq!(store.find_items_by_suffix(&id, 2).await.unwrap()[0].urgency, Urgency::Now);
+
+    let cancelled = backlog(&team, "cancel", &[("id", &id)]).await;
+    assert!(text(&cancelled).contains("cancelled \"Check the login form\"") && !is_ephemeral(&cancelled), "{cancelled}");
+    assert_refused(&backlog(&team, "cancel", &[("id", &id)]).await, "was cancelled");
+    assert_refused(&backlog(&team, "run", &[("id", &id)]).await, "was cancelled");
+    let retried = backlog(&team, "retry", &[("id", &id)]).await;
+    assert!(text(&retried).contains("has this tried again") && !is_ephemeral(&retried), "{retried}");
+    assert!(!store.find_items_by_suffix(&id, 2).await.unwrap()[0].status.is_over());
+    let help = invoke(&team, HERE, "help", json!([])).await;
+    assert!(text(&help).contains("/backlog list"), "{help}");
+    store.close().await;
+}
+
+async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let list = backlog(&team, "list", &[]).await;
+    assert!(text(&list).contains("The backlog is empty. `/backlog add`"), "{list}");
+    assert_refused(&backlog(&team, "add", &[("what", "The login is broken")]).await, "oes not begin with a verb");
+    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "Nobody")]).await, "there are Echo, Eliza, Kelly");
+    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "everyone")]).await, "nobody in particular");
+    let mine = backlog(&team, "add", &[("what", "Fix the login"), ("owner", "me")]).await;
+    assert!(!is_ephemeral(&mine), "{mine}");
+    assert_refused(&backlog(&team, "add", &[("what", "fix login")]).await, "the same as the open item \"Fix the login\"");
+    let kind = json!([{"type": 1, "name": "add", "options": [
+        {"type": 3, "name": "what", "value": "Write the letter"},
+        {"type": 3, "name": "owner", "value": "me"},
+        {"type": 4, "name": "kind", "value": 2},
+    ]}]);
+    assert_refused(&invoke(&team, HERE, "backlog", kind).await, "can only be reminded");
+}
+
+async fn an_item_that_is_not_there_is_told(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    for action in ["show", "run", "retry", "cancel"] {
+        assert_refused(&backlog(&team, action, &[("id", "abc")]).await, "give the last 6 characters");
+        assert_refused(&backlog(&team, action, &[("id", "zzzzzz")]).await, "There is no item #zzzzzz");
+    }
+    let store = open(&team).await;
+    let twins = ["0123-aaaaaa", "4567-aaaaaa"].map(|id| WorkItem { id: id.into(), ..item(&team, "Check the bell", WorkStatus::InReview) });
+    store.insert_items(&twins, Utc::now()).await.unwrap();
+    assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several items end in aaaaaa; give more of the id");
+    store.close().await;
+}
+
+async fn a_member_changes_what_is_their_own_and_nothing_else(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let store = open(&team).await;
+    let theirs = item(&team, "Draft the letter", WorkStatus::InReview);
+    let mine = WorkItem { owner: person(&team), ..item(&team, "Call the bank", WorkStatus::InReview) };
+    store.insert_items(&[theirs.clone(), mine.clone()], Utc::now()).await.unwrap();
+    for action in ["run", "retry", "cancel", "edit"] {
+        let answer = backlog(&team, action, &[("id", theirs.short_id())]).await;
+        assert_refused(&answer, "Only an operator, its owner or whoever added it may change");
+    }
+    assert!(text(&backlog(&team, "show", &[("id", theirs.short_id())]).await).contains("Draft the letter"), "everybody may look");
+    let own = backlog(&team, "cancel", &[("id", mine.short_id())]).await;
+    assert!(text(&own).contains("cancelled \"Call the bank\""), "{own}");
+    let added = backlog(&team, "add", &[("what", "Check the plants"), ("owner", "vince")]).await;
+    let cancelled = backlog(&team, "cancel", &[("id", &short_id(&added))]).await;
+    assert!(text(&cancelled).contains("cancelled \"Check the plants\""), "whoever added it may: {cancelled}");
+    store.close().await;
+}

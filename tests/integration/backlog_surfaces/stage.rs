@@ -1,0 +1,89 @@
+//! Items that stand where a test wants them, and a person who presses buttons.
+
+use chrono::Utc;
+use reqwest::Method;
+use serde_json::{Value, json};
+use teamroom::domain::ids::WorkItemId;
+use teamroom::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
+use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::store::Store;
+use teamroom::work::render::Voice;
+
+use crate::support::team::{TestTeam, eventually};
+
+/// The channel of everything here.
+pub(super) const HERE: &str = "general";
+
+/// The database of a team, beside it.
+pub(super) async fn open(team: &TestTeam) -> Store {
+    Store::open_shared(&team.config.database_url, Utc::now()).await.expect("the database opens")
+}
+
+/// Vince's item of the channel here, at a standing in which nobody works on it.
+pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem {
+    WorkItem {
+        status,
+        execution: Some(Execution::Research),
+        persona: Some("vince".into()),
+        channel: Some(team.channel(HERE).into()),
+        ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, Utc::now())
+    }
+}
+
+/// The person who presses and gives commands.
+pub(super) fn person(team: &TestTeam) -> Owner {
+    let person = team.sandbox().people().remove(0);
+    Owner::Person { id: person.id.into(), name: person.name }
+}
+
+/// Puts an item into the backlog, and a message of Kelly's about it into the channel; the message's id.
+pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+    store.insert_items(std::slice::from_ref(item), Utc::now()).await.expect("the item is stored");
+    post_about(team, store, say).await
+}
+
+/// A message of Kelly's; its id. The loop may say the same, but not by her.
+pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+    let channel = team.channel(HERE).into();
+    let message = say(&Voice { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
+    let text = message.text.clone();
+    store.enqueue(&[message], Utc::now()).await.expect("the message is stored");
+    let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
+    eventually("the message is posted", || async { find().await.is_some() }).await;
+    find().await.expect("it is posted").raw["id"].as_str().expect("an id").to_owned()
+}
+
+/// The person presses a button of a message that is posted for it: clients cannot press what a message does not bear (any more).
+pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> Value {
+    let message = post_about(team, store, |voice| {
+        let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", Utc::now()));
+        OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }
+    })
+    .await;
+    press(team, &message, button).await
+}
+
+/// The person presses the button of a message that bears this label; the answer.
+pub(super) async fn press(team: &TestTeam, message: &str, button: &str) -> Value {
+    let before: Vec<Value> = team.history(HERE).await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
+    let body = json!({ "type": 3, "application_id": team.account("kelly"), "guild_id": team.sandbox().guild_id(),
+        "channel_id": team.channel(HERE), "message_id": message, "session_id": "s", "nonce": "1",
+        "data": { "component_type": 2, "custom_id": button } });
+    team.call(Method::POST, "/interactions", Some(body)).await;
+    let answer = || async {
+        let history = team.history(HERE).await.into_iter();
+        history.map(|shown| shown.raw).find(|raw| !before.contains(&raw["id"]) && raw["message_reference"]["message_id"] == message)
+    };
+    eventually("the press is answered", || async { answer().await.is_some() }).await;
+    answer().await.expect("an answer")
+}
+
+/// Whether a message has buttons (still).
+pub(super) async fn has_buttons(team: &TestTeam, message: &str) -> bool {
+    let shown = team.history(HERE).await.into_iter().find(|shown| shown.raw["id"] == message).expect("it is there");
+    shown.raw["components"].as_array().is_some_and(|rows| !rows.is_empty())
+}
+
+pub(super) async fn read(store: &Store, id: &WorkItemId) -> WorkItem {
+    store.find_item(id).await.expect("the store answers").expect("it is there")
+}

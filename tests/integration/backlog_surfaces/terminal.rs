@@ -1,0 +1,180 @@
+//! `teamroom backlog`, as a process of its own.
+
+use std::process::{Output, Stdio};
+
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(
+    without_a_team_items_are_added_shown_changed_and_ended,
+    a_file_is_added_whole_or_not_at_all,
+    ten_thousand_items_are_added_at_once,
+    what_changes_is_watched_until_nothing_is_left_to_do,
+    beside_a_team_it_is_said_who_works,
+);
+
+fn command(team: &TestTeam, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+    command.arg("backlog").args(args).current_dir(team.dir.path()).env_clear().kill_on_drop(true);
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("DATABASE_URL", team.config.database_url.expose_secret());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+async fn run(team: &TestTeam, args: &[&str]) -> Output {
+    command(team, args).output().await.expect("the binary runs")
+}
+
+/// What the program prints.
+async fn say(team: &TestTeam, args: &[&str]) -> String {
+    let output = run(team, args).await;
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+async fn json_of(team: &TestTeam, args: &[&str]) -> Value {
+    serde_json::from_str(&say(team, &[args, &["--json"]].concat()).await).expect("JSON")
+}
+
+/// What it complains of on standard error, with exit code 1.
+async fn complain(team: &TestTeam, args: &[&str]) -> String {
+    let output = run(team, args).await;
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{args:?}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// The end of the id of an item in JSON.
+fn short(item: &Value) -> String {
+    let id = item["id"].as_str().expect("an id");
+    id[id.len() - 6..].to_owned()
+}
+
+fn write(team: &TestTeam, name: &str, items: &Value) -> String {
+    std::fs::write(team.path(name), items.to_string()).expect("the file is written");
+    name.to_owned()
+}
+
+async fn without_a_team_items_are_added_shown_changed_and_ended(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    assert!(say(&team, &["list"]).await.contains("The backlog is empty"));
+    assert_eq!(json_of(&team, &["list"]).await, json!([]));
+    let added =
+        json_of(&team, &["add", "Check the login", "--owner", "vince", "--urgency", "today", "--criterion", "It is green"]).await["item"]
+            .clone();
+    let id = short(&added);
+    assert_eq!(
+        (&added["owner"], &added["status"], &added["origin"]),
+        (&json!({"persona": "vince"}), &json!("new"), &json!("command_line"))
+    );
+    assert!(say(&team, &["list", "--owner", "Vince"]).await.contains(&format!("| {id} | Check the login | Vince | new    | today |")));
+    let second = json_of(&team, &["add", "Tell Ann", "--needs", &id]).await["item"].clone();
+    assert_eq!(second["depends_on"], json!([added["id"]]));
+    let shown = say(&team, &["show", &id]).await;
+    assert!(shown.contains("Done when: It is green") && shown.contains("Urgency: today"), "{shown}");
+    let sheet = json_of(&team, &["show", &id]).await;
+    assert_eq!((&sheet["item"]["id"], &sheet["events"][0]["to"], &sheet["journal"]), (&added["id"], &json!("new"), &json!([])));
+
+    assert!(say(&team, &["edit", &id, "--owner", "eliza", "--urgency", "this-week"]).await.contains("is changed"));
+    assert_eq!(json_of(&team, &["show", &id]).await["item"]["owner"], json!({"persona": "eliza"}));
+    assert!(complain(&team, &["edit", &id, "--what", "Login"]).await.contains("does not begin with a verb"));
+    let next = run(&team, &["run", &id]).await;
+    let told = String::from_utf8_lossy(&next.stdout).into_owned();
+    assert!(next.status.success() && told.contains("is next. No team serves this database: start `teamroom run`"), "{told}");
+    assert_eq!(json_of(&team, &["run", &id]).await["served"], json!(false));
+
+    let cancelled = json_of(&team, &["cancel", &id]).await;
+    assert_eq!((&cancelled["item"]["status"], &cancelled["failed"]), (&json!("cancelled"), &json!([second["id"]])));
+    assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled; it can be tried again with retry"));
+    assert!(complain(&team, &["retry", &short(&second)]).await.contains("would fail at once"));
+    assert!(say(&team, &["retry", &id]).await.contains("is tried again"));
+    assert!(say(&team, &["list", "--status", "failed"]).await.contains("Tell Ann"));
+    assert!(complain(&team, &["show", "zzzzzz"]).await.contains("there is no item #zzzzzz"));
+    assert!(complain(&team, &["list", "--status", "busy"]).await.contains("\"busy\" is no status"));
+    assert!(complain(&team, &["list", "--owner", "Bob"]).await.contains("nobody on the team is called \"Bob\"; there are Echo"));
+    assert_eq!(run(&team, &["add"]).await.status.code(), Some(2), "clap explains what is missing");
+}
+
+async fn a_file_is_added_whole_or_not_at_all(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    let good = write(
+        &team,
+        "good.json",
+        &json!([
+            {"key": "plan", "what": "Plan the move", "owner": "kelly", "kind": "write"},
+            {"key": "boxes", "what": "Order boxes", "needs": ["plan"], "parent": "all", "urgency": "this_week"},
+            {"key": "all", "what": "Finish the move", "criteria": ["The old room is empty"]},
+        ]),
+    );
+    let added = json_of(&team, &["add", "--file", &good]).await["items"].clone();
+    assert_eq!(added[1]["depends_on"], json!([added[0]["id"]]));
+    assert_eq!((&added[1]["parent"], &added[0]["execution"]), (&added[2]["id"], &json!("write")));
+    let count = json_of(&team, &["list", "--status", "all"]).await.as_array().map(Vec::len);
+    assert!(complain(&team, &["add", "--file", &good]).await.contains("says the same as the open item \"Plan the move\""), "not twice");
+
+    let bad = [
+        (
+            json!([{"key": "a", "what": "Check a", "needs": ["b"]}, {"key": "b", "what": "Check b", "needs": ["a"]}]),
+            "wait for each other in a circle",
+        ),
+        (
+            json!([{"what": "Check a"}, {"key": "x", "what": "Check b", "owner": "Bob"}]),
+            "item 2 (x) nobody on the team is called \"Bob\"; there are Echo",
+        ),
+        (json!([{"what": "Check a"}, {"what": "Broken login"}]), "item 2 does not begin with a verb"),
+        (json!([{"what": "Check a"}, {"what": "Check b", "needs": ["nowhere"]}]), "item 2 names \"nowhere\""),
+        (json!([{"key": "k", "what": "Check a"}, {"key": "k", "what": "Check b"}]), "a key that another has too"),
+        (json!([{"what": "Check a"}, {"what": "Check the a"}]), "item 2 says the same as item 1"),
+        (json!([{"what": "Check a"}, {"what": "Check b", "kind": "watch"}]), "does not say for what"),
+        (json!([{"what": "Check a", "colour": "red"}]), "unknown field `colour`"),
+        (json!([{"what": "Check ".repeat(60)}]), "where 160 are the most"),
+        (json!([]), "nothing to add"),
+        (json!({"what": "Check a"}), "is no list of items"),
+    ];
+    for (items, reason) in bad {
+        let told = complain(&team, &["add", "--file", &write(&team, "bad.json", &items)]).await;
+        assert!(told.contains(reason), "{reason}: {told}");
+    }
+    assert!(complain(&team, &["add", "--file", "missing.json"]).await.contains("cannot read missing.json"));
+    assert_eq!(json_of(&team, &["list", "--status", "all"]).await.as_array().map(Vec::len), count, "nothing of them was added");
+}
+
+async fn ten_thousand_items_are_added_at_once(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    let items: Vec<_> = (0..10_000).map(|n| json!({"key": n.to_string(), "what": format!("Check host {n}"), "needs": if n > 0 { vec![(n - 1).to_string()] } else { vec![] }})).collect();
+    let file = write(&team, "many.json", &json!(items));
+    assert_eq!(say(&team, &["add", "--file", &file]).await, "Added 10000 items.\n");
+    let list = say(&team, &["list"]).await;
+    assert!(list.contains("10000 new") && list.contains("There are more") && list.lines().count() < 70, "{list}");
+}
+
+async fn what_changes_is_watched_until_nothing_is_left_to_do(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    let id = short(&json_of(&team, &["add", "Check the login"]).await["item"]);
+    let still = run(&team, &["watch", "--until-idle", "--for", "100ms"]).await;
+    assert_eq!(still.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&still.stderr).contains("there is still work to do"));
+    assert!(run(&team, &["watch", "--for", "100ms"]).await.status.success());
+    assert_eq!(run(&team, &["watch", "--for", "soon"]).await.status.code(), Some(2));
+
+    let watching = command(&team, &["watch", "--until-idle", "--json"]).spawn().expect("the binary starts");
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    say(&team, &["cancel", &id]).await;
+    let ended =
+        tokio::time::timeout(std::time::Duration::from_secs(20), watching.wait_with_output()).await.expect("it ends").expect("it ran");
+    assert!(ended.status.success());
+    let line: Value = serde_json::from_slice(&ended.stdout).expect("one line of JSON");
+    assert_eq!((&line["from"], &line["to"], short(&line["item"])), (&json!("new"), &json!("cancelled"), id));
+}
+
+async fn beside_a_team_it_is_said_who_works(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let id = short(&json_of(&team, &["add", "Check the login", "--owner", "vince"]).await["item"]);
+    let told = say(&team, &["run", &id]).await;
+    assert!(told.contains("is next; process") && told.contains("serves this database"), "{told}");
+    assert_eq!(json_of(&team, &["run", &id]).await["served"], json!(true));
+    eventually("the list shows it", || async { say(&team, &["list"]).await.contains(&id) }).await;
+}
