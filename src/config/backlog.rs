@@ -43,25 +43,25 @@ impl BacklogSettings {
             every: section.read_where(
                 "every",
                 default.every,
-                "How often the backlog is looked through; what becomes ready is taken up at once all the same.",
                 "at least 1 s",
+                "How often the backlog is looked through; what becomes ready is taken up at once all the same.",
                 |every| *every >= Duration::from_secs(1),
             ),
             parallel: section.read_where(
                 "parallel",
                 default.parallel,
-                "The most items in progress at a time, one for each persona.",
                 "at least 1",
+                "The most items in progress at a time, one for each persona.",
                 |parallel| *parallel > 0,
             ),
             attempts: section.read_where(
                 "attempts",
                 default.attempts,
-                "How often an item is tried before it fails.",
                 "at least 1",
+                "How often an item is tried before it fails.",
                 |attempts| *attempts > 0,
             ),
-            run_timeout: section.read_where("run_timeout", default.run_timeout, "How long one try may take.", "at least 1 s", |limit| {
+            run_timeout: section.read_where("run_timeout", default.run_timeout, "at least 1 s", "How long one try may take.", |limit| {
                 *limit >= Duration::from_secs(1)
             }),
             channel: section.read("channel", default.channel, "Where work is announced that came from no channel, by name or id."),
