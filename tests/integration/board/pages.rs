@@ -205,7 +205,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
         "<li class=\"refused\">",
         "not public",
         "holds outside text",
-        "(10000 characters in all)",
+        "(9999 characters in all)",
         "http_get (reach-out)",
         "Waits for a person to allow a call",
         "in progress → <b>waiting</b>",
