@@ -65,7 +65,7 @@ impl Backlog {
         let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
         action::check_what(&what)?;
         let owner = match draft.owner.as_deref() {
-            Some(asked) => self.resolve_owner(asked, me(asker)).map_err(|error| error.to_string())?,
+            Some(name) => self.resolve_owner(name, me(asker)).map_err(|error| error.to_string())?,
             None => Owner::Persona(self.parts.roster.coordinator().slug.clone()),
         };
         let how = clean("how", &draft.how, PROSE)?;

@@ -22,8 +22,8 @@ impl Backlog {
     ///
     /// # Errors
     /// It is over, it is being worked on, or it waits for something else than its turn.
-    pub async fn run(&self, asked: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
-        let item = self.get_own(asked, asker).await?;
+    pub async fn run(&self, id: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
+        let item = self.get_own(id, asker).await?;
         match item.status {
             WorkStatus::Done | WorkStatus::Failed | WorkStatus::Cancelled => return Err(refused(over(&item))),
             WorkStatus::InProgress => return Err(refused(format!("{} is being worked on already", named(&item)))),
@@ -41,8 +41,8 @@ impl Backlog {
     ///
     /// # Errors
     /// It neither ended nor waits.
-    pub async fn retry(&self, asked: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
-        let item = self.get_own(asked, asker).await?;
+    pub async fn retry(&self, id: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
+        let item = self.get_own(id, asker).await?;
         self.retry_item(&item, asker).await
     }
 
@@ -67,8 +67,8 @@ impl Backlog {
     ///
     /// # Errors
     /// It is over already.
-    pub async fn cancel(&self, asked: &str, asker: &Asker) -> Result<Ended, DeskError> {
-        let item = self.get_own(asked, asker).await?;
+    pub async fn cancel(&self, id: &str, asker: &Asker) -> Result<Ended, DeskError> {
+        let item = self.get_own(id, asker).await?;
         self.cancel_item(&item, asker).await
     }
 
@@ -87,22 +87,22 @@ impl Backlog {
     ///
     /// # Errors
     /// It is over, or the change is none that an item may have.
-    pub async fn edit(&self, asked: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, DeskError> {
-        let item = self.get_own(asked, asker).await?;
+    pub async fn edit(&self, id: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, DeskError> {
+        let item = self.get_own(id, asker).await?;
         if *changes == ItemChanges::default() {
             return Err(refused("there is nothing to change; say what is to be different"));
         }
         if item.status.is_over() {
             return Err(refused(over(&item)));
         }
-        let changed = self.check_changes(changes, asker)?;
+        let checked = self.check_changes(changes, asker)?;
         let edit = ItemEdit {
-            what: changed.what.as_deref(),
-            how: changed.how.as_deref(),
-            why: changed.why.as_deref(),
-            owner: changed.owner.as_ref(),
-            urgency: changed.urgency,
-            criteria: changed.criteria.as_deref(),
+            what: checked.what.as_deref(),
+            how: checked.how.as_deref(),
+            why: checked.why.as_deref(),
+            owner: checked.owner.as_ref(),
+            urgency: checked.urgency,
+            criteria: checked.criteria.as_deref(),
         };
         if !self.parts.store.edit_item(&item.id, &edit, asker.name(), self.parts.clock.now()).await? {
             let now = self.read(&item).await?;
@@ -129,8 +129,8 @@ impl Backlog {
     }
 
     /// The item, if the asker may change it.
-    async fn get_own(&self, asked: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
-        let item = self.get(asked).await?;
+    async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, DeskError> {
+        let item = self.get(id).await?;
         if !asker.may_change(&item) {
             return Err(refused(format!("only an operator, its owner or whoever added it may change {}", named(&item))));
         }

@@ -65,10 +65,7 @@ impl Backlog {
     }
 
     async fn judge(&self, id: &WorkItemId, accepted: bool, asker: &Asker) -> Result<CommandReply, DeskError> {
-        let item = match self.find_for_operator(id, asker).await? {
-            Some(item) => item,
-            None => return Ok(gone()),
-        };
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
         let may_be = item.status == WorkStatus::InReview || (accepted && waits_for(&item, |wait| matches!(wait, Wait::Decision { .. })));
         if !may_be {
             return Ok(settled(&item));
@@ -110,10 +107,7 @@ impl Backlog {
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
-        let item = match self.find_for_operator(id, asker).await? {
-            Some(item) => item,
-            None => return Ok(gone()),
-        };
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             return Ok(settled(&item));
         }
@@ -122,10 +116,7 @@ impl Backlog {
     }
 
     async fn press_cancel(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
-        let item = match self.find_for_operator(id, asker).await? {
-            Some(item) => item,
-            None => return Ok(gone()),
-        };
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
         if item.status.is_over() {
             return Ok(settled(&item));
         }
@@ -153,10 +144,7 @@ impl Backlog {
 
     /// By one step: of the item's budget, or of the day's where that is used up.
     async fn raise(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
-        let item = match self.find_for_operator(id, asker).await? {
-            Some(item) => item,
-            None => return Ok(gone()),
-        };
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
         let (Some(Wait::Budget { day, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
         let (now, step) = (self.parts.clock.now(), self.parts.step);
         let store = &self.parts.store;
@@ -164,15 +152,12 @@ impl Backlog {
         if !store.wake_item(id, now).await? {
             return self.settle_anew(&item).await;
         }
-        let whose = match day {
-            Some(_) => {
-                store.raise_budget(now.date_naive(), step, asker.name(), now).await?;
-                "today's budget"
-            }
-            None => {
-                store.raise_item(id, step, asker.name(), now).await?;
-                "the budget"
-            }
+        let whose = if day.is_some() {
+            store.raise_budget(now.date_naive(), step, asker.name(), now).await?;
+            "today's budget"
+        } else {
+            store.raise_item(id, step, asker.name(), now).await?;
+            "the budget"
         };
         self.ring(None);
         Ok(CommandReply::public(format!("{} raised {whose} by {step}; it goes on: {}", by(asker), line(&item))).retiring_buttons())

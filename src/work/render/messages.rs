@@ -59,7 +59,7 @@ impl Voice<'_> {
             Owner::Person { id, .. } => (format!("<@{id}>"), vec![id.clone()]),
             Owner::Persona(slug) => (words::name(self.roster.name_of(slug)), Vec::new()),
         };
-        let mut text = format!("⏰ {whom}, to be done ({}): {}", words::urgency(item.urgency), self.title(item));
+        let mut text = format!("⏰ {whom}, to be done ({}): {}", words::urgency(item.urgency), title(item));
         push_details(&mut text, item);
         let buttons = [
             button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
@@ -71,7 +71,7 @@ impl Voice<'_> {
     /// Asks people to judge what code cannot. `files` are what was made.
     pub fn ask_review(&self, item: &WorkItem, files: Vec<OutboundFile>) -> OutboundMessage {
         let by = item.persona.as_ref().map_or_else(|| words::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
-        let mut text = format!("🔎 {} has made something that a person has to judge: {}", words::name(by), self.title(item));
+        let mut text = format!("🔎 {} has made something that a person has to judge: {}", words::name(by), title(item));
         push_criteria(&mut text, item);
         self.push_evidence(&mut text, item);
         let buttons = vec![
@@ -84,7 +84,7 @@ impl Voice<'_> {
 
     /// Asks people what is to become of an item. `made`: there is something that could be accepted as it is.
     pub fn ask_decision(&self, item: &WorkItem, why: &str, made: bool) -> OutboundMessage {
-        let mut text = format!("⚖ A person has to decide: {}\nWhy: {}", self.title(item), Medium::Chat.line_within(why, HOW));
+        let mut text = format!("⚖ A person has to decide: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
         self.push_evidence(&mut text, item);
         let mut buttons = vec![button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)];
         if made {
@@ -104,7 +104,7 @@ impl Voice<'_> {
             words::name(who),
             approval.tool.replace('`', "'"),
             approval.risk.as_str(),
-            self.title(item)
+            title(item)
         );
         let is_long = arguments.chars().count() > ARGUMENTS;
         let shown: String = arguments.chars().take(ARGUMENTS).collect();
@@ -124,7 +124,7 @@ impl Voice<'_> {
 
     /// Says that the money for an item is used up, with a button that raises the limit by `step`.
     pub fn ask_budget(&self, item: &WorkItem, limit: &str, step: Money) -> OutboundMessage {
-        let text = format!("💰 On hold: {} — {}.", self.title(item), Medium::Chat.line_within(limit, HOW));
+        let text = format!("💰 On hold: {} — {}.", title(item), Medium::Chat.line_within(limit, HOW));
         let buttons = vec![
             button(&WorkButton::Raise(item.id.clone()), &format!("Raise by {step}"), ButtonStyle::Primary),
             button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger),
@@ -136,11 +136,6 @@ impl Voice<'_> {
         OutboundMessage::new(self.persona, self.channel, OutboundKind::Notice, text)
     }
 
-    /// What it is and how it is named.
-    fn title(&self, item: &WorkItem) -> String {
-        format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
-    }
-
     fn push_evidence(&self, text: &mut String, item: &WorkItem) {
         for found in item.evidence.iter().take(EVIDENCE) {
             let _ = write!(text, "\n- {}", Medium::Chat.line_within(&words::evidence(found, self.roster), FINDING));
@@ -149,6 +144,11 @@ impl Voice<'_> {
             let _ = write!(text, "\n- and {} more", item.evidence.len() - EVIDENCE);
         }
     }
+}
+
+/// What an item is and how it is named.
+fn title(item: &WorkItem) -> String {
+    format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
 }
 
 fn push_details(text: &mut String, item: &WorkItem) {

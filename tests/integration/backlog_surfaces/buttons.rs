@@ -1,6 +1,5 @@
 //! The buttons below what is said about work: pressed by those who may and those who may not, twice, late, and about what is gone.
 
-use chrono::Utc;
 use serde_json::json;
 use teamroom::domain::approval::{Approval, ApprovalState, Risk};
 use teamroom::domain::ids::{ApprovalId, WorkItemId};
@@ -9,7 +8,7 @@ use teamroom::domain::work::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus,
 use teamroom::store::ClaimTerms;
 use teamroom::work::button::WorkButton;
 
-use super::stage::{HERE, has_buttons, item, open, person, post, post_about, press, press_anew, read};
+use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_anew, read};
 use crate::support::command::{is_ephemeral, text};
 use crate::support::team::{Backing, Wanted, on_both_stores};
 
@@ -143,7 +142,7 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
     let open_item = WorkItem { wait: Some(Wait::Decision { why: why.to_owned() }), ..item(&team, "Split the file", WorkStatus::Waiting) };
     let message = post(&team, &store, &open_item, |voice| voice.ask_decision(&open_item, why, false)).await;
     let needing = WorkItem { depends_on: vec![open_item.id.clone()], ..item(&team, "Read the parts", WorkStatus::Blocked) };
-    store.insert_items(std::slice::from_ref(&needing), Utc::now()).await.expect("stored");
+    store.insert_items(std::slice::from_ref(&needing), now()).await.expect("stored");
     let cancelled = press(&team, &message, &WorkButton::Cancel(open_item.id.clone()).id()).await;
     assert!(text(&cancelled).contains("One item that needs it fails with it") && !is_ephemeral(&cancelled), "{cancelled}");
     assert_eq!(read(&store, &open_item.id).await.status, WorkStatus::Cancelled);
@@ -167,12 +166,12 @@ async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let again = press_anew(&team, &store, &raise).await;
     assert!(is_ephemeral(&again) && !text(&again).contains("raised"), "{again}");
 
-    let wait = Some(Wait::Budget { limit: "the day's".to_owned(), day: Some(Utc::now().date_naive()) });
+    let wait = Some(Wait::Budget { limit: "the day's".to_owned(), day: Some(now().date_naive()) });
     let of_the_day = WorkItem { wait, ..item(&team, "Compare the wages", WorkStatus::Waiting) };
     let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, "the day's", Money(1_000_000))).await;
     let raised = press(&team, &message, &WorkButton::Raise(of_the_day.id.clone()).id()).await;
     assert!(text(&raised).contains("raised today's budget by $1.00"), "{raised}");
-    assert_eq!(store.spent_today(Utc::now()).await.expect("the store answers").raised, Money(1_000_000));
+    assert_eq!(store.spent_today(now()).await.expect("the store answers").raised, Money(1_000_000));
     store.close().await;
 }
 
@@ -180,9 +179,9 @@ async fn a_call_is_allowed_once(backing: Backing) {
     let mut team = Wanted::on(backing).without_app().start().await;
     let store = open(&team).await;
     let asking = item(&team, "Read the page", WorkStatus::Ready);
-    store.insert_items(std::slice::from_ref(&asking), Utc::now()).await.expect("stored");
+    store.insert_items(std::slice::from_ref(&asking), now()).await.expect("stored");
     let worker = WorkerId::generate();
-    let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, Utc::now()).await.expect("claimed").expect("one is ready");
+    let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, now()).await.expect("claimed").expect("one is ready");
     let approval = Approval {
         id: ApprovalId::generate(),
         item: asking.id.clone(),
@@ -192,10 +191,10 @@ async fn a_call_is_allowed_once(backing: Backing) {
         risk: Risk::ReachOut,
         state: ApprovalState::Asked,
         by: None,
-        asked_at: Utc::now(),
+        asked_at: now(),
         decided_at: None,
     };
-    assert!(store.ask_approval(&claimed.lease, &approval, &[], Utc::now()).await.expect("the store answers"));
+    assert!(store.ask_approval(&claimed.lease, &approval, &[], now()).await.expect("the store answers"));
     team.start_app().await;
     let message = post_about(&team, &store, |voice| voice.ask_approval(&asking, &approval)).await;
     let allowed = press(&team, &message, &WorkButton::Allow(approval.id.clone()).id()).await;

@@ -1,10 +1,9 @@
 //! `/backlog`, as a person uses it.
 
-use chrono::Utc;
 use serde_json::{Value, json};
 use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkStatus};
 
-use super::stage::{HERE, item, open, person};
+use super::stage::{HERE, item, now, open, person};
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
 use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
 
@@ -36,12 +35,12 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     assert!(text(&added).contains("added for Vince: \"Check the login page\"") && !is_ephemeral(&added), "{added}");
     let id = short_id(&added);
     let store = open(&team).await;
-    let stored = store.find_items_by_suffix(&id, 2).await.unwrap().remove(0);
-    assert_eq!((stored.owner, stored.urgency), (Owner::Persona("vince".into()), Urgency::Backlog));
-    assert_eq!(stored.how, "See https://example.org/a_b", "an address is kept as it is");
-    assert_eq!(stored.channel.map(|channel| channel.to_string()), Some(team.channel(HERE)));
-    let Origin::Person { id: adder, .. } = stored.origin else { panic!("a person added it") };
-    assert_eq!(adder.as_str(), team.sandbox().people()[0].id);
+    let item = store.find_items_by_suffix(&id, 2).await.unwrap().remove(0);
+    assert_eq!((item.owner, item.urgency), (Owner::Persona("vince".into()), Urgency::Backlog));
+    assert_eq!(item.how, "See https://example.org/a_b", "an address is kept as it is");
+    assert_eq!(item.channel.map(|channel| channel.to_string()), Some(team.channel(HERE)));
+    let Origin::Person { id: person, .. } = item.origin else { panic!("a person added it") };
+    assert_eq!(person.as_str(), team.sandbox().people()[0].id);
 
     let list = backlog(&team, "list", &[("owner", "vince")]).await;
     assert!(text(&list).contains(&id) && text(&list).contains("Check the login page") && is_ephemeral(&list), "{list}");
@@ -95,7 +94,7 @@ async fn an_item_that_is_not_there_is_told(backing: Backing) {
     }
     let store = open(&team).await;
     let twins = ["0123-aaaaaa", "4567-aaaaaa"].map(|id| WorkItem { id: id.into(), ..item(&team, "Check the bell", WorkStatus::InReview) });
-    store.insert_items(&twins, Utc::now()).await.unwrap();
+    store.insert_items(&twins, now()).await.unwrap();
     assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several items end in aaaaaa; give more of the id");
     store.close().await;
 }
@@ -105,7 +104,7 @@ async fn a_member_changes_what_is_their_own_and_nothing_else(backing: Backing) {
     let store = open(&team).await;
     let theirs = item(&team, "Draft the letter", WorkStatus::InReview);
     let mine = WorkItem { owner: person(&team), ..item(&team, "Call the bank", WorkStatus::InReview) };
-    store.insert_items(&[theirs.clone(), mine.clone()], Utc::now()).await.unwrap();
+    store.insert_items(&[theirs.clone(), mine.clone()], now()).await.unwrap();
     for action in ["run", "retry", "cancel", "edit"] {
         let answer = backlog(&team, action, &[("id", theirs.short_id())]).await;
         assert_refused(&answer, "Only an operator, its owner or whoever added it may change");

@@ -1,8 +1,9 @@
 //! Items that stand where a test wants them, and a person who presses buttons.
 
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use reqwest::Method;
 use serde_json::{Value, json};
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::ids::WorkItemId;
 use teamroom::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
 use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus};
@@ -14,9 +15,13 @@ use crate::support::team::{TestTeam, eventually};
 /// The channel of everything here.
 pub(super) const HERE: &str = "general";
 
+pub(super) fn now() -> DateTime<Utc> {
+    SystemClock.now()
+}
+
 /// The database of a team, beside it.
 pub(super) async fn open(team: &TestTeam) -> Store {
-    Store::open_shared(&team.config.database_url, Utc::now()).await.expect("the database opens")
+    Store::open_shared(&team.config.database_url, now()).await.expect("the database opens")
 }
 
 /// Vince's item of the channel here, at a standing in which nobody works on it.
@@ -26,7 +31,7 @@ pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem 
         execution: Some(Execution::Research),
         persona: Some("vince".into()),
         channel: Some(team.channel(HERE).into()),
-        ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, Utc::now())
+        ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, now())
     }
 }
 
@@ -38,7 +43,7 @@ pub(super) fn person(team: &TestTeam) -> Owner {
 
 /// Puts an item into the backlog, and a message of Kelly's about it into the channel; the message's id.
 pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
-    store.insert_items(std::slice::from_ref(item), Utc::now()).await.expect("the item is stored");
+    store.insert_items(std::slice::from_ref(item), now()).await.expect("the item is stored");
     post_about(team, store, say).await
 }
 
@@ -47,7 +52,7 @@ pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(
     let channel = team.channel(HERE).into();
     let message = say(&Voice { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
     let text = message.text.clone();
-    store.enqueue(&[message], Utc::now()).await.expect("the message is stored");
+    store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
     eventually("the message is posted", || async { find().await.is_some() }).await;
     find().await.expect("it is posted").raw["id"].as_str().expect("an id").to_owned()
@@ -56,7 +61,7 @@ pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(
 /// The person presses a button of a message that is posted for it: clients cannot press what a message does not bear (any more).
 pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> Value {
     let message = post_about(team, store, |voice| {
-        let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", Utc::now()));
+        let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", now()));
         OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }
     })
     .await;
