@@ -20,8 +20,8 @@ ALTER TABLE work_items ADD COLUMN lease_beat INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE work_items ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
 -- How often it was sent back by whoever judged it.
 ALTER TABLE work_items ADD COLUMN rejections INTEGER NOT NULL DEFAULT 0;
--- Its place in the order of work, as the planner set it: a text that sorts as the places do.
-ALTER TABLE work_items ADD COLUMN rank TEXT NOT NULL DEFAULT '';
+-- Its place in the order of work, as the planner set it: a text that sorts as the places do, first by urgency. Until then with the least urgent.
+ALTER TABLE work_items ADD COLUMN rank TEXT NOT NULL DEFAULT '3';
 -- By persona: who is busy is passed over in one step, however much waits for them. One index for all statuses, because SQLite would rather
 -- use one on the status alone than a partial one.
 DROP INDEX work_items_status;
