@@ -20,16 +20,12 @@ ALTER TABLE work_items ADD COLUMN lease_beat INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE work_items ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
 -- How often it was sent back by whoever judged it.
 ALTER TABLE work_items ADD COLUMN rejections INTEGER NOT NULL DEFAULT 0;
--- Its place in the order of work, as the planner set it.
-ALTER TABLE work_items ADD COLUMN rank_urgency INTEGER NOT NULL DEFAULT 3;
-ALTER TABLE work_items ADD COLUMN rank_day TEXT NOT NULL DEFAULT '';
-ALTER TABLE work_items ADD COLUMN rank_waited_for INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE work_items ADD COLUMN rank_depth INTEGER NOT NULL DEFAULT 0;
+-- Its place in the order of work, as the planner set it: a text that sorts as the places do, first by urgency. Until then with the least urgent.
+ALTER TABLE work_items ADD COLUMN rank TEXT NOT NULL DEFAULT '3';
 -- By persona: who is busy is passed over in one step, however much waits for them. One index for all statuses, because SQLite would rather
 -- use one on the status alone than a partial one.
 DROP INDEX work_items_status;
-CREATE INDEX work_items_status ON work_items
-    (status, persona, rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id);
+CREATE INDEX work_items_status ON work_items (status, persona, rank, id);
 -- A persona does one thing at a time, whatever a program may think.
 CREATE UNIQUE INDEX work_items_busy ON work_items (persona) WHERE status = 'in_progress';
 -- People name an item by the end of its id.

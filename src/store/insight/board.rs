@@ -118,7 +118,7 @@ impl Store {
             "SELECT id, what, owner, owner_name, persona, urgency, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
-             ORDER BY rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id LIMIT $4",
+             ORDER BY rank, id LIMIT $4",
             status.as_str(),
             filter.owner_key(),
             filter.pattern(),

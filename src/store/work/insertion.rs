@@ -48,7 +48,7 @@ impl Store {
         for parent in parents {
             block_parent(&mut transaction, parent, at).await?;
         }
-        fail_hopeless(&mut transaction, items, &stored, at).await?;
+        fail_hopeless(&mut transaction, &stored, at).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -88,24 +88,17 @@ async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: Da
     Ok(())
 }
 
-async fn fail_hopeless(
-    transaction: &mut Transaction,
-    items: &[WorkItem],
-    stored: &HashMap<WorkItemId, WorkStatus>,
-    at: DateTime<Utc>,
-) -> Result<()> {
+/// Fails those that need what has failed or was cancelled before they came.
+async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, WorkStatus>, at: DateTime<Utc>) -> Result<()> {
     let mut consequences = Consequences::new(at);
-    for item in items {
-        let is_lost = |needed: &&WorkItemId| matches!(stored.get(needed), Some(WorkStatus::Failed | WorkStatus::Cancelled));
-        let Some(needed) = item.depends_on.iter().find(is_lost) else { continue };
-        let Some(needed) = Standing::find(transaction, needed).await? else { continue };
-        let Some(standing) = Standing::find(transaction, &item.id).await? else { continue };
-        if !standing.item.status.is_over() {
-            consequences.lose(transaction, standing, &needed.item).await?;
+    for (item, status) in stored {
+        if matches!(status, WorkStatus::Failed | WorkStatus::Cancelled)
+            && let Some(lost) = Standing::find(transaction, item).await?
+        {
+            consequences.lose(transaction, &lost.item).await?;
         }
     }
-    consequences.follow(transaction).await?;
-    Ok(())
+    consequences.follow(transaction).await
 }
 
 /// Puts items into the backlog with the event of their beginning. They are not held against each other: those that name others come through

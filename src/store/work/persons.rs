@@ -173,7 +173,13 @@ impl Store {
         standing.item.urgency = Urgency::Now;
         standing.item.not_before = None;
         standing.save(&mut transaction, at).await?;
-        sql!(transaction.on(), execute, "UPDATE work_items SET rank_urgency = $2 WHERE id = $1", item.as_str(), order_of(Urgency::Now))?;
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE work_items SET rank = $2 || substr(rank, 2) WHERE id = $1",
+            item.as_str(),
+            order_of(Urgency::Now)
+        )?;
         transaction.commit().await?;
         Ok(true)
     }

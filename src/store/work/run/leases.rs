@@ -158,27 +158,26 @@ async fn take_back(
 }
 
 /// The first item that may be claimed. The personas that have any are walked from one to the next by the index, and for each that is free its
-/// first item is taken from there: neither what is blocked nor what waits for a busy persona is looked at, however much it is.
+/// first item is taken from there: neither what is blocked nor what waits for a busy persona is looked at, however much it is. Each statement
+/// inside is a value and no table, or PostgreSQL would join the few with all items there are.
 async fn find_first(transaction: &mut Transaction, parallel: u32, now: DateTime<Utc>) -> Result<Option<WorkItemId>> {
-    let row: Option<(String,)> = sql!(
+    let (first,): (Option<String>,) = sql!(
         transaction.on(),
-        fetch_optional,
+        fetch_one,
         "WITH RECURSIVE hands (persona) AS (
-             SELECT MIN(persona) FROM work_items WHERE status = 'ready'
+             SELECT (SELECT persona FROM work_items WHERE status = 'ready' AND persona IS NOT NULL ORDER BY persona LIMIT 1)
              UNION ALL
-             SELECT (SELECT MIN(persona) FROM work_items WHERE status = 'ready' AND work_items.persona > hands.persona)
+             SELECT (SELECT persona FROM work_items WHERE status = 'ready' AND work_items.persona > hands.persona ORDER BY persona LIMIT 1)
              FROM hands WHERE hands.persona IS NOT NULL)
-         SELECT id FROM work_items WHERE (SELECT COUNT(*) FROM work_items WHERE status = 'in_progress') < $1
-             AND id IN (
-                 SELECT (SELECT id FROM work_items
-                     WHERE status = 'ready' AND work_items.persona = hands.persona AND (not_before IS NULL OR not_before <= $2)
-                     ORDER BY rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id LIMIT 1)
-                 FROM hands WHERE hands.persona IS NOT NULL
-                     AND NOT EXISTS (SELECT 1 FROM work_items WHERE status = 'in_progress' AND work_items.persona = hands.persona)
-                     AND NOT EXISTS (SELECT 1 FROM halts WHERE scope IN ('all', 'persona:' || hands.persona)))
-         ORDER BY rank_urgency, rank_day, rank_waited_for DESC, rank_depth, created_at, id LIMIT 1",
+         SELECT MIN((SELECT rank || ' ' || id FROM work_items
+             WHERE status = 'ready' AND work_items.persona = hands.persona AND (not_before IS NULL OR not_before <= $2)
+             ORDER BY rank, id LIMIT 1))
+         FROM hands WHERE hands.persona IS NOT NULL
+             AND (SELECT COUNT(*) FROM work_items WHERE status = 'in_progress') < $1
+             AND NOT EXISTS (SELECT 1 FROM work_items WHERE status = 'in_progress' AND work_items.persona = hands.persona)
+             AND NOT EXISTS (SELECT 1 FROM halts WHERE scope IN ('all', 'persona:' || hands.persona))",
         i64::from(parallel),
         now
     )?;
-    Ok(row.map(|(id,)| id.into()))
+    Ok(first.and_then(|first| first.split_once(' ').map(|(_, id)| id.into())))
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use super::{Standing, StandingColumns};
 use crate::domain::ids::WorkItemId;
 use crate::domain::work::{WorkItem, WorkStatus};
-use crate::store::engine::{Transaction, sql};
+use crate::store::engine::{Transaction, Word, plain, sql};
 use crate::store::error::Result;
 
 /// An item that took a step, and what its end did to others.
@@ -47,11 +47,23 @@ struct Over {
     status: WorkStatus,
 }
 
+/// Why an item may be worked on.
+const RELEASED: &str = "nothing blocks it any more";
+
+#[derive(sqlx::FromRow)]
+struct FailedColumns {
+    id: String,
+    what: String,
+    parent: Option<String>,
+    /// Its end may touch others in turn.
+    is_tied: bool,
+}
+
 /// How an item stands to one that is over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Tie {
-    /// It needs it.
+    /// It needs it, and has parts.
     Dependent,
     /// It is a part of it.
     Part,
@@ -61,7 +73,7 @@ enum Tie {
 #[derive(sqlx::FromRow)]
 struct TiedColumns {
     #[sqlx(try_from = "String")]
-    tie: crate::store::engine::Word<Tie>,
+    tie: Word<Tie>,
     #[sqlx(flatten)]
     standing: StandingColumns,
 }
@@ -80,6 +92,12 @@ impl Consequences {
     /// Works out all that follows, until nothing more does.
     pub(in crate::store::work) async fn follow(&mut self, transaction: &mut Transaction) -> Result<()> {
         while let Some(over) = self.over.pop_front() {
+            let is_done = over.status == WorkStatus::Done;
+            if is_done {
+                self.release_dependents(transaction, &over).await?;
+            } else {
+                self.fail_dependents(transaction, &over).await?;
+            }
             let mut seen = HashSet::new();
             for (tie, standing) in list_tied(transaction, &over).await? {
                 // Whoever is tied in two ways is dealt with by the first.
@@ -87,11 +105,81 @@ impl Consequences {
                     continue;
                 }
                 match tie {
-                    Tie::Dependent | Tie::Part if over.status == WorkStatus::Done => self.settle(transaction, standing).await?,
-                    Tie::Dependent => self.fail(transaction, standing, &over).await?,
-                    Tie::Part => self.drop_part(transaction, standing, &over).await?,
-                    Tie::Parent => self.settle(transaction, standing).await?,
+                    Tie::Part if !is_done => self.drop_part(transaction, standing, &over).await?,
+                    Tie::Part => {}
+                    Tie::Dependent | Tie::Parent => self.settle(transaction, standing).await?,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes on what needed only this any more, all at once: it may be thousands. What has parts is looked at one by one.
+    async fn release_dependents(&mut self, transaction: &mut Transaction, over: &Over) -> Result<()> {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO work_events (item, from_status, to_status, note, at)
+             SELECT id, status, 'ready', $2, $3 FROM work_items
+             WHERE status = 'blocked' AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+                 AND NOT EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
+                 AND NOT EXISTS (SELECT 1 FROM work_dependencies others JOIN work_items needed ON needed.id = others.needs
+                     WHERE others.item = work_items.id AND needed.status <> 'done')
+             ORDER BY created_at, id",
+            over.id.as_str(),
+            RELEASED,
+            self.at
+        )?;
+        let mut released: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "UPDATE work_items SET status = 'ready', updated_at = $2
+             WHERE status = 'blocked' AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+                 AND NOT EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
+                 AND NOT EXISTS (SELECT 1 FROM work_dependencies others JOIN work_items needed ON needed.id = others.needs
+                     WHERE others.item = work_items.id AND needed.status <> 'done')
+             RETURNING id",
+            over.id.as_str(),
+            self.at
+        )?;
+        // RETURNING promises no order; ids come in the order of their making.
+        released.sort_unstable();
+        self.released.extend(released.into_iter().map(|(id,)| WorkItemId::new(id)));
+        Ok(())
+    }
+
+    /// Fails all that needs what is lost, all at once: it may be thousands. Whatever is open may fail.
+    async fn fail_dependents(&mut self, transaction: &mut Transaction, lost: &Over) -> Result<()> {
+        let why = why_lost(&lost.what, lost.status);
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO work_events (item, from_status, to_status, note, at)
+             SELECT id, status, 'failed', $2, $3 FROM work_items
+             WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+             ORDER BY created_at, id",
+            lost.id.as_str(),
+            plain(&why),
+            self.at
+        )?;
+        let mut failed: Vec<FailedColumns> = sql!(
+            transaction.on(),
+            fetch_all,
+            "UPDATE work_items SET status = 'failed', outcome = $2, wait = NULL, not_before = NULL, lease_worker = NULL, crashes = 0,
+                 updated_at = $3
+             WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+             RETURNING id, what, parent, parent IS NOT NULL OR EXISTS (SELECT 1 FROM work_dependencies WHERE needs = work_items.id)
+                 OR EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id) AS is_tied",
+            lost.id.as_str(),
+            plain(&why),
+            self.at
+        )?;
+        failed.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        for row in failed {
+            let id = WorkItemId::new(row.id);
+            self.failed.push(id.clone());
+            if row.is_tied {
+                self.over.push_back(Over { id, parent: row.parent.map(WorkItemId::new), what: row.what, status: WorkStatus::Failed });
             }
         }
         Ok(())
@@ -102,22 +190,10 @@ impl Consequences {
         Ended { item, released: self.released, failed: self.failed, parents: self.parents }
     }
 
-    /// Fails an item because one that it needs is over without being done.
-    pub(in crate::store::work) async fn lose(
-        &mut self,
-        transaction: &mut Transaction,
-        standing: Standing,
-        needed: &WorkItem,
-    ) -> Result<()> {
-        let over = Over { id: needed.id.clone(), parent: None, what: needed.what.clone(), status: needed.status };
-        self.fail(transaction, standing, &over).await
-    }
-
-    async fn fail(&mut self, transaction: &mut Transaction, mut standing: Standing, needed: &Over) -> Result<()> {
-        standing.finish(transaction, WorkStatus::Failed, &why_lost(&needed.what, needed.status), self.at).await?;
-        self.failed.push(standing.item.id.clone());
-        self.add(&standing.item);
-        Ok(())
+    /// Fails what needs an item that was over before, without being done.
+    pub(in crate::store::work) async fn lose(&mut self, transaction: &mut Transaction, needed: &WorkItem) -> Result<()> {
+        let lost = Over { id: needed.id.clone(), parent: None, what: needed.what.clone(), status: needed.status };
+        self.fail_dependents(transaction, &lost).await
     }
 
     async fn drop_part(&mut self, transaction: &mut Transaction, mut standing: Standing, parent: &Over) -> Result<()> {
@@ -136,7 +212,7 @@ impl Consequences {
         match Readiness::find(transaction, &standing.item.id).await? {
             Readiness::Held => {}
             Readiness::Free => {
-                standing.go(transaction, WorkStatus::Ready, Some("nothing blocks it any more"), self.at).await?;
+                standing.go(transaction, WorkStatus::Ready, Some(RELEASED), self.at).await?;
                 self.released.push(standing.item.id);
             }
             Readiness::Lost(why) => {
@@ -229,7 +305,7 @@ fn render_lost(status: WorkStatus) -> &'static str {
     if status == WorkStatus::Cancelled { "was cancelled" } else { "failed" }
 }
 
-/// The items that an end may touch and that are not over themselves, in the order of [`Tie`], of equals the oldest first.
+/// The items that an end may touch and that are left after those that are taken on or fail all at once, in the order of [`Tie`], of equals the oldest first.
 async fn list_tied(transaction: &mut Transaction, over: &Over) -> Result<Vec<(Tie, Standing)>> {
     let rows: Vec<TiedColumns> = sql!(
         transaction.on(),
@@ -237,13 +313,14 @@ async fn list_tied(transaction: &mut Transaction, over: &Over) -> Result<Vec<(Ti
         "SELECT 'dependent' AS tie, work_items.*,
              (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
          FROM work_dependencies JOIN work_items ON work_items.id = work_dependencies.item
-         WHERE work_dependencies.needs = $1 AND status NOT IN ('done', 'failed', 'cancelled')
+         WHERE work_dependencies.needs = $1 AND status = 'blocked'
+             AND EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
          UNION ALL SELECT 'part', work_items.*,
              (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id)
          FROM work_items WHERE parent = $1 AND status NOT IN ('done', 'failed', 'cancelled')
          UNION ALL SELECT 'parent', work_items.*,
              (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id)
-         FROM work_items WHERE id = $2 AND status NOT IN ('done', 'failed', 'cancelled')",
+         FROM work_items WHERE id = $2 AND status = 'blocked'",
         over.id.as_str(),
         over.parent.as_ref().map(WorkItemId::as_str)
     )?;
