@@ -105,24 +105,9 @@ impl App {
         }
         let (events, inbox) = mpsc::channel(EVENTS);
         let reception = Arc::new(Reception::default());
-        let memory = Arc::new(Memory { store: store.clone(), clock: clock.clone() });
-        let mut known_accounts = Accounts::default();
-        for identity in store.list_identities().await? {
-            known_accounts.record(identity.account, identity.persona);
-        }
-        let platform = Discord::connect(discord::Options {
-            settings: config.discord.clone(),
-            roster: roster.clone(),
-            known_accounts: known_accounts.clone(),
-            clock: clock.clone(),
-            events,
-            commands: reception.clone(),
-            registrations: memory.clone(),
-            identify_log: memory,
-            timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
-        })
-        .await
-        .context("cannot connect to Discord")?;
+        let known_accounts = known_accounts(&store).await?;
+        let memory = Memory { store: store.clone(), clock: clock.clone() };
+        let platform = connect(&config, &roster, &known_accounts, events, reception.clone(), memory).await?;
         let platform = opened.platform.get_or_init(|| platform).clone();
         let port: Arc<dyn ChatPlatform> = platform.clone();
         let relay = Relay::start(store.clone(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
@@ -161,16 +146,7 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
-        let backlog = Arc::new(Backlog::new(work::desk::Parts {
-            store: store.clone(),
-            roster: roster.clone(),
-            people: people(&config),
-            step: step(&config),
-            most_rejections: config.backlog.attempts,
-            relay: Some(relay.clone()),
-            clock: clock.clone(),
-            ring: work.wake.clone(),
-        }));
+        let backlog = backlog_desk(&config, &work);
         let work = Work::new(work);
         let members = roster.clone();
         let conversation = Conversation::new(
@@ -296,6 +272,46 @@ impl App {
         anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
         Ok(())
     }
+}
+
+/// The accounts of personas that earlier runs have seen.
+async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
+    let mut accounts = Accounts::default();
+    for identity in store.list_identities().await? {
+        accounts.record(identity.account, identity.persona);
+    }
+    Ok(accounts)
+}
+
+/// What people reach the backlog through that these parts work on.
+fn backlog_desk(config: &Config, work: &work::Parts) -> Arc<Backlog> {
+    let work::Parts { store, roster, relay, clock, wake, step, .. } = work.clone();
+    Arc::new(Backlog::new(work::desk::Parts { store, roster, people: people(config), step, relay, clock, ring: wake }))
+}
+
+/// Brings the identities online; what they hear goes to `events`.
+async fn connect(
+    config: &Config,
+    roster: &Arc<Roster>,
+    known_accounts: &Accounts,
+    events: mpsc::Sender<PlatformEvent>,
+    commands: Arc<Reception>,
+    memory: Memory,
+) -> anyhow::Result<Arc<Discord>> {
+    let (clock, memory) = (memory.clock.clone(), Arc::new(memory));
+    Discord::connect(discord::Options {
+        settings: config.discord.clone(),
+        roster: roster.clone(),
+        known_accounts: known_accounts.clone(),
+        clock,
+        events,
+        commands,
+        registrations: memory.clone(),
+        identify_log: memory,
+        timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
+    })
+    .await
+    .context("cannot connect to Discord")
 }
 
 /// What a start that fails closes again. Tasks that run by then hold the store, which left open would keep its lock: the next attempt of this very

@@ -19,7 +19,7 @@ pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
     let setting = Setting { config, roster, clock: Arc::new(SystemClock) };
     let Some(app) = app::start_or_stand_by(setting).await? else { return Ok(()) };
     if let Some(http) = app.http {
-        tracing::info!("health and metrics on http://{http}");
+        tracing::info!("health, metrics and the backlog on http://{http}: /healthz, /metrics, /backlog");
     }
     app.run(PATIENCE).await
 }

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Forget everything that was said and done there.
     #[arg(long)]
     reset: bool,
-    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas.
+    /// Print one line of JSON once every identity is ready: page, api, gateway, guild, channels, people, personas, backlog, metrics.
     #[arg(long)]
     json: bool,
     /// Take part in the terminal instead of the browser.
@@ -166,12 +166,16 @@ fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result
             }
             if let Some(http) = app.and_then(|app| app.http) {
                 fields.insert("metrics".into(), format!("http://{http}/metrics").into());
+                fields.insert("backlog".into(), format!("http://{http}/backlog").into());
             }
         }
         writeln!(out, "{info}")?;
     } else if !args.terminal {
         let who = if args.no_team { "The chat server runs without the team" } else { "The team is in" };
         writeln!(out, "{who}. Open {} in a browser; Ctrl-C ends it.", sandbox.page_url())?;
+        if let Some(http) = app.and_then(|app| app.http) {
+            writeln!(out, "The backlog, live: http://{http}/backlog")?;
+        }
     }
     out.flush()?;
     Ok(())

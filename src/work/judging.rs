@@ -52,13 +52,11 @@ impl Work {
         let parts = self.parts();
         let held = async {
             let journal = self.read_journal(&item).await?;
-            match review(&self.inner.reviewer, &item, &item.evidence, &journal, &parts.kill).await? {
-                Some(judged) => self.record_judgement(&item, judged, &journal).await,
-                None => {
-                    let files = self.read_files(&item).await;
-                    self.ask_people(&item, |voice| voice.ask_review(&item, files)).await
-                }
+            if let Some(judged) = review(&self.inner.reviewer, &item, &item.evidence, &journal, &parts.kill).await? {
+                return self.record_judgement(&item, judged, &journal).await;
             }
+            let files = self.read_files(&item).await;
+            self.ask_people(&item, |voice| voice.ask_review(&item, files)).await
         };
         if let Err(error) = contain(Box::pin(held)).await {
             tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review came to nothing; it is begun again later");

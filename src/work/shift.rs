@@ -189,7 +189,9 @@ impl Work {
                 Ok(Some(ended)) => {
                     tracing::info!(%item, end = name, "a run ended");
                     metrics::counter!("teamroom_work_runs_total", "end" => name).increment(1);
-                    outbox.iter().for_each(|message| self.send_soon(Some(&message.channel)));
+                    for message in &outbox {
+                        self.send_soon(Some(&message.channel));
+                    }
                     if ended.item.status.is_over() {
                         self.inner.learnings.write().await;
                     }

@@ -10,7 +10,7 @@ use crate::clock::SharedClock;
 use crate::domain::message::Spoken;
 use crate::domain::persona::Persona;
 use crate::domain::roster::Roster;
-use crate::domain::usage::TokenUsage;
+use crate::domain::usage::{Purpose, TokenUsage};
 use crate::llm::{Call, ModelMessage, ModelRequest, Models};
 use crate::persona::context::{self, ContextBudget, ContextInput, Question};
 use crate::persona::offline::{self, OfflineQuestion};
@@ -131,7 +131,8 @@ impl Performer {
         .await;
         let mut text = composed.text;
         let key = format!("offline:{}", input.channel.id);
-        if self.store.claim_notice(&key, heard.now, OFFLINE_NOTICE_EVERY).await? {
+        // Work is not read as talk: its answers go into reports and on the board.
+        if input.purpose != Purpose::Step && self.store.claim_notice(&key, heard.now, OFFLINE_NOTICE_EVERY).await? {
             text.push('\n');
             text.push_str(offline::EXPLANATION);
         }

@@ -47,7 +47,9 @@ mod tests {
 
     fn told(pieces: &[&[u8]]) -> String {
         let mut tail = Tail::default();
-        pieces.iter().for_each(|piece| tail.push(piece));
+        for piece in pieces {
+            tail.push(piece);
+        }
         tail.render()
     }
 

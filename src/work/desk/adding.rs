@@ -9,6 +9,7 @@ use crate::domain::signal::essence;
 use crate::domain::text::without_invisible;
 use crate::domain::work::{Execution, ExecutionKind, ItemDraft, Owner, WorkItem, short_id};
 use crate::store::InsertItemsError;
+use crate::work::planner::asked_in;
 
 /// The most characters of how, why and each criterion: as much as a prompt bears.
 const PROSE: usize = 2000;
@@ -71,7 +72,10 @@ impl Backlog {
         let how = clean("how", &draft.how, PROSE)?;
         let why = clean("why", &draft.why, PROSE)?;
         let criteria = check_criteria(&draft.criteria)?;
-        let execution = check_kind(draft, &owner, &what, &how)?;
+        let execution = match check_kind(draft, &owner, &what, &how)? {
+            Some(Execution::Ask { question, .. }) => Some(Execution::Ask { whom: asked_in(&what, &owner, &self.parts.roster), question }),
+            other => other,
+        };
         let item = WorkItem::new(what, owner, asker.origin(), self.parts.clock.now());
         Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
     }

@@ -5,6 +5,8 @@
 mod classify;
 mod rule;
 
+pub(in crate::work) use rule::asked_in;
+
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};

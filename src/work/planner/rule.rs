@@ -27,6 +27,13 @@ const VERBS: [(ExecutionKind, &str); 5] = [
 /// Of these, telling is all that was wanted.
 const TELLING: [&str; 5] = ["inform", "notify", "ping", "remind", "tell"];
 
+/// Who is to be asked: whoever is named behind "ask", else the owner.
+pub(in crate::work) fn asked_in(what: &str, owner: &Owner, roster: &Roster) -> Owner {
+    let named = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1);
+    let named = named.and_then(|name| roster.find_named(&name.to_lowercase()));
+    named.map_or_else(|| owner.clone(), |persona| Owner::Persona(persona.slug.clone()))
+}
+
 /// None where the words do not tell.
 pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Execution> {
     let words: Vec<String> =
@@ -41,9 +48,7 @@ pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Executi
     Some(match kind {
         ExecutionKind::Remind => Execution::Remind { answer: !telling },
         ExecutionKind::Ask => {
-            let named = words.get(1).and_then(|name| roster.find_named(name));
-            let whom = named.map_or_else(|| item.owner.clone(), |persona| Owner::Persona(persona.slug.clone()));
-            Execution::Ask { whom, question: format!("{}. {}", item.what, item.how) }
+            Execution::Ask { whom: asked_in(&item.what, &item.owner, roster), question: format!("{}. {}", item.what, item.how) }
         }
         ExecutionKind::Research => Execution::Research,
         ExecutionKind::Write => Execution::Write,

@@ -127,10 +127,10 @@ mod tests {
     }
 
     fn files(product: &Product) -> Vec<&str> {
-        let path = |claim| match claim {
-            &Claim::File { ref path } => path.as_str(),
-            other => panic!("a file: {other:?}"),
-        };
+        fn path(claim: &Claim) -> &str {
+            let Claim::File { path } = claim else { panic!("a file: {claim:?}") };
+            path
+        }
         product.claims.iter().map(path).collect()
     }
 

@@ -187,10 +187,10 @@ fn made(outcome: Outcome) -> Product {
 }
 
 fn files(product: &Product) -> Vec<&str> {
-    let path = |claim| match claim {
-        &Claim::File { ref path } => path.as_str(),
-        other => panic!("a file: {other:?}"),
-    };
+    fn path(claim: &Claim) -> &str {
+        let Claim::File { path } = claim else { panic!("a file: {claim:?}") };
+        path
+    }
     product.claims.iter().map(path).collect()
 }
 
