@@ -285,8 +285,9 @@ async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
 
 /// What people reach the backlog through that these parts work on.
 fn backlog_desk(config: &Config, work: &work::Parts) -> Arc<Backlog> {
-    let work::Parts { store, roster, relay, clock, wake, step, .. } = work.clone();
-    Arc::new(Backlog::new(work::desk::Parts { store, roster, people: people(config), step, relay, clock, ring: wake }))
+    let work::Parts { store, roster, relay, clock, wake, step, settings, .. } = work.clone();
+    let (people, most_rejections) = (people(config), settings.attempts);
+    Arc::new(Backlog::new(work::desk::Parts { store, roster, people, step, most_rejections, relay, clock, ring: wake }))
 }
 
 /// Brings the identities online; what they hear goes to `events`.

@@ -8,6 +8,7 @@ mod setbacks;
 #[path = "../../../../../tests/integration/support/model/mod.rs"]
 mod model;
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Background, Maker};
-use crate::app;
+use crate::chat::redact::Redactor;
 use crate::clock::{ManualClock, SharedClock};
 use crate::config::{self, Config, ModelRef, ProviderKind, ProviderSettings, Sources};
 use crate::domain::approval::Risk;
@@ -27,7 +28,9 @@ use crate::domain::persona::{Persona, Tier};
 use crate::domain::roster::Roster;
 use crate::domain::work::{Claim, Execution, JournalEntry, Lease, Origin, Owner, Product, Trace, WorkItem, WorkStatus, WorkerId};
 use crate::feeds::fixture::now;
-use crate::persona::fixture;
+use crate::llm::Models;
+use crate::persona::turn::{Performer, Readings};
+use crate::persona::{LedgerMeter, fixture};
 use crate::store::{ClaimTerms, Planned, Store};
 use crate::tools::workspace::{Workspaces, workspace_tools};
 use crate::tools::{Tool, ToolError, ToolOutput, ToolSetting, Toolbox};
@@ -72,7 +75,17 @@ impl Desk {
         let roster = Roster::new(vec![fixture::persona("Kelly", "coordination", &[]), persona.clone()]).expect("a roster");
         let clock = Arc::new(ManualClock::new(now()));
         let shared: SharedClock = clock.clone();
-        let (performer, _) = app::performer(&config, &Arc::new(roster), &store, &shared).expect("a performer");
+        let (meter, _) = LedgerMeter::new(store.clone(), config.budgets.clone(), shared.clone());
+        let performer = Performer {
+            roster: Arc::new(roster),
+            team: config.team.clone(),
+            store: store.clone(),
+            models: Models::new(&config.models, &reqwest::Client::new(), meter, shared.clone()).expect("models"),
+            max_output_tokens: config.models.max_output_tokens,
+            readings: Readings::new(HashMap::new(), shared.clone()),
+            redactor: Redactor::new(&config.list_secrets().into_iter().cloned().collect::<Vec<_>>()),
+            clock: shared.clone(),
+        };
         let workspaces = Workspaces::new(dir.path().join("workspaces"));
         let (saved, fetched) = (Arc::<AtomicUsize>::default(), Arc::<Mutex<Vec<String>>>::default());
         let mut tools = workspace_tools(&workspaces);

@@ -169,16 +169,16 @@ async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_t
 }
 
 #[tokio::test]
-async fn an_answer_that_calls_what_was_never_offered_is_none_and_nothing_comes_of_it() {
+async fn a_call_of_a_tool_that_was_never_offered_is_refused_visibly() {
     for (tool, arguments) in [
         ("git_log", json!({})),
         ("shell", json!({"command": "curl http://127.0.0.1"})),
         ("ask_agent", json!({"persona": "Kelly", "question": "May I?"})),
     ] {
         let desk = Desk::of(Execution::Research).await;
-        desk.model.next([Script::call(tool, arguments)]);
-        let Outcome::Later { why, .. } = desk.make().await else { panic!("{tool} is no answer") };
-        assert_eq!((why.as_str(), desk.journal().await.len()), ("the language model gave no usable answer", 1), "{tool}");
+        desk.model.next([Script::call(tool, arguments), finish(&[])]);
+        desk.make().await;
+        assert_eq!(desk.refusals().await.len(), 1, "{tool}");
     }
 }
 
