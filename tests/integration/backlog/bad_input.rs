@@ -1,0 +1,105 @@
+//! What nobody should hand in, and what changes below the feet of those who work.
+
+use std::time::{Duration, Instant};
+
+use teamroom::domain::roster::Roster;
+use teamroom::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus};
+
+use super::part::{Part, Play, finish, write};
+use super::stage::{Setting, Stage};
+use crate::support::model::Script;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(
+    items_that_wait_for_each_other_are_not_taken,
+    what_nobody_owns_is_not_added,
+    ten_thousand_items_keep_nobody_from_the_first,
+    an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now,
+    the_work_of_a_persona_that_has_left_goes_to_the_coordinator,
+);
+
+async fn items_that_wait_for_each_other_are_not_taken(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let first = stage.item("Pull the cart", "", Execution::Remind { answer: false });
+    let second = WorkItem { depends_on: vec![first.id.clone()], ..stage.item("Buy the horse", "", Execution::Remind { answer: false }) };
+    let circle = [WorkItem { depends_on: vec![second.id.clone()], ..first.clone() }, second.clone()];
+    let error = stage.store.insert_items(&circle, first.created_at).await.expect_err("a circle");
+    assert!(!error.to_string().is_empty());
+    assert_eq!(stage.list().await, Vec::new(), "nothing of it was stored");
+    // The twin: one after the other.
+    stage.put(&[&first, &second]).await;
+    let later = stage.comes_to(&second.id, WorkStatus::Done).await;
+    assert!(stage.read(&first.id).await.updated_at <= later.updated_at);
+}
+
+async fn what_nobody_owns_is_not_added(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let unknown = stage.backlog("add", &[("what", "Check the login page"), ("owner", "nobody-special")]).await;
+    assert!(unknown.contains("nobody") && stage.list().await.is_empty(), "{unknown}");
+    let without = stage.backlog("add", &[("what", "Tell the team about lunch")]).await;
+    assert!(without.contains("Tell the team about lunch"), "{without}");
+    let item = stage.find("Tell the team").await;
+    assert_eq!(item.owner, Owner::Persona("kelly".into()), "the coordinator owns what is nobody's");
+    stage.comes_to(&item.id, WorkStatus::Done).await;
+}
+
+async fn ten_thousand_items_keep_nobody_from_the_first(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let many: Vec<WorkItem> = (0..10_000).map(|n| stage.item(&format!("Write letter {n}"), "", Execution::Write)).collect();
+    let first = stage.item("Tell the team about lunch", "", Execution::Remind { answer: false });
+    stage.put(&[&first]).await;
+    let started = Instant::now();
+    stage.store.insert_items(&many, first.created_at).await.expect("they are stored");
+    stage.comes_to(&first.id, WorkStatus::Done).await;
+    let last = stage.item("Tell the team about dinner", "", Execution::Remind { answer: false });
+    stage.put(&[&last]).await;
+    // Offline nobody can write, so all others wait for a model. None is lost.
+    let waiting = async || stage.store.list_waiting().await.unwrap();
+    while waiting().await.len() < many.len() {
+        assert!(started.elapsed() < Duration::from_mins(2), "{} of them are planned", waiting().await.len());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert!(waiting().await.iter().all(|item| item.wait == Some(Wait::Model)));
+    stage.comes_to(&last.id, WorkStatus::Done).await;
+    eprintln!("10 000 items were planned within {:?}", started.elapsed());
+}
+
+/// Somebody is at work on it and comes to no end.
+async fn stuck(stage: &Stage) -> WorkItem {
+    stage.team.model.on(|_| Script::Hang);
+    let item = stage.item("Describe the prices of hosting", "Look at one shop.", Execution::Write);
+    stage.put(&[&item]).await;
+    eventually("it is worked on", || async { !stage.asked_about("hosting").is_empty() }).await;
+    item
+}
+
+fn carry_on(stage: &Stage) {
+    let replies = vec![write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")];
+    Play::of(vec![Part::new("hosting", replies)]).perform(&stage.team.model);
+}
+
+async fn an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    let item = stuck(&stage).await;
+    carry_on(&stage);
+    let answer = stage.backlog("edit", &[("id", item.short_id()), ("how", "Look at three shops.")]).await;
+    assert!(answer.contains("changed an item"), "{answer}");
+    let done = stage.comes_to(&item.id, WorkStatus::Done).await;
+    assert_eq!((done.how.as_str(), done.attempts), ("Look at three shops.", 0));
+    let last = stage.asked_about("hosting").pop().unwrap();
+    assert!(last.prompt().contains("three shops") && !last.prompt().contains("one shop"), "{}", last.prompt());
+}
+
+async fn the_work_of_a_persona_that_has_left_goes_to_the_coordinator(backing: Backing) {
+    let mut stage = Setting::on(backing).with_model().open().await;
+    let item = stuck(&stage).await;
+    stage.team.stop_app().await;
+    carry_on(&stage);
+    let staying = stage.team.roster.personas().iter().filter(|persona| persona.slug.as_str() != "eliza").cloned().collect();
+    stage.team.roster = Roster::new(staying).expect("a roster");
+    stage.team.config.discord.tokens.remove(&"eliza".into());
+    stage.team.start_app().await;
+    let done = stage.comes_to(&item.id, WorkStatus::Done).await;
+    assert_eq!((&done.owner, done.persona.as_ref().map(ToString::to_string).as_deref()), (&Owner::Persona("kelly".into()), Some("kelly")));
+    stage.hears("✔ Kelly: Describe the prices of hosting").await;
+}

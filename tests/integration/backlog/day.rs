@@ -1,0 +1,139 @@
+//! From a standup's Day Report to items that are done, with what proves them.
+
+use std::time::Duration;
+
+use serde_json::json;
+use teamroom::domain::work::{Evidence, Execution, Judge, WorkStatus};
+
+use super::host::Page;
+use super::part::{Part, Play, fetch, finish, write};
+use super::stage::{HERE, PERSON, Setting, Stage};
+use crate::support::model::Script;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind, what_a_standup_decides_is_researched_written_and_built);
+
+const START: &str = "let's do a new standup kelly";
+
+async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(backing: Backing) {
+    let stage = Setting::on(backing).with_person().open().await;
+    stage.web.lay_out("market", Page::Down);
+    hold(&stage).await;
+
+    // A feed without data is watched until it gives some.
+    let repair = stage.find("Repair the feed market").await;
+    let waiting = stage.until(&repair.id, "put off", |item| item.status == WorkStatus::Ready && item.not_before.is_some()).await;
+    assert_eq!(waiting.attempts, 0, "nobody's fault");
+    stage.web.lay_out("market", Page::Json(json!({"price": 187.25}).to_string()));
+    stage.pass(Duration::from_mins(5)).await;
+    let repaired = stage.comes_to(&repair.id, WorkStatus::Done).await;
+    assert!(matches!(repaired.evidence.as_slice(), [Evidence::Reading { feed, .. }] if feed == "market"), "{:?}", repaired.evidence);
+    stage.hears("✔ Oracle: Repair the feed market").await;
+
+    // A person is told and answers by button.
+    let added = stage.backlog("add", &[("what", "Sign the contract"), ("owner", "me")]).await;
+    assert!(added.contains("Sign the contract"), "{added}");
+    let contract = stage.find("Sign the contract").await;
+    stage.comes_to(&contract.id, WorkStatus::Waiting).await;
+    stage.press("to be done", "Done").await;
+    let signed = stage.read(&contract.id).await;
+    assert_eq!(signed.status, WorkStatus::Done);
+    assert!(matches!(signed.evidence.as_slice(), [Evidence::Delivered { .. }, Evidence::Answer { .. }]), "{:?}", signed.evidence);
+    stage.hears("Sign the contract — answer by").await;
+
+    // A week later what moved is asked about, and what nobody touched is brought to mind again.
+    stage.backlog("add", &[("what", "Call the bank"), ("owner", "me")]).await;
+    let bank = stage.find("Call the bank").await;
+    stage.comes_to(&bank.id, WorkStatus::Waiting).await;
+    stage.web.lay_out("shop", Page::Json(json!({"latency": 940}).to_string()));
+    stage.pass(Duration::from_hours(8 * 24)).await;
+    hold(&stage).await;
+    let moved = stage.find("Check why shop latency moved").await;
+    let told = stage.comes_to(&moved.id, WorkStatus::Done).await;
+    assert!(matches!(told.evidence.as_slice(), [Evidence::Answer { by, .. }] if by == "Vince"), "{:?}", told.evidence);
+    let follow_up = stage.find("Follow up on").await;
+    stage.comes_to(&follow_up.id, WorkStatus::Waiting).await;
+    stage.press("Follow up on", "Not needed").await;
+    assert_eq!(stage.read(&follow_up.id).await.status, WorkStatus::Cancelled);
+
+    stage.shows(&repaired, &["Stands: **done**", "market", "Evidence"]).await;
+    let learnt = || stage.learnings();
+    eventually("the lessons are written", || async { ["Repair the feed market", "Sign the contract", "latency"].iter().all(|text| learnt().contains(text)) })
+        .await;
+}
+
+async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing) {
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| config.backlog.test_command = ["grep", "-q", "A,9", "table.csv"].map(str::to_owned).into())
+        .open()
+        .await;
+    let prices = stage.web.url("prices");
+    let action = |what: &str, how: &str, owner: &str, kind: &str| {
+        json!({"what": what, "how": how, "why": "The bill rose.", "owner": owner, "urgency": "today", "execution": kind})
+    };
+    let actions = json!([
+        action("Compare the costs of hosting", &format!("Read {prices}."), "Eliza", "research"),
+        action("Draft a letter to the landlord", "One page.", "Solus", "write"),
+        action("Build the table of all shops", "As CSV.", "Sentinel", "build"),
+        action("Paint the old fence green", "With a brush.", "Nobody Special", "build"),
+        action("Sweep every floor of the house", "With a broom.", "", "build"),
+    ]);
+    let researched = vec![
+        fetch(&prices),
+        write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).\n")),
+        Script::call("finish", json!({"summary": "Shop A asks $9.", "files": ["costs.md"], "lesson": "Shop B hides its price."})),
+    ];
+    let parts = vec![
+        Part::new("of hosting", researched),
+        Part::new("landlord", vec![Script::say("# Letter\n\nDear landlord, the heating is cold.\n")]),
+        Part::new("of all shops", vec![write("table.csv", "shop,price\nA,9\n"), finish("table.csv")]),
+    ];
+    Play::of(parts).actions(actions).perform(&stage.team.model);
+    stage.team.say(HERE, START).await;
+
+    let hosting = stage.find("Compare the costs of hosting").await;
+    let hosting = stage.comes_to(&hosting.id, WorkStatus::Done).await;
+    let has = |found: &[Evidence], which: fn(&Evidence) -> bool| found.iter().any(which);
+    assert!(has(&hosting.evidence, |found| matches!(found, Evidence::File { path, .. } if path == "costs.md")), "{:?}", hosting.evidence);
+    assert!(hosting.evidence.iter().any(|found| matches!(found, Evidence::Link { url, .. } if *url == prices)), "{:?}", hosting.evidence);
+    let by_another = |found: &Evidence| matches!(found, Evidence::Review { by: Judge::Persona(by), .. } if by.as_str() != "eliza");
+    assert!(has(&hosting.evidence, by_another), "{:?}", hosting.evidence);
+    let letter = stage.find("Draft a letter to the landlord").await;
+    let letter = stage.comes_to(&letter.id, WorkStatus::Done).await;
+    assert!(has(&letter.evidence, |found| matches!(found, Evidence::File { path, .. } if path.ends_with(".md"))), "{:?}", letter.evidence);
+    let table = stage.find("Build the table of all shops").await;
+    let table = stage.comes_to(&table.id, WorkStatus::Done).await;
+    // Where no command can be confined, somebody judges.
+    let tested = |found: &Evidence| matches!(found, Evidence::Test { exit_code: 0, .. } | Evidence::Review { .. });
+    assert!(has(&table.evidence, tested), "{:?}", table.evidence);
+    assert_eq!(stage.list().await.len(), 3, "what nobody owns is no item");
+
+    stage.hears("✔ Eliza: Compare the costs of hosting").await;
+    stage.hears("✔ Solus: Draft a letter to the landlord").await;
+    stage.hears("✔ Sentinel: Build the table of all shops").await;
+    stage.shows(&hosting, &["Stands: **done**", "costs.md", "Shop A asks $9"]).await;
+    let learnt = || stage.learnings();
+    eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
+
+    // Whoever works on the subject next is told.
+    let next = stage.item("Compare the costs of hosting anew", &format!("See {prices}."), Execution::Research);
+    stage.put(&[&next]).await;
+    stage.comes_to(&next.id, WorkStatus::Done).await;
+    let asked = stage.asked_about("hosting anew");
+    assert!(asked[0].prompt().contains("Shop B hides its price."), "{}", asked[0].prompt());
+}
+
+/// A person calls a standup and has nothing to say in it.
+async fn hold(stage: &Stage) {
+    let invited = async || stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("your report, please")).count();
+    let reported = async || {
+        let is_card = |shown: &&crate::support::team::Shown| shown.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report"));
+        stage.team.answers(HERE).await.iter().filter(is_card).count()
+    };
+    let (invitations, reports) = (invited().await, reported().await);
+    stage.team.say(HERE, START).await;
+    eventually(&format!("{PERSON} is asked"), || async { invited().await > invitations }).await;
+    stage.team.say(HERE, "Nothing from me.").await;
+    eventually("the report is posted", || async { reported().await > reports }).await;
+}

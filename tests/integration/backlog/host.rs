@@ -1,0 +1,77 @@
+//! Pages and feeds on loopback, whose content a test changes.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::response::{IntoResponse as _, Response};
+use tokio::net::TcpListener;
+
+/// What a path answers.
+#[derive(Clone)]
+pub(super) enum Page {
+    Html(String),
+    Json(String),
+    /// It is somewhere else.
+    To(String),
+    Down,
+}
+
+/// A web server that remembers how often it was asked. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Host {
+    shared: Arc<Mutex<Shared>>,
+    /// `127.0.0.1:port`.
+    pub(super) address: String,
+}
+
+#[derive(Default)]
+struct Shared {
+    pages: HashMap<String, Page>,
+    asked: usize,
+}
+
+impl Host {
+    pub(super) async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let shared = Arc::<Mutex<Shared>>::default();
+        let router = Router::new().fallback(serve).with_state(shared.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { shared, address }
+    }
+
+    pub(super) fn lay_out(&self, path: &str, page: Page) {
+        lock(&self.shared).pages.insert(format!("/{path}"), page);
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.address)
+    }
+
+    pub(super) fn port(&self) -> &str {
+        self.address.rsplit_once(':').expect("a port").1
+    }
+
+    pub(super) fn count_asked(&self) -> usize {
+        lock(&self.shared).asked
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().expect("no test panics with it")
+}
+
+async fn serve(State(shared): State<Arc<Mutex<Shared>>>, request: Request) -> Response {
+    let mut shared = lock(&shared);
+    shared.asked += 1;
+    match shared.pages.get(request.uri().path()) {
+        Some(Page::Html(text)) => ([(CONTENT_TYPE, "text/html")], format!("<html><body>{text}</body></html>")).into_response(),
+        Some(Page::Json(text)) => ([(CONTENT_TYPE, "application/json")], text.clone()).into_response(),
+        Some(Page::To(url)) => (StatusCode::FOUND, [(LOCATION, url.clone())]).into_response(),
+        Some(Page::Down) | None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}

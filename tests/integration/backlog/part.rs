@@ -1,0 +1,93 @@
+//! What the scripted model does, by which item it works on.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::model::{Asked, Script, ScriptedModel};
+
+/// What is done about an item, reply by reply.
+#[derive(Clone)]
+pub(super) struct Part {
+    /// Something that stands in the item and in no other.
+    word: String,
+    first: Vec<Script>,
+    /// In later runs, which are told why the first was not accepted.
+    again: Vec<Script>,
+}
+
+impl Part {
+    pub(super) fn new(word: &str, replies: Vec<Script>) -> Self {
+        Self { word: word.to_owned(), again: replies.clone(), first: replies }
+    }
+
+    pub(super) fn again(mut self, replies: Vec<Script>) -> Self {
+        self.again = replies;
+        self
+    }
+}
+
+/// Everything that the model does in a story.
+#[derive(Clone)]
+pub(super) struct Play {
+    parts: Vec<Part>,
+    actions: Json,
+    verdict: Json,
+}
+
+impl Play {
+    /// Whoever reviews accepts.
+    pub(super) fn of(parts: Vec<Part>) -> Self {
+        Self { parts, actions: json!([]), verdict: json!({"accepted": true, "reasons": ["It answers what was asked."]}) }
+    }
+
+    /// The standup decides this.
+    pub(super) fn actions(mut self, actions: Json) -> Self {
+        self.actions = actions;
+        self
+    }
+
+    pub(super) fn rejecting(mut self, why: &str) -> Self {
+        self.verdict = json!({"accepted": false, "reasons": [why]});
+        self
+    }
+
+    pub(super) fn perform(self, model: &ScriptedModel) {
+        model.on(move |asked| self.answer(asked));
+    }
+
+    fn answer(&self, asked: &Asked) -> Script {
+        if let Some(schema) = &asked.schema {
+            let schema = schema.to_string();
+            return Script::Json(if schema.contains("tldr") {
+                json!({"tldr": ["All is well."], "actions": self.actions, "lessons": []})
+            } else if schema.contains("accepted") {
+                self.verdict.clone()
+            } else {
+                json!({"execution": "remind"})
+            });
+        }
+        if !is_work(asked) {
+            return Script::say("Forty orders a day.");
+        }
+        let prompt = &asked.messages[0].text;
+        let part = self.parts.iter().find(|part| prompt.contains(&part.word)).unwrap_or_else(|| panic!("nobody plays {prompt}"));
+        let replies = if prompt.contains("why the last try was not accepted") { &part.again } else { &part.first };
+        replies[asked.tool_results().min(replies.len() - 1)].clone()
+    }
+}
+
+/// Whether somebody works on an item.
+pub(super) fn is_work(asked: &Asked) -> bool {
+    asked.tools.iter().any(|tool| tool == "finish")
+}
+
+pub(super) fn fetch(url: &str) -> Script {
+    Script::call("fetch_page", json!({"url": url}))
+}
+
+pub(super) fn write(path: &str, text: &str) -> Script {
+    Script::call("workspace_write", json!({"path": path, "text": text}))
+}
+
+pub(super) fn finish(file: &str) -> Script {
+    Script::call("finish", json!({"summary": "It is written.", "files": [file]}))
+}

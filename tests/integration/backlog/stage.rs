@@ -1,0 +1,268 @@
+//! A team with a backlog, a host of pages that the operator listed, time that can be hurried, and a person.
+
+use std::time::{Duration, Instant};
+
+use reqwest::Method;
+use serde_json::{Value as Json, json};
+use teamroom::clock::{Clock as _, ManualClock, SystemClock};
+use teamroom::config::{Config, ListedHost, ProviderKind};
+use teamroom::domain::ids::WorkItemId;
+use teamroom::domain::persona::FeedSpec;
+use teamroom::domain::schedule::JobAction;
+use teamroom::domain::work::{Execution, JournalEntry, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::store::{ItemFilter, Store};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::host::{Host, Page};
+use super::part::is_work;
+use crate::support::command::{invoke, sub_command, text};
+use crate::support::model::Asked;
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
+
+/// Where the team meets and says what became of its items.
+pub(super) const HERE: &str = "daily-standup";
+
+/// What the person is called in standups.
+pub(super) const PERSON: &str = "Ann";
+
+/// For how long something is waited for that must happen.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// Time goes on in steps of this, and is hurried by `MOMENT` between two looks at something that nobody is at work on.
+const STEP: Duration = Duration::from_millis(20);
+const MOMENT: Duration = Duration::from_millis(500);
+
+pub(super) struct Stage {
+    pub(super) team: TestTeam,
+    /// The team's own, opened beside it.
+    pub(super) store: Store,
+    pub(super) clock: ManualClock,
+    pub(super) web: Host,
+    _time: AbortOnDropHandle<()>,
+}
+
+/// How a test wants its stage.
+pub(super) struct Setting {
+    wanted: Wanted,
+    person: bool,
+}
+
+impl Setting {
+    pub(super) fn on(backing: Backing) -> Self {
+        let wanted = Wanted::on(backing).configure(|config| {
+            config.standup.pause = Duration::ZERO;
+            // Tests move time by days; the sandbox dates messages by the machine's clock.
+            config.chat.max_age = Duration::from_hours(24 * 365);
+            // Standups are called by the tests, not by the time of day.
+            config.schedules.jobs.retain(|job| job.action == JobAction::SettlePredictions);
+        });
+        Self { wanted, person: false }
+    }
+
+    pub(super) fn with_model(mut self) -> Self {
+        self.wanted = self.wanted.model(ProviderKind::OpenAi);
+        self
+    }
+
+    /// With the person of the sandbox among those who report.
+    pub(super) fn with_person(mut self) -> Self {
+        self.person = true;
+        self
+    }
+
+    pub(super) fn configure(mut self, change: impl Fn(&mut Config) + Send + 'static) -> Self {
+        self.wanted = self.wanted.configure(change);
+        self
+    }
+
+    pub(super) async fn open(self) -> Stage {
+        let web = Host::open().await;
+        web.lay_out("prices", Page::Html("<h1>Prices</h1><p>Shop A asks $9 a month.</p>".into()));
+        web.lay_out("shop", Page::Json(json!({"latency": 412}).to_string()));
+        web.lay_out("market", Page::Json(json!({"price": 187.25}).to_string()));
+        let clock = ManualClock::new(SystemClock.now());
+        let listed = ListedHost::parse(&web.address).expect("a host");
+        let (shop, market) = (web.url("shop"), web.url("market"));
+        let wanted = self.wanted.clock(clock.clone()).without_app().configure(move |config| config.tools.hosts.push(listed.clone()));
+        // Without feeds of their own, so that a prompt holds nothing from outside but what a story puts there.
+        let wanted = wanted.personas(move |personas| {
+            for persona in personas {
+                persona.feeds = match persona.slug.as_str() {
+                    "vince" => vec![feed("shop", &shop, "latency")],
+                    "oracle" => vec![feed("market", &market, "price")],
+                    _ => Vec::new(),
+                };
+            }
+        });
+        let mut team = wanted.start().await;
+        if self.person {
+            let person = &team.sandbox().people()[0];
+            team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
+        }
+        let time = tokio::spawn(go_on(clock.clone()));
+        team.start_app().await;
+        let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
+        Stage { team, store, clock, web, _time: AbortOnDropHandle::new(time) }
+    }
+}
+
+fn feed(name: &str, url: &str, value: &str) -> FeedSpec {
+    let settings = json!({"url": url, "values": {value: format!("/{value}")}});
+    let Json::Object(settings) = settings else { unreachable!("settings are an object") };
+    FeedSpec { kind: "http_json".into(), name: name.into(), settings }
+}
+
+async fn go_on(clock: ManualClock) {
+    loop {
+        tokio::time::sleep(STEP).await;
+        clock.advance(STEP);
+    }
+}
+
+impl Stage {
+    /// An item of Eliza's that a person wants: its words are nobody else's.
+    pub(super) fn item(&self, what: &str, how: &str, execution: Execution) -> WorkItem {
+        let person = &self.team.sandbox().people()[0];
+        let origin = Origin::Person { id: person.id.as_str().into(), name: person.name.clone(), message: None };
+        WorkItem {
+            how: how.to_owned(),
+            execution: Some(execution),
+            channel: Some(self.team.channel(HERE).into()),
+            ..WorkItem::new(what, Owner::Persona("eliza".into()), origin, self.clock.now())
+        }
+    }
+
+    pub(super) async fn put(&self, items: &[&WorkItem]) {
+        let items: Vec<WorkItem> = items.iter().map(|item| (*item).clone()).collect();
+        self.store.insert_items(&items, self.clock.now()).await.expect("they are stored");
+    }
+
+    pub(super) async fn read(&self, id: &WorkItemId) -> WorkItem {
+        self.store.find_item(id).await.expect("the store answers").expect("it is there")
+    }
+
+    pub(super) async fn list(&self) -> Vec<WorkItem> {
+        self.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, limit: 20_000 }).await.expect("the store answers")
+    }
+
+    /// The item that begins like this, as soon as there is one.
+    pub(super) async fn find(&self, what: &str) -> WorkItem {
+        let find = async || self.list().await.into_iter().find(|item| item.what.starts_with(what));
+        eventually(what, || async { find().await.is_some() }).await;
+        find().await.expect("it is there")
+    }
+
+    /// Hurries on until an item has come to a status.
+    pub(super) async fn comes_to(&self, id: &WorkItemId, status: WorkStatus) -> WorkItem {
+        self.until(id, status.as_str(), |item| item.status == status).await
+    }
+
+    /// Hurries on until something holds of an item.
+    pub(super) async fn until(&self, id: &WorkItemId, what: &str, holds: impl Fn(&WorkItem) -> bool) -> WorkItem {
+        let started = Instant::now();
+        loop {
+            let item = self.read(id).await;
+            if holds(&item) {
+                return item;
+            }
+            if started.elapsed() > PATIENCE {
+                panic!("never {what}: {item:#?}\n{:#?}\n{:#?}", self.store.list_events(id).await, self.journal(id).await);
+            }
+            // What is under way takes real time.
+            if item.status != WorkStatus::InProgress {
+                self.clock.advance(MOMENT);
+            }
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// What was done about an item in all its runs.
+    pub(super) async fn journal(&self, id: &WorkItemId) -> Vec<JournalEntry> {
+        let mut entries = Vec::new();
+        for run in self.store.list_runs(id).await.expect("the store answers") {
+            let journal = self.store.list_journal(id, run).await.expect("the store answers");
+            entries.extend(journal.into_iter().map(|(entry, _)| entry));
+        }
+        entries
+    }
+
+    /// Why calls were refused.
+    pub(super) async fn refusals(&self, id: &WorkItemId) -> Vec<String> {
+        let refused = |entry| match entry {
+            JournalEntry::Returned { refused: true, text, .. } => Some(text),
+            _ => None,
+        };
+        self.journal(id).await.into_iter().filter_map(refused).collect()
+    }
+
+    /// What the model was asked about an item that names `word`.
+    pub(super) fn asked_about(&self, word: &str) -> Vec<Asked> {
+        self.team.model.requests().into_iter().filter(|asked| is_work(asked) && asked.messages[0].text.contains(word)).collect()
+    }
+
+    /// Waits until the team has said something that holds `text`.
+    pub(super) async fn hears(&self, text: &str) -> Shown {
+        let said = async || self.team.answers(HERE).await.into_iter().rfind(|shown| shown.text.contains(text));
+        eventually(text, || async { said().await.is_some() }).await;
+        said().await.expect("it was said")
+    }
+
+    /// `/backlog <action>` with texts; the answer.
+    pub(super) async fn backlog(&self, action: &str, options: &[(&str, &str)]) -> String {
+        text(&invoke(&self.team, HERE, "backlog", sub_command(action, options)).await).to_owned()
+    }
+
+    /// `/backlog show` tells all of this.
+    pub(super) async fn shows(&self, item: &WorkItem, wanted: &[&str]) {
+        let before = self.team.history(HERE).await.len();
+        self.backlog("show", &[("id", item.short_id())]).await;
+        // A long answer comes in several messages.
+        let shown = async || self.team.history(HERE).await[before..].iter().map(|shown| shown.text.clone()).collect::<Vec<_>>().join("\n");
+        let holds = async || {
+            let shown = shown().await;
+            wanted.iter().all(|text| shown.contains(text))
+        };
+        let started = Instant::now();
+        while !holds().await {
+            assert!(started.elapsed() < Duration::from_secs(5), "{wanted:?} in\n{}", shown().await);
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// The person presses a button of the newest message that holds `text`; the answer.
+    pub(super) async fn press(&self, text: &str, label: &str) -> String {
+        let message = self.hears(text).await;
+        self.press_on(&message, label).await
+    }
+
+    pub(super) async fn press_on(&self, message: &Shown, label: &str) -> String {
+        let buttons = message.raw["components"][0]["components"].as_array().expect("a message with buttons");
+        let button = buttons.iter().find(|button| button["label"] == label).expect("the button");
+        let before = self.team.history(HERE).await.len();
+        let body = json!({
+            "type": 3, "application_id": message.raw["author"]["id"], "guild_id": self.team.sandbox().guild_id(),
+            "channel_id": self.team.channel(HERE), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
+            "data": {"component_type": 2, "custom_id": button["custom_id"]},
+        });
+        self.team.call(Method::POST, "/interactions", Some(body)).await;
+        let answer = async || {
+            let history = self.team.history(HERE).await.into_iter().skip(before);
+            history.filter(|shown| shown.raw["message_reference"]["message_id"] == message.raw["id"]).find(|shown| !shown.text.is_empty())
+        };
+        eventually("the press is answered", || async { answer().await.is_some() }).await;
+        answer().await.expect("an answer").text
+    }
+
+    /// Time jumps by days or minutes; whoever looks at the clock now and then has seen it.
+    pub(super) async fn pass(&self, time: Duration) {
+        let look = Duration::from_secs(31);
+        for step in [time.saturating_sub(2 * look), look, look] {
+            self.clock.advance(step);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    pub(super) fn learnings(&self) -> String {
+        std::fs::read_to_string(self.team.config.data.join("learnings.md")).unwrap_or_default()
+    }
+}
