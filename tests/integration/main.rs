@@ -1,5 +1,6 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
+mod backlog_crashes;
 mod backlog_surfaces;
 mod board;
 mod discord;
