@@ -148,7 +148,9 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
             let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = {round}", item.id);
             eventually("it is claimed", || async { wall::count(&team, &held).await == 1 }).await;
         }
-        eventually("both are told", || async { said(&team, |text| text.contains("to be done")).await.len() == 2 }).await;
+        for subject in ["Laurel", "Maple"] {
+            eventually("it is told", || async { !said(&team, |text| text.contains(subject)).await.is_empty() }).await;
+        }
         tokio::time::sleep(Duration::from_millis(500)).await;
         process.kill();
     }
@@ -159,7 +161,7 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
     all_over(&team, &store).await;
     for (item, subject) in items.iter().zip(["Laurel", "Maple"]) {
         expect_done_once(&team, &store, item, subject).await;
-        let reminders = said(&team, |text| text.contains("to be done") && text.contains(subject)).await.len();
+        let reminders = said(&team, |text| text.starts_with('⏰') && text.contains(subject)).await.len();
         assert_eq!(reminders, 1, "{:#?}", texts(&team).await);
     }
     store.close().await;

@@ -71,7 +71,7 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     kill_twice_once(&team, "it waits for an answer", waits).await;
 
     let process = TeamProcess::start(&team, &[]).await;
-    let reminders = said(&team, |text| text.contains("to be done")).await;
+    let reminders = said(&team, |text| text.starts_with('⏰')).await;
     assert_eq!(reminders.len(), 1, "{:#?}", texts(&team).await);
     press(&team, &reminders[0], "work:done:").await;
     eventually("the answer is stored", || async { read(&store, &item).await.status == WorkStatus::Done }).await;

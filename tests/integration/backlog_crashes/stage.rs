@@ -22,12 +22,22 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// Hands beside the built-in team, so that as many items are in progress as there are boundaries.
 const MORE: [(&str, &str); 3] = [("amy", "Amy"), ("ben", "Ben"), ("cleo", "Cleo")];
 
+const SETTINGS: &str = r#"
+[backlog]
+parallel = 16
+every = "1s"
+[chat]
+operators = ["*"]
+[schedules.standup]
+enabled = false
+"#;
+
 /// A team of its own processes, with personas that read no feeds: what a run begins with is a person's own words.
 pub(super) async fn team(backing: Backing) -> TestTeam {
     let wanted = MORE.into_iter().fold(Wanted::on(backing), |wanted, (slug, name)| wanted.persona(slug, name));
     let team = wanted.model(ProviderKind::OpenAi).without_app().start().await;
     team.model.on(answer);
-    std::fs::write(team.path("teamroom.toml"), "[backlog]\nparallel = 16\nevery = \"1s\"\n[schedules.standup]\nenabled = false\n").unwrap();
+    std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
     std::fs::create_dir(team.path("personas")).unwrap();
     for (file, text) in BUILT_IN {
         std::fs::write(team.path("personas").join(file), without_feeds(text)).unwrap();
