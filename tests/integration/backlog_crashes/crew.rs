@@ -13,17 +13,36 @@ const MOMENT: Duration = Duration::from_millis(40);
 
 pub(super) struct Member {
     pub(super) process: TeamProcess,
-    log: PathBuf,
+    log: Log,
+}
+
+/// What a process says; shown when the test fails.
+struct Log(PathBuf);
+
+impl Log {
+    fn read(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap_or_default()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let text = self.read();
+            let lines: Vec<_> = text.lines().filter(|line| !line.contains("online")).collect();
+            println!("{}:\n{}", self.0.display(), lines[lines.len().saturating_sub(40)..].join("\n"));
+        }
+    }
 }
 
 impl Member {
     pub(super) fn spawn(team: &TestTeam, name: &str) -> Self {
         let log = team.path(&format!("{name}.log"));
-        Self { process: TeamProcess::spawn_logging(team, &log), log }
+        Self { process: TeamProcess::spawn_logging(team, &log), log: Log(log) }
     }
 
     pub(super) fn log(&self) -> String {
-        std::fs::read_to_string(&self.log).unwrap()
+        self.log.read()
     }
 
     /// How often it was told that what it held is somebody else's by now.

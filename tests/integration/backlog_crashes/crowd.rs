@@ -5,12 +5,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::work::{Evidence, Execution, JournalEntry, Owner, WorkItem, WorkStatus};
+use teamroom::domain::work::{Evidence, JournalEntry, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
 use super::crew::{Member, is_held};
-use super::stage::{all_over, eventually, item, open, read, subject_of, team, texts};
+use super::stage::{all_over, eventually, open, question, read, subject_of, team, texts};
 use super::wall;
 use crate::support::model::{Asked, Script};
 use crate::support::number_from;
@@ -28,12 +27,8 @@ const LONG: usize = 300;
 async fn deal_out(team: &TestTeam, store: &Store, many: usize) -> Vec<WorkItem> {
     let takes = Duration::from_secs(30).mul_f64(HANDS.len() as f64 / many as f64).min(Duration::from_secs(3));
     team.model.on(move |asked: &Asked| Script::SayAfter(takes, format!("The {} is where it was.", subject_of(asked))));
-    let deal = |(number, slug): (usize, &&str)| {
-        let hand = Owner::Persona(PersonaSlug::new(*slug));
-        let question = format!("Describe the Item{number:04} in one sentence.");
-        item(team, hand.clone(), question.trim_end_matches(" in one sentence."), Execution::Ask { whom: hand, question: question.clone() })
-    };
-    let items: Vec<_> = HANDS.iter().cycle().take(many).enumerate().map(deal).collect();
+    let dealt = HANDS.iter().cycle().take(many).enumerate();
+    let items: Vec<_> = dealt.map(|(number, hand)| question(team, hand, &format!("Item{number:04}"))).collect();
     store.insert_items(&items, chrono::Utc::now()).await.unwrap();
     items
 }

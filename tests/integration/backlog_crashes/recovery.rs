@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use teamroom::domain::work::{Execution, Owner, WorkStatus};
+use teamroom::domain::work::WorkStatus;
 
 use super::crew::Member;
-use super::stage::{all_over, eventually, expect_done_once, item, open, read, subject_of, team};
+use super::stage::{all_over, eventually, expect_done_once, open, question, read, subject_of, team};
 use super::wall;
 use crate::support::model::Script;
 use crate::support::number_from;
@@ -38,9 +38,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
     let mut times = Vec::new();
     for round in 0..=kills {
         let subject = format!("Item{round:04}");
-        let hand = Owner::Persona("vince".into());
-        let execution = Execution::Ask { whom: hand.clone(), question: format!("Describe the {subject}.") };
-        let item = item(&team, hand, &format!("Describe the {subject}"), execution);
+        let item = question(&team, "vince", &subject);
         store.insert_items(std::slice::from_ref(&item), chrono::Utc::now()).await.unwrap();
         let asked = || async { team.model.requests().iter().any(|asked| subject_of(asked) == subject) };
         eventually("its worker is at it", asked).await;

@@ -85,6 +85,13 @@ pub(super) fn document(team: &TestTeam, persona: &str, subject: &str) -> WorkIte
     item(team, owner, &format!("Describe the {subject}"), Execution::Write)
 }
 
+/// Something that a persona is asked, and says in one sentence.
+pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
+    let whom = Owner::Persona(PersonaSlug::new(persona));
+    let asked = Execution::Ask { whom: whom.clone(), question: format!("Describe the {subject} in one sentence.") };
+    item(team, whom, &format!("Describe the {subject}"), asked)
+}
+
 pub(super) fn item(team: &TestTeam, owner: Owner, what: &str, execution: Execution) -> WorkItem {
     let channel = Some(team.channel(HERE).into());
     WorkItem { execution: Some(execution), channel, ..WorkItem::new(what, owner, Origin::CommandLine, Utc::now()) }
