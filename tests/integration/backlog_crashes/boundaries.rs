@@ -6,8 +6,8 @@ use teamroom::domain::work::{Execution, JournalEntry, Owner, WorkItem, WorkStatu
 use teamroom::store::Store;
 
 use super::stage::{
-    all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said,
-    subject_of, team, texts,
+    all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said, subject_of, team,
+    texts,
 };
 use super::wall::{self, Before};
 use crate::support::model::Script;
@@ -103,7 +103,8 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
         assert_eq!(begun, 1, "the call that changes something was begun once: {journal:#?}");
     }
     let of_the_unknown = store.list_journal(&items[3].id, 0).await.unwrap();
-    let told = |(entry, _): &(JournalEntry, _)| matches!(entry, JournalEntry::Returned { text, .. } if text.contains("It is not known whether"));
+    let told =
+        |(entry, _): &(JournalEntry, _)| matches!(entry, JournalEntry::Returned { text, .. } if text.contains("It is not known whether"));
     assert!(of_the_unknown.iter().any(told), "a call into which the kill fell is not repeated, and says so: {of_the_unknown:#?}");
     store.close().await;
 }
