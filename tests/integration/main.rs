@@ -1,6 +1,7 @@
 //! All integration tests in one binary: one link, one PostgreSQL server.
 
 mod backlog;
+mod backlog_crashes;
 mod backlog_surfaces;
 mod board;
 mod discord;

@@ -1,6 +1,8 @@
 //! The team as a process of its own, so that it can be killed.
 
+use std::fs::File;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -35,6 +37,14 @@ impl TeamProcess {
         let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
         let mut command = Self::command(team, &listen);
         command.envs(extra.iter().copied());
+        Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
+    }
+
+    /// The same with its log in a file.
+    pub(crate) fn spawn_logging(team: &TestTeam, log: &Path) -> Self {
+        let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
+        let mut command = Self::command(team, &listen);
+        command.stderr(File::create(log).expect("a file for the log"));
         Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
     }
 
@@ -75,6 +85,11 @@ impl TeamProcess {
     /// Stops its every thread without telling it, as a machine that sleeps does.
     pub(crate) fn freeze(&self) {
         self.signal("-STOP");
+    }
+
+    /// Lets it go on as if nothing had been.
+    pub(crate) fn thaw(&self) {
+        self.signal("-CONT");
     }
 
     fn signal(&self, signal: &str) {

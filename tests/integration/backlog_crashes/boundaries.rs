@@ -1,0 +1,172 @@
+//! `kill -9` behind every step of a run, twice in a row and once more while what was held is not yet taken back.
+
+use std::time::Duration;
+
+use teamroom::domain::work::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
+use teamroom::store::Store;
+
+use super::stage::{
+    all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said, subject_of, team,
+    texts,
+};
+use super::wall::{self, Before};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, on_both_stores};
+
+on_both_stores!(killed_behind_each_step_of_a_run, killed_before_a_run, killed_with_a_product_of_no_model);
+
+/// Where an item stands when the process is killed, and who holds it.
+struct Boundary {
+    persona: &'static str,
+    subject: &'static str,
+    before: Before,
+    /// The wall keeps a reply from being stored, so that it is paid for again.
+    reply_is_lost: bool,
+}
+
+const fn boundary(persona: &'static str, subject: &'static str, before: Before, reply_is_lost: bool) -> Boundary {
+    Boundary { persona, subject, before, reply_is_lost }
+}
+
+/// All at once, one for each persona. The journal of such a run: prompt, reply, began, returned, reply, saved.
+const BOUNDARIES: [Boundary; 8] = [
+    boundary("echo", "Acorn", Before::Entry(0), false),
+    boundary("eliza", "Birch", Before::Entry(1), true),
+    boundary("oracle", "Cedar", Before::Entry(2), false),
+    boundary("sentinel", "Dahlia", Before::Entry(3), false),
+    boundary("solus", "Elder", Before::Entry(4), true),
+    boundary("vince", "Fern", Before::Entry(5), false),
+    boundary("amy", "Ginger", Before::Product, false),
+    boundary("ben", "Hazel", Before::End, false),
+];
+
+/// What a run asks a model for that nobody disturbs.
+const REPLIES: usize = 2;
+
+impl Boundary {
+    /// Whether the `round`th claim of the item has come to the wall.
+    async fn is_reached(&self, team: &TestTeam, store: &Store, item: &WorkItem, round: usize) -> bool {
+        let id = item.id.as_str();
+        let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{id}' AND status = 'in_progress' AND lease_token = {round}");
+        if wall::count(team, &held).await == 0 {
+            return false;
+        }
+        let journal = store.list_journal(&item.id, 0).await.unwrap().len();
+        let stored = match self.before {
+            Before::Entry(position) => journal == position,
+            Before::Product => journal == 6,
+            Before::End | Before::Leaving(_) => store.find_product(&item.id).await.unwrap().is_some(),
+        };
+        let replies = journal.saturating_sub(1).div_ceil(3).min(REPLIES);
+        stored && (!self.reply_is_lost || asked_for(team, self.subject) >= replies + round)
+    }
+}
+
+async fn killed_behind_each_step_of_a_run(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let items: Vec<WorkItem> = BOUNDARIES.iter().map(|boundary| document(&team, boundary.persona, boundary.subject)).collect();
+    for (boundary, item) in BOUNDARIES.iter().zip(&items) {
+        wall::raise(&team, item, boundary.before).await;
+    }
+    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+
+    for round in 1..=2 {
+        let process = TeamProcess::start(&team, &[]).await;
+        for (boundary, item) in BOUNDARIES.iter().zip(&items) {
+            let what = format!("{} stands before {:?} for the {round}. time", boundary.subject, boundary.before);
+            eventually(&what, || boundary.is_reached(&team, &store, item, round)).await;
+        }
+        // What is on its way to the wall, like the effect behind a `Began`, arrives there.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        process.kill();
+    }
+    // Killed once more before it may take back what the one before it held.
+    let process = TeamProcess::start(&team, &[]).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    process.kill();
+    for item in &items {
+        assert_eq!(read(&store, item).await.status, WorkStatus::InProgress, "nothing is let go of early, and nothing is done");
+        wall::fall(&team, item).await;
+    }
+
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    for (boundary, item) in BOUNDARIES.iter().zip(&items) {
+        expect_written_once(&team, &store, item, boundary.subject).await;
+        let lost = if boundary.reply_is_lost { 2 } else { 0 };
+        assert_eq!(asked_for(&team, boundary.subject), REPLIES + lost, "what {} was paid for", boundary.subject);
+        let journal = store.list_journal(&item.id, 0).await.unwrap();
+        let begun = journal.iter().filter(|(entry, _)| matches!(entry, JournalEntry::Began { .. })).count();
+        assert_eq!(begun, 1, "the call that changes something was begun once: {journal:#?}");
+    }
+    let of_the_unknown = store.list_journal(&items[3].id, 0).await.unwrap();
+    let told =
+        |(entry, _): &(JournalEntry, _)| matches!(entry, JournalEntry::Returned { text, .. } if text.contains("It is not known whether"));
+    assert!(of_the_unknown.iter().any(told), "a call into which the kill fell is not repeated, and says so: {of_the_unknown:#?}");
+    store.close().await;
+}
+
+/// An item that was noted, and one that was planned: nobody holds it, and the next start goes on at once.
+async fn killed_before_a_run(backing: Backing) {
+    let team = team(backing).await;
+    team.model.on(|asked| Script::say(format!("The {} is there.", subject_of(asked))));
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    for (status, subject) in [("new", "Iris"), ("ready", "Juniper")] {
+        let item = question(&team, "vince", subject);
+        wall::raise(&team, &item, Before::Leaving(status)).await;
+        store.insert_items(std::slice::from_ref(&item), chrono::Utc::now()).await.unwrap();
+        for _ in 0..2 {
+            let process = TeamProcess::start(&team, &[]).await;
+            eventually("it stands there", || async { read(&store, &item).await.status.as_str() == status }).await;
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            process.kill();
+        }
+        wall::fall(&team, &item).await;
+        let process = TeamProcess::start(&team, &[]).await;
+        all_over(&team, &store).await;
+        expect_done_once(&team, &store, &item, subject).await;
+        assert_eq!(asked_for(&team, subject), 1);
+        process.kill();
+    }
+    store.close().await;
+}
+
+/// A reminder is said once however often it is begun, and an answer that is stored is not asked for again.
+async fn killed_with_a_product_of_no_model(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let told = item(&team, Owner::Persona("vince".into()), "Mind the Laurel", Execution::Remind { answer: false });
+    let unsaid = item(&team, Owner::Persona("echo".into()), "Mind the Maple", Execution::Remind { answer: false });
+    wall::raise(&team, &told, Before::End).await;
+    wall::raise(&team, &unsaid, Before::Product).await;
+    let items = [told, unsaid];
+    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+    for round in 1..=2 {
+        let process = TeamProcess::start(&team, &[]).await;
+        for item in &items {
+            let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = {round}", item.id);
+            eventually("it is claimed", || async { wall::count(&team, &held).await == 1 }).await;
+        }
+        for subject in ["Laurel", "Maple"] {
+            eventually("it is told", || async { !said(&team, |text| text.contains(subject)).await.is_empty() }).await;
+        }
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        process.kill();
+    }
+    for item in &items {
+        wall::fall(&team, item).await;
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    for (item, subject) in items.iter().zip(["Laurel", "Maple"]) {
+        expect_done_once(&team, &store, item, subject).await;
+        let reminders = said(&team, |text| text.starts_with('⏰') && text.contains(subject)).await.len();
+        assert_eq!(reminders, 1, "{:#?}", texts(&team).await);
+    }
+    store.close().await;
+}

@@ -1,0 +1,96 @@
+//! Several processes on one backlog, and what each of them has in hand by its own log.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::support::process::TeamProcess;
+use crate::support::team::TestTeam;
+
+use super::wall;
+
+/// How long one who looks for a moment waits between two looks.
+const MOMENT: Duration = Duration::from_millis(40);
+
+pub(super) struct Member {
+    pub(super) process: TeamProcess,
+    log: Log,
+}
+
+/// What a process says; shown when the test fails.
+struct Log(PathBuf);
+
+impl Log {
+    fn read(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap_or_default()
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let text = self.read();
+            let lines: Vec<_> = text.lines().filter(|line| !line.contains("online")).collect();
+            println!("{}:\n{}", self.0.display(), lines[lines.len().saturating_sub(40)..].join("\n"));
+        }
+    }
+}
+
+impl Member {
+    pub(super) fn spawn(team: &TestTeam, name: &str) -> Self {
+        let log = team.path(&format!("{name}.log"));
+        Self { process: TeamProcess::spawn_logging(team, &log), log: Log(log) }
+    }
+
+    pub(super) fn log(&self) -> String {
+        self.log.read()
+    }
+
+    /// How often it was told that what it held is somebody else's by now.
+    pub(super) fn refused_ends(&self) -> usize {
+        self.log().matches("this worker no longer holds the item; nothing of it was stored").count()
+    }
+
+    /// The claims that are its own and in force: item and token.
+    pub(super) async fn holds(&self, team: &TestTeam) -> Vec<(String, i64)> {
+        let mut held = Vec::new();
+        for (item, token) in self.claims().into_iter().rev().take(20) {
+            if is_held(team, &item, token).await {
+                held.push((item, token));
+            }
+        }
+        held
+    }
+
+    fn claims(&self) -> Vec<(String, i64)> {
+        let log = self.log();
+        let field = |line: &str, name: &str| line.split(name).nth(1)?.split_whitespace().next().map(str::to_owned);
+        let claimed = log.lines().filter(|line| line.contains("a work item was claimed"));
+        claimed.filter_map(|line| Some((field(line, "item=")?, field(line, "token=")?.parse().ok()?))).collect()
+    }
+
+    /// Freezes it at a moment in which it holds something; what that is.
+    pub(super) async fn freeze_at_work(&self, team: &TestTeam) -> Vec<(String, i64)> {
+        for _ in 0..2000 {
+            self.process.freeze();
+            let held = self.holds(team).await;
+            if !held.is_empty() {
+                return held;
+            }
+            self.process.thaw();
+            tokio::time::sleep(MOMENT).await;
+        }
+        panic!("it never held anything: {}", self.log());
+    }
+
+    /// Kills it at a moment in which it holds something; what that is.
+    pub(super) async fn kill_at_work(self, team: &TestTeam) -> Vec<(String, i64)> {
+        let held = self.freeze_at_work(team).await;
+        self.process.kill();
+        held
+    }
+}
+
+pub(super) async fn is_held(team: &TestTeam, item: &str, token: i64) -> bool {
+    let sql = format!("SELECT COUNT(*) FROM work_items WHERE id = '{item}' AND status = 'in_progress' AND lease_token = {token}");
+    wall::count(team, &sql).await == 1
+}

@@ -1,0 +1,125 @@
+//! Many items in many processes, some of which are killed and some of which sleep over their lease.
+//!
+//! CI runs a short form. `TEAMROOM_TEST_ITEMS=600` is the long one, over five processes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use teamroom::domain::work::{Evidence, JournalEntry, WorkItem, WorkStatus};
+use teamroom::store::Store;
+
+use super::crew::{Member, is_held};
+use super::stage::{all_over, eventually, open, question, read, subject_of, team, texts};
+use super::wall;
+use crate::support::model::{Asked, Script};
+use crate::support::number_from;
+use crate::support::postgres::is_there;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam};
+
+/// Who works: one item each at a time.
+const HANDS: [&str; 10] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince", "amy", "ben", "cleo"];
+
+/// From so many on it is the long form.
+const LONG: usize = 300;
+
+/// Questions to be answered, dealt out to the hands in turn. All of them take half a minute of the team's time.
+async fn deal_out(team: &TestTeam, store: &Store, many: usize) -> Vec<WorkItem> {
+    let takes = Duration::from_secs(30).mul_f64(HANDS.len() as f64 / many as f64).min(Duration::from_secs(3));
+    team.model.on(move |asked: &Asked| Script::SayAfter(takes, format!("The {} is where it was.", subject_of(asked))));
+    let dealt = HANDS.iter().cycle().take(many).enumerate();
+    let items: Vec<_> = dealt.map(|(number, hand)| question(team, hand, &format!("Item{number:04}"))).collect();
+    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+    items
+}
+
+async fn done(team: &TestTeam) -> usize {
+    usize::try_from(wall::count(team, "SELECT COUNT(*) FROM work_items WHERE status = 'done'").await).unwrap()
+}
+
+/// Each item was done once, with one reply and one announcement; a reply was paid again only where a worker was lost with it.
+async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem]) {
+    let mut announced: HashMap<String, usize> = HashMap::new();
+    for text in texts(team).await.iter().filter(|text| text.contains('✔')) {
+        let subject: String = text.split("Describe the ").nth(1).unwrap().chars().take_while(|shown| shown.is_alphanumeric()).collect();
+        *announced.entry(subject).or_default() += 1;
+    }
+    let mut paid: HashMap<String, usize> = HashMap::new();
+    for asked in team.model.requests() {
+        *paid.entry(subject_of(&asked)).or_default() += 1;
+    }
+    let mut lost_in_all = 0;
+    for (number, item) in items.iter().enumerate() {
+        let (now, subject) = (read(store, item).await, format!("Item{number:04}"));
+        let events = store.list_events(&item.id).await.unwrap();
+        let count = |to: WorkStatus| events.iter().filter(|event| event.to == to).count();
+        // One who stood by and takes the place of the dead gives back what it has in hand.
+        let ended = |note: &str| note.contains("its worker died over it") || note == "given back unused";
+        let lost = events.iter().filter(|event| event.note.as_deref().is_some_and(ended)).count();
+        lost_in_all += lost;
+        assert_eq!((now.status, count(WorkStatus::Done)), (WorkStatus::Done, 1), "{now:#?} {events:#?}");
+        assert_eq!(count(WorkStatus::InProgress), 1 + lost, "{events:#?}");
+        assert!(matches!(now.evidence.as_slice(), [Evidence::Answer { .. }]), "{:#?}", now.evidence);
+        let journal = store.list_journal(&item.id, 0).await.unwrap();
+        assert!(matches!(journal.as_slice(), [(JournalEntry::Replied { .. }, _)]), "{journal:#?}");
+        assert_eq!(announced.get(&subject), Some(&1), "announcements of {subject}");
+        assert!((1..=1 + lost).contains(&paid[&subject]), "{subject} was paid {} times and lost {lost} times", paid[&subject]);
+    }
+    println!("{} items done once; {lost_in_all} were taken back or given back; {} replies paid", items.len(), team.model.count());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() {
+    if !is_there().await {
+        return;
+    }
+    let many = number_from("TEAMROOM_TEST_ITEMS").map_or(60, |many| usize::try_from(many).unwrap());
+    let team = team(Backing::Postgres).await;
+    // The first start makes the database.
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let processes = if many >= LONG { 5 } else { 4 };
+    let mut crew = Vec::new();
+    for number in 0..processes {
+        let member = Member::spawn(&team, &format!("process{number}"));
+        let is_up = || async { member.log().contains("standing by") || member.log().contains("every identity is online") };
+        eventually("it serves or stands by", is_up).await;
+        crew.push(member);
+    }
+    let items = deal_out(&team, &store, many).await;
+    eventually("some are done", || async { done(&team).await * 20 >= many }).await;
+
+    let sleeper = crew.pop().unwrap();
+    let overrun = sleeper.freeze_at_work(&team).await;
+    // The first of them serves: another takes its place.
+    let killed = [crew.remove(0).kill_at_work(&team).await, crew.remove(0).kill_at_work(&team).await];
+    for (item, token) in overrun.iter().chain(killed.iter().flatten()) {
+        eventually("what was held by the dead and the sleeping is taken back", || async { !is_held(&team, item, *token).await }).await;
+    }
+    sleeper.process.thaw();
+    let all_refused = || async { sleeper.refused_ends() >= overrun.len() };
+    eventually("its ends are refused", all_refused).await;
+    all_over(&team, &store).await;
+    expect_each_done_once(&team, &store, &items).await;
+    println!("{} ends of the sleeper were refused; {} leases were lost by kills", sleeper.refused_ends(), killed.iter().flatten().count());
+    store.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_many_items_is_done_once_by_a_process_that_is_killed_and_started_again() {
+    let many = number_from("TEAMROOM_TEST_ITEMS").map_or(60, |many| usize::try_from(many).unwrap());
+    let team = team(Backing::Sqlite).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let items = deal_out(&team, &store, many).await;
+    for (life, share) in [(1, 0.2), (2, 0.4)] {
+        let member = Member::spawn(&team, &format!("life{life}"));
+        let enough = (many as f64 * share) as usize;
+        eventually("enough are done", || async { done(&team).await >= enough }).await;
+        member.kill_at_work(&team).await;
+    }
+    let _member = Member::spawn(&team, "life3");
+    all_over(&team, &store).await;
+    expect_each_done_once(&team, &store, &items).await;
+    store.close().await;
+}

@@ -1,0 +1,9 @@
+//! The backlog loop while its processes are killed, frozen and many: each item is done once, with evidence, and none is stuck.
+
+mod boundaries;
+mod crew;
+mod crowd;
+mod people;
+mod recovery;
+mod stage;
+mod wall;

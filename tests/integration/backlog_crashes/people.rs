@@ -1,0 +1,114 @@
+//! `kill -9` while an item is with people, or with the persona that judges it.
+
+use std::time::Duration;
+
+use chrono::Utc;
+use teamroom::domain::approval::ApprovalState;
+use teamroom::domain::work::{Evidence, Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
+use teamroom::store::Store;
+
+use super::stage::{
+    all_over, answer, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, press, read, said, team, texts,
+};
+use super::wall::{self, Before};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, on_both_stores};
+
+on_both_stores!(killed_while_it_is_judged, killed_around_a_persons_answer, killed_around_a_persons_leave);
+
+/// Starts a process, waits for something, and kills it; twice.
+async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, mut holds: impl FnMut() -> F) {
+    for _ in 0..2 {
+        let process = TeamProcess::start(team, &[]).await;
+        eventually(what, &mut holds).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        process.kill();
+    }
+}
+
+async fn note(store: &Store, item: &WorkItem) {
+    store.insert_items(std::slice::from_ref(item), Utc::now()).await.unwrap();
+}
+
+fn reviews(team: &TestTeam) -> usize {
+    team.model.requests().iter().filter(|asked| asked.schema.is_some()).count()
+}
+
+async fn killed_while_it_is_judged(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    team.model.on(|asked| if asked.schema.is_some() { Script::Hang } else { answer(asked) });
+    let item = document(&team, "vince", "Nettle");
+    note(&store, &item).await;
+    for round in 1..=2 {
+        let process = TeamProcess::start(&team, &[]).await;
+        eventually("the reviewer was asked", || async { reviews(&team) == round }).await;
+        process.kill();
+        assert_eq!(read(&store, &item).await.status, WorkStatus::InReview);
+        // The time passes after which a review that has not ended is begun again.
+        wall::execute(&team, "UPDATE notices SET at = '2020-01-01 00:00:00+00:00'").await;
+    }
+    team.model.on(answer);
+    let process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    process.kill();
+    expect_written_once(&team, &store, &item, "Nettle").await;
+    assert_eq!((asked_for(&team, "Nettle"), reviews(&team)), (2, 3), "two verdicts were lost, and no work");
+    store.close().await;
+}
+
+async fn killed_around_a_persons_answer(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let person = team.sandbox().people().remove(0);
+    let owner = Owner::Person { id: person.id.into(), name: person.name };
+    let item = item(&team, owner, "Water the Olive", Execution::Remind { answer: true });
+    note(&store, &item).await;
+    let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Answer { .. })) };
+    kill_twice_once(&team, "it waits for an answer", waits).await;
+
+    let process = TeamProcess::start(&team, &[]).await;
+    let reminders = said(&team, |text| text.starts_with('⏰')).await;
+    assert_eq!(reminders.len(), 1, "{:#?}", texts(&team).await);
+    press(&team, &reminders[0], "work:done:").await;
+    eventually("the answer is stored", || async { read(&store, &item).await.status == WorkStatus::Done }).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    expect_done_once(&team, &store, &item, "Olive").await;
+    let evidence = read(&store, &item).await.evidence;
+    assert_eq!(evidence.iter().filter(|evidence| matches!(evidence, Evidence::Answer { .. })).count(), 1, "{evidence:#?}");
+    store.close().await;
+}
+
+/// A run that has read what agents wrote may not save anything before a person has allowed it.
+async fn killed_around_a_persons_leave(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let item = WorkItem { origin: Origin::Meeting("meeting-1".into()), ..document(&team, "vince", "Poppy") };
+    note(&store, &item).await;
+    let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Approval { .. })) };
+    kill_twice_once(&team, "it waits for leave", waits).await;
+
+    let process = TeamProcess::start(&team, &[]).await;
+    let asks = async || said(&team, |text| text.contains("memory_save")).await;
+    eventually("a person is asked", || async { !asks().await.is_empty() }).await;
+    assert_eq!(asks().await.len(), 1, "{:#?}", texts(&team).await);
+    wall::raise(&team, &item, Before::Leaving("ready")).await;
+    press(&team, &asks().await[0], "work:allow:").await;
+    let allowed = async || store.list_approvals(&item.id).await.unwrap().iter().all(|asked| asked.state == ApprovalState::Allowed);
+    eventually("it is allowed", || async { allowed().await }).await;
+    process.kill();
+    kill_twice_once(&team, "it may go on", || async { read(&store, &item).await.status == WorkStatus::Ready }).await;
+    wall::fall(&team, &item).await;
+
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    expect_written_once(&team, &store, &item, "Poppy").await;
+    assert_eq!((asked_for(&team, "Poppy"), store.list_approvals(&item.id).await.unwrap().len()), (2, 1));
+    store.close().await;
+}

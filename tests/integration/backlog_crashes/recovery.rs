@@ -1,0 +1,89 @@
+//! How soon an item runs again after its process was killed, and what a process that slept over its lease may still do.
+//!
+//! `TEAMROOM_TEST_KILLS=12` measures more of them.
+
+use std::time::{Duration, Instant};
+
+use teamroom::domain::work::WorkStatus;
+
+use super::crew::Member;
+use super::stage::{all_over, eventually, expect_done_once, open, question, read, subject_of, team};
+use super::wall;
+use crate::support::model::Script;
+use crate::support::number_from;
+use crate::support::postgres::is_there;
+use crate::support::process::TeamProcess;
+use crate::support::team::Backing;
+
+/// A worker is dead after five looks without a sign of life, one each two seconds. When it dies, at most two of them have seen its last
+/// sign: nothing is taken back before the others were made.
+const FIVE_LOOKS_LESS_TWO: Duration = Duration::from_secs(6);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
+    if !is_there().await {
+        return;
+    }
+    let team = team(Backing::Postgres).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    // Who is asked first for something never gets an answer.
+    let model = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
+    team.model.on(move |asked| {
+        let subject = subject_of(asked);
+        if model.lock().unwrap().insert(subject.clone()) { Script::Hang } else { Script::say(format!("The {subject} is there.")) }
+    });
+    let mut crew: Vec<Member> = (0..2).map(|number| Member::spawn(&team, &format!("process{number}"))).collect();
+    let kills = number_from("TEAMROOM_TEST_KILLS").unwrap_or(2);
+    let mut times = Vec::new();
+    for round in 0..=kills {
+        let subject = format!("Item{round:04}");
+        let item = question(&team, "vince", &subject);
+        store.insert_items(std::slice::from_ref(&item), chrono::Utc::now()).await.unwrap();
+        let asked = || async { team.model.requests().iter().any(|asked| subject_of(asked) == subject) };
+        eventually("its worker is at it", asked).await;
+        let mut owner = None;
+        for (index, member) in crew.iter().enumerate() {
+            if !member.holds(&team).await.is_empty() {
+                owner = Some(index);
+            }
+        }
+        let owner = crew.remove(owner.expect("one of them holds it"));
+        let sleeps = round == kills;
+        let stopped_at = Instant::now();
+        let sleeper = if sleeps {
+            owner.process.freeze();
+            Some(owner)
+        } else {
+            owner.process.kill();
+            None
+        };
+        let again = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = 2", item.id);
+        eventually("another claims it", || async { wall::count(&team, &again).await == 1 }).await;
+        let took = stopped_at.elapsed();
+        assert!(took >= FIVE_LOOKS_LESS_TWO, "it was taken back after {took:?}, from one who may have lived");
+        eventually("it is done there", || async { read(&store, &item).await.status == WorkStatus::Done }).await;
+        let events = store.list_events(&item.id).await.unwrap();
+        let deaths = events.iter().filter(|event| event.note.as_deref() == Some("its worker died over it (crash 1)")).count();
+        assert_eq!(deaths, 1, "{events:#?}");
+        if let Some(sleeper) = sleeper {
+            // More than 15 s in all, as a laptop does that was shut.
+            tokio::time::sleep(Duration::from_secs(16).saturating_sub(stopped_at.elapsed())).await;
+            let before = read(&store, &item).await;
+            sleeper.process.thaw();
+            eventually("its end is refused", || async { sleeper.refused_ends() == 1 }).await;
+            assert_eq!(read(&store, &item).await, before, "nothing of the sleeper's was stored");
+            // Where it is the one who serves, what is announced had to wait for it.
+            all_over(&team, &store).await;
+        } else {
+            times.push(took);
+            crew.push(Member::spawn(&team, &format!("process{}", round + 2)));
+            all_over(&team, &store).await;
+        }
+        expect_done_once(&team, &store, &item, &subject).await;
+    }
+    times.sort();
+    let shown: Vec<String> = times.iter().map(|time| format!("{:.1}", time.as_secs_f64())).collect();
+    println!("from kill -9 to claimed elsewhere, s: {}", shown.join(" "));
+    store.close().await;
+}

@@ -1,0 +1,188 @@
+//! A team of processes that work a backlog off, with a model that does as it should, and what an item left in the world, counted.
+
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+use serde_json::{Value, json};
+use teamroom::config::ProviderKind;
+use teamroom::domain::ids::PersonaSlug;
+use teamroom::domain::memory::MemorySource;
+use teamroom::domain::work::{Evidence, Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::persona::load::BUILT_IN;
+use teamroom::store::{ItemFilter, Store};
+
+use crate::support::model::{Asked, Script};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted};
+
+pub(super) const HERE: &str = "general";
+
+/// How long what must happen may take on a busy machine, with the take-back after a kill in it.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Hands beside the built-in team, so that as many items are in progress as there are boundaries.
+const MORE: [(&str, &str); 3] = [("amy", "Amy"), ("ben", "Ben"), ("cleo", "Cleo")];
+
+const SETTINGS: &str = r#"
+[backlog]
+parallel = 16
+every = "1s"
+[chat]
+operators = ["*"]
+[schedules.standup]
+enabled = false
+"#;
+
+/// A team of its own processes, with personas that read no feeds: what a run begins with is a person's own words.
+pub(super) async fn team(backing: Backing) -> TestTeam {
+    let wanted = MORE.into_iter().fold(Wanted::on(backing), |wanted, (slug, name)| wanted.persona(slug, name));
+    let team = wanted.model(ProviderKind::OpenAi).without_app().start().await;
+    team.model.on(answer);
+    std::fs::write(team.path("teamroom.toml"), SETTINGS).unwrap();
+    std::fs::create_dir(team.path("personas")).unwrap();
+    for (file, text) in BUILT_IN {
+        std::fs::write(team.path("personas").join(file), without_feeds(text)).unwrap();
+    }
+    let vince = BUILT_IN.iter().find(|(file, _)| *file == "vince.md").unwrap().1;
+    for (slug, name) in MORE {
+        let text = without_feeds(vince).replace("name: Vince", &format!("name: {name}")).replace("[vincent]", "[]");
+        std::fs::write(team.path("personas").join(format!("{slug}.md")), text).unwrap();
+    }
+    team
+}
+
+fn without_feeds(persona: &str) -> String {
+    let (before, rest) = persona.split_once("\nfeeds:").expect("a persona with feeds");
+    let after = rest.find("\nstandup:").expect("what comes behind them");
+    format!("{before}{}", &rest[after..])
+}
+
+/// Notes a lesson, writes the document, and accepts what others wrote.
+pub(super) fn answer(asked: &Asked) -> Script {
+    if asked.schema.is_some() {
+        return Script::Json(json!({"accepted": true, "reasons": ["It is what was asked for."]}));
+    }
+    let subject = subject_of(asked);
+    match asked.tool_results() {
+        0 => Script::call("memory_save", json!({"text": lesson_on(&subject)})),
+        _ => Script::say(format!("# {subject}\n\nThe {subject} grows in the yard behind the house, and nobody waters it in winter.")),
+    }
+}
+
+/// Of which item a request is.
+pub(super) fn subject_of(asked: &Asked) -> String {
+    let prompt = asked.prompt();
+    let behind = prompt.split("Describe the ").nth(1).unwrap_or_else(|| panic!("a request about an item: {prompt}"));
+    behind.chars().take_while(|character| character.is_alphanumeric()).collect()
+}
+
+fn lesson_on(subject: &str) -> String {
+    format!("Whoever describes the {subject} looks at it first.")
+}
+
+/// Something for a persona to write, as a person wants it.
+pub(super) fn document(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
+    let owner = Owner::Persona(PersonaSlug::new(persona));
+    item(team, owner, &format!("Describe the {subject}"), Execution::Write)
+}
+
+/// Something that a persona is asked, and says in one sentence.
+pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
+    let whom = Owner::Persona(PersonaSlug::new(persona));
+    let asked = Execution::Ask { whom: whom.clone(), question: format!("Describe the {subject} in one sentence.") };
+    item(team, whom, &format!("Describe the {subject}"), asked)
+}
+
+pub(super) fn item(team: &TestTeam, owner: Owner, what: &str, execution: Execution) -> WorkItem {
+    let channel = Some(team.channel(HERE).into());
+    WorkItem { execution: Some(execution), channel, ..WorkItem::new(what, owner, Origin::CommandLine, Utc::now()) }
+}
+
+pub(super) async fn open(team: &TestTeam) -> Store {
+    Store::open_shared(&team.config.database_url, Utc::now()).await.unwrap()
+}
+
+pub(super) async fn read(store: &Store, item: &WorkItem) -> WorkItem {
+    store.find_item(&item.id).await.unwrap().expect("it is there")
+}
+
+/// How often the model was asked for the work on an item; its review is not counted.
+pub(super) fn asked_for(team: &TestTeam, subject: &str) -> usize {
+    team.model.requests().iter().filter(|asked| asked.schema.is_none() && subject_of(asked) == subject).count()
+}
+
+/// Waits until nothing of the backlog is open and everything is said, and a little longer for what comes twice.
+pub(super) async fn all_over(team: &TestTeam, store: &Store) {
+    let started = Instant::now();
+    loop {
+        let open = store.list_items(&ItemFilter::open(1000)).await.unwrap();
+        if open.is_empty() && store.outbox_depth(Utc::now()).await.unwrap().0 == 0 {
+            break;
+        }
+        if started.elapsed() > PATIENCE {
+            let mut stuck = String::new();
+            for item in &open {
+                let events = store.list_events(&item.id).await.unwrap();
+                let journal = store.list_journal(&item.id, item.run).await.unwrap();
+                stuck += &format!("{item:#?}\n{events:#?}\n{journal:#?}\n");
+            }
+            panic!("stuck: {stuck}\n{:#?}", team.answers(HERE).await.iter().map(|shown| &shown.text).collect::<Vec<_>>());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(700)).await;
+}
+
+/// A written item that is over: done once, by evidence, announced once, and its lesson noted once.
+pub(super) async fn expect_written_once(team: &TestTeam, store: &Store, item: &WorkItem, subject: &str) {
+    let now = read(store, item).await;
+    assert_eq!(now.status, WorkStatus::Done, "{now:#?} {:#?}", store.list_events(&item.id).await.unwrap());
+    let proven = |of: fn(&Evidence) -> bool| now.evidence.iter().filter(|evidence| of(evidence)).count();
+    assert_eq!(proven(|evidence| matches!(evidence, Evidence::File { .. })), 1, "{:#?}", now.evidence);
+    assert_eq!(proven(|evidence| matches!(evidence, Evidence::Review { .. })), 1, "{:#?}", now.evidence);
+    expect_done_once(team, store, item, subject).await;
+    let lessons = store.list_learnt(1000).await.unwrap();
+    let of_it = lessons.iter().filter(|memory| memory.source == MemorySource::WorkItem(item.id.clone()));
+    let (noted, learnt): (Vec<_>, Vec<_>) = of_it.partition(|memory| memory.text == lesson_on(subject));
+    assert_eq!((noted.len(), learnt.len()), (1, 1), "what was saved by a call, and what was learnt: {noted:#?} {learnt:#?}");
+    let file = team.config.data.join("workspaces").join(item.id.as_str());
+    assert!(file.is_dir(), "{} is not there", file.display());
+}
+
+/// One step to done, in a run that was never begun anew, and one announcement.
+pub(super) async fn expect_done_once(team: &TestTeam, store: &Store, item: &WorkItem, subject: &str) {
+    let events = store.list_events(&item.id).await.unwrap();
+    assert_eq!(events.iter().filter(|event| event.to == WorkStatus::Done).count(), 1, "{events:#?}");
+    assert_eq!(store.list_runs(&item.id).await.unwrap().into_iter().filter(|run| *run > 0).count(), 0, "it was begun anew");
+    assert_eq!(said(team, |text| text.starts_with('✔') && text.contains(subject)).await.len(), 1, "{:#?}", texts(team).await);
+}
+
+/// Waits until `holds`, with a word for the failure; longer than others do, since a take-back may be awaited.
+pub(super) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    let started = Instant::now();
+    while !holds().await {
+        assert!(started.elapsed() < PATIENCE, "it never came true: {what}");
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+/// What the team said in the channel of which this holds.
+pub(super) async fn said(team: &TestTeam, holds: impl Fn(&str) -> bool) -> Vec<Shown> {
+    team.answers(HERE).await.into_iter().filter(|shown| holds(&shown.text)).collect()
+}
+
+pub(super) async fn texts(team: &TestTeam) -> Vec<String> {
+    team.answers(HERE).await.into_iter().map(|shown| format!("{}: {}", shown.author, shown.text)).collect()
+}
+
+/// The person presses the button of a message whose id begins like this.
+pub(super) async fn press(team: &TestTeam, message: &Shown, button: &str) {
+    let rows = message.raw["components"].as_array().unwrap().iter();
+    let mut buttons = rows.flat_map(|row| row["components"].as_array().unwrap());
+    let button: &Value = buttons.find(|known| known["custom_id"].as_str().is_some_and(|id| id.starts_with(button))).expect("the button");
+    let body = json!({
+        "type": 3, "application_id": message.raw["author"]["id"], "guild_id": team.sandbox().guild_id(),
+        "channel_id": team.channel(HERE), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
+        "data": { "component_type": 2, "custom_id": button["custom_id"] },
+    });
+    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+}
