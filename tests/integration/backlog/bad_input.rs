@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use teamroom::domain::roster::Roster;
 use teamroom::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus};
 
-use super::part::{Part, Play, finish, write};
+use super::part::{DOCUMENT, Part, Play, finish, write};
 use super::stage::{Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
@@ -74,7 +74,7 @@ async fn stuck(stage: &Stage) -> WorkItem {
 }
 
 fn carry_on(stage: &Stage) {
-    let replies = vec![write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")];
+    let replies = vec![write("prices.md", DOCUMENT), finish("prices.md")];
     Play::of(vec![Part::new("hosting", replies)]).perform(&stage.team.model);
 }
 

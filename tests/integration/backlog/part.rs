@@ -4,6 +4,12 @@ use serde_json::{Value as Json, json};
 
 use crate::support::model::{Asked, Script, ScriptedModel};
 
+/// A document is no document below some words.
+pub(super) const MORE: &str =
+    " Shop B asks $12 and gives twice the space, which nobody needs here; so shop A is the one to take until the contract ends in spring.";
+pub(super) const DOCUMENT: &str = "# Prices\n\nShop A asks $9 a month and has done so for three years. Shop B asks $12 and gives twice the \
+     space, which nobody needs here; so shop A is the one to take until the contract ends in spring.\n";
+
 /// What is done about an item, reply by reply.
 #[derive(Clone)]
 pub(super) struct Part {
