@@ -90,9 +90,10 @@ async fn no_address_inside_is_read(backing: Backing) {
     stage.web.lay_out("to-file", Page::To("file:///etc/passwd".into()));
     stage.web.lay_out("to-prices", Page::To(stage.web.url("prices")));
     for (word, url, why) in [
+        // First, while nothing is remembered that may be from outside: later a person would be asked.
+        ("file", "file:///etc/passwd".into(), "http"),
         ("loopback", inside.url("secret"), "is this machine"),
         ("cloud", "http://169.254.169.254/latest/meta-data/".into(), "is link-local"),
-        ("file", "file:///etc/passwd".into(), "http"),
         ("number", format!("http://2130706433:{port}/secret"), "is this machine"),
         ("mapped", format!("http://[::ffff:127.0.0.1]:{port}/secret"), "is this machine"),
         ("name", format!("http://localhost:{port}/secret"), "internal network"),
