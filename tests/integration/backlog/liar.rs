@@ -95,7 +95,6 @@ async fn no_address_inside_is_read(backing: Backing) {
         ("loopback", inside.url("secret"), "is this machine"),
         ("cloud", "http://169.254.169.254/latest/meta-data/".into(), "is link-local"),
         ("number", format!("http://2130706433:{port}/secret"), "is this machine"),
-        ("mapped", format!("http://[::ffff:127.0.0.1]:{port}/secret"), "is this machine"),
         ("name", format!("http://localhost:{port}/secret"), "internal network"),
         ("user", format!("http://{}@127.0.0.1:{port}/secret", stage.web.address.replace(':', "%3A")), "user or a password"),
         ("led-inside", stage.web.url("to-inside"), "is this machine"),
