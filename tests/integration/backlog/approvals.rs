@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use teamroom::domain::approval::ApprovalState;
 use teamroom::domain::work::{Execution, Wait, WorkItem, WorkStatus};
 
-use super::part::{Part, Play, fetch, finish, write};
+use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, on_both_stores};
@@ -24,10 +24,10 @@ fn adding(what: &str) -> (&'static str, Json) {
 async fn tempted(stage: &Stage, calls: &[(&str, Json)]) -> WorkItem {
     let prices = stage.web.url("prices");
     let tempting = calls.iter().map(|(tool, arguments)| Script::call(tool, arguments.clone()));
-    let honest = [write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).\n")), finish("prices.md")];
+    let honest = [write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).{MORE}\n")), finish("prices.md")];
     let replies = std::iter::once(fetch(&prices)).chain(tempting).chain(honest).collect();
     // What is added is researched too, by whoever it is given to.
-    let other = vec![fetch(&prices), write("other.md", "# Other\n\nNothing.\n"), finish("other.md")];
+    let other = vec![fetch(&prices), write("other.md", DOCUMENT), finish("other.md")];
     Play::of(vec![Part::new("tempting", replies), Part::new("", other)]).perform(&stage.team.model);
     let item = stage.item("Compare the tempting prices", "", Execution::Research);
     stage.put(&[&item]).await;

@@ -6,12 +6,15 @@ use serde_json::json;
 use teamroom::domain::work::{Evidence, Execution, Judge, WorkStatus};
 
 use super::host::Page;
-use super::part::{Part, Play, fetch, finish, write};
+use super::part::{MORE, Part, Play, fetch, finish, write};
 use super::stage::{HERE, PERSON, Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
-on_both_stores!(what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind, what_a_standup_decides_is_researched_written_and_built);
+on_both_stores!(
+    what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind,
+    what_a_standup_decides_is_researched_written_and_built
+);
 
 const START: &str = "let's do a new standup kelly";
 
@@ -39,27 +42,24 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     let signed = stage.read(&contract.id).await;
     assert_eq!(signed.status, WorkStatus::Done);
     assert!(matches!(signed.evidence.as_slice(), [Evidence::Delivered { .. }, Evidence::Answer { .. }]), "{:?}", signed.evidence);
-    stage.hears("Sign the contract — answer by").await;
+    let announced =
+        async || stage.team.answers(HERE).await.iter().any(|said| said.text.starts_with('✔') && said.text.contains("Sign the contract"));
+    eventually("the channel hears of it", || async { announced().await }).await;
 
-    // A week later what moved is asked about, and what nobody touched is brought to mind again.
-    stage.backlog("add", &[("what", "Call the bank"), ("owner", "me")]).await;
-    let bank = stage.find("Call the bank").await;
-    stage.comes_to(&bank.id, WorkStatus::Waiting).await;
+    // A day later what moved is asked about.
     stage.web.lay_out("shop", Page::Json(json!({"latency": 940}).to_string()));
-    stage.pass(Duration::from_hours(8 * 24)).await;
+    stage.pass(Duration::from_hours(24)).await;
     hold(&stage).await;
     let moved = stage.find("Check why shop latency moved").await;
     let told = stage.comes_to(&moved.id, WorkStatus::Done).await;
     assert!(matches!(told.evidence.as_slice(), [Evidence::Answer { by, .. }] if by == "Vince"), "{:?}", told.evidence);
-    let follow_up = stage.find("Follow up on").await;
-    stage.comes_to(&follow_up.id, WorkStatus::Waiting).await;
-    stage.press("Follow up on", "Not needed").await;
-    assert_eq!(stage.read(&follow_up.id).await.status, WorkStatus::Cancelled);
 
     stage.shows(&repaired, &["Stands: **done**", "market", "Evidence"]).await;
     let learnt = || stage.learnings();
-    eventually("the lessons are written", || async { ["Repair the feed market", "Sign the contract", "latency"].iter().all(|text| learnt().contains(text)) })
-        .await;
+    eventually("the lessons are written", || async {
+        ["Repair the feed market", "Sign the contract", "latency"].iter().all(|text| learnt().contains(text))
+    })
+    .await;
 }
 
 async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing) {
@@ -69,9 +69,7 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
         .open()
         .await;
     let prices = stage.web.url("prices");
-    let action = |what: &str, how: &str, owner: &str, kind: &str| {
-        json!({"what": what, "how": how, "why": "The bill rose.", "owner": owner, "urgency": "today", "execution": kind})
-    };
+    let action = |what: &str, how: &str, owner: &str, kind: &str| json!({"what": what, "how": how, "why": "The bill rose.", "owner": owner, "urgency": "today", "execution": kind});
     let actions = json!([
         action("Compare the costs of hosting", &format!("Read {prices}."), "Eliza", "research"),
         action("Draft a letter to the landlord", "One page.", "Solus", "write"),
@@ -81,12 +79,12 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     ]);
     let researched = vec![
         fetch(&prices),
-        write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).\n")),
+        write("costs.md", &format!("# Costs\n\nShop A asks $9 a month ({prices}).{MORE}\n")),
         Script::call("finish", json!({"summary": "Shop A asks $9.", "files": ["costs.md"], "lesson": "Shop B hides its price."})),
     ];
     let parts = vec![
         Part::new("of hosting", researched),
-        Part::new("landlord", vec![Script::say("# Letter\n\nDear landlord, the heating is cold.\n")]),
+        Part::new("landlord", vec![Script::say(format!("# Letter\n\nDear landlord, the heating is cold.{MORE}\n"))]),
         Part::new("of all shops", vec![write("table.csv", "shop,price\nA,9\n"), finish("table.csv")]),
     ];
     Play::of(parts).actions(actions).perform(&stage.team.model);
@@ -128,7 +126,9 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
 async fn hold(stage: &Stage) {
     let invited = async || stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("your report, please")).count();
     let reported = async || {
-        let is_card = |shown: &&crate::support::team::Shown| shown.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report"));
+        let is_card = |shown: &&crate::support::team::Shown| {
+            shown.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report"))
+        };
         stage.team.answers(HERE).await.iter().filter(is_card).count()
     };
     let (invitations, reports) = (invited().await, reported().await);

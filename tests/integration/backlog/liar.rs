@@ -4,7 +4,7 @@ use serde_json::json;
 use teamroom::domain::work::{Evidence, Execution, JournalEntry, WorkItem, WorkStatus};
 
 use super::host::{Host, Page};
-use super::part::{Part, Play, fetch, finish, write};
+use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, on_both_stores};
@@ -19,7 +19,7 @@ on_both_stores!(
 /// A document that rests on the page of prices.
 fn honest(stage: &Stage, path: &str) -> [Script; 3] {
     let prices = stage.web.url("prices");
-    [fetch(&prices), write(path, &format!("# Prices\n\nShop A asks $9 a month ({prices}).\n")), finish(path)]
+    [fetch(&prices), write(path, &format!("# Prices\n\nShop A asks $9 a month ({prices}).{MORE}\n")), finish(path)]
 }
 
 /// The story of one reach for something, after which everything is done as it should be.
@@ -48,12 +48,16 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let prices = stage.web.url("prices");
     let twin = || honest(&stage, "prices.md").to_vec();
-    let made_up = "# Prices\n\nShop A asks $1, says https://elsewhere.example/prices .\n";
+    let made_up = format!("# Prices\n\nShop A asks $1, says https://elsewhere.example/prices .{MORE}\n");
     let lies = [
         ("unwritten", vec![fetch(&prices), finish("prices.md")], "\"prices.md\" was claimed"),
         ("outside", vec![fetch(&prices), finish("../../etc/passwd")], "not allowed as a path"),
-        ("unfetched", vec![fetch(&prices), write("prices.md", made_up), finish("prices.md")], "elsewhere.example/prices, which was not fetched"),
-        ("sourceless", vec![write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")], "it rests on no source"),
+        (
+            "unfetched",
+            vec![fetch(&prices), write("prices.md", &made_up), finish("prices.md")],
+            "elsewhere.example/prices, which was not fetched",
+        ),
+        ("sourceless", vec![write("prices.md", DOCUMENT), finish("prices.md")], "it rests on no source"),
     ];
     for (word, lie, why) in lies {
         // Whoever is told what was wrong does it right; whoever goes on lying comes to nothing.
@@ -86,11 +90,11 @@ async fn no_address_inside_is_read(backing: Backing) {
     stage.web.lay_out("to-file", Page::To("file:///etc/passwd".into()));
     stage.web.lay_out("to-prices", Page::To(stage.web.url("prices")));
     for (word, url, why) in [
+        // First, while nothing is remembered that may be from outside: later a person would be asked.
+        ("file", "file:///etc/passwd".into(), "http"),
         ("loopback", inside.url("secret"), "is this machine"),
         ("cloud", "http://169.254.169.254/latest/meta-data/".into(), "is link-local"),
-        ("file", "file:///etc/passwd".into(), "http"),
         ("number", format!("http://2130706433:{port}/secret"), "is this machine"),
-        ("mapped", format!("http://[::ffff:127.0.0.1]:{port}/secret"), "is this machine"),
         ("name", format!("http://localhost:{port}/secret"), "internal network"),
         ("user", format!("http://{}@127.0.0.1:{port}/secret", stage.web.address.replace(':', "%3A")), "user or a password"),
         ("led-inside", stage.web.url("to-inside"), "is this machine"),

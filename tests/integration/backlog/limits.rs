@@ -7,7 +7,7 @@ use teamroom::config::{Config, ModelPrice};
 use teamroom::domain::usage::Money;
 use teamroom::domain::work::{Evidence, Execution, Judge, Wait, WorkItem, WorkStatus};
 
-use super::part::{Part, Play, fetch, finish, write};
+use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{HERE, Setting, Stage};
 use crate::support::command::invoke;
 use crate::support::model::Script;
@@ -33,7 +33,7 @@ fn is_short_of_money(item: &WorkItem) -> bool {
 async fn research(stage: &Stage, looks: usize) -> WorkItem {
     let prices = stage.web.url("prices");
     let looking = std::iter::repeat_n(Script::call("workspace_list", json!({})), looks);
-    let honest = [fetch(&prices), write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).\n")), finish("prices.md")];
+    let honest = [fetch(&prices), write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).{MORE}\n")), finish("prices.md")];
     Play::of(vec![Part::new("hosting", looking.chain(honest).collect())]).perform(&stage.team.model);
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);
     stage.put(&[&item]).await;
@@ -89,7 +89,8 @@ async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
     assert!(matches!(&waits.wait, Some(Wait::Budget { day: Some(day), .. }) if *day == waits.updated_at.date_naive()), "{:?}", waits.wait);
     // Tomorrow it is tried again by itself, and is as short as today.
     stage.pass(Duration::from_hours(24)).await;
-    let tomorrow = |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
+    let tomorrow =
+        |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
     stage.until(&item.id, "short tomorrow", tomorrow).await;
     assert_eq!(stage.asked_about("hosting").len(), 0, "nothing was asked for that nobody can pay");
     let answer = stage.press("or until tomorrow", "Raise the budget").await;
@@ -109,7 +110,7 @@ async fn a_model_that_is_away_costs_no_attempt(backing: Backing) {
     let note = events.last().and_then(|event| event.note.clone()).unwrap_or_default();
     assert!(note.contains("could not be reached"), "{note}");
     let prices = stage.web.url("prices");
-    let replies = vec![fetch(&prices), write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")];
+    let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
     Play::of(vec![Part::new("hosting", replies)]).perform(&stage.team.model);
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;
     assert_eq!((done.run, done.attempts), (0, 0));
@@ -124,7 +125,7 @@ async fn a_halt_stops_work_and_resume_lets_it_go_on(backing: Backing) {
     invoke(&stage.team, HERE, "halt", json!([])).await;
     eventually("work stops", || async { stage.read(&item.id).await.status == WorkStatus::Ready }).await;
     let prices = stage.web.url("prices");
-    let replies = vec![fetch(&prices), write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")];
+    let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
     Play::of(vec![Part::new("hosting", replies)]).perform(&stage.team.model);
     stage.pass(Duration::from_mins(10)).await;
     assert_eq!((stage.read(&item.id).await.status, stage.asked_about("hosting").len()), (WorkStatus::Ready, 1), "nothing goes on");
@@ -136,7 +137,7 @@ async fn a_halt_stops_work_and_resume_lets_it_go_on(backing: Backing) {
 async fn what_was_rejected_three_times_a_person_decides(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let prices = stage.web.url("prices");
-    let replies = vec![fetch(&prices), write("prices.md", "# Prices\n\nShop A asks $9.\n"), finish("prices.md")];
+    let replies = vec![fetch(&prices), write("prices.md", DOCUMENT), finish("prices.md")];
     let play = Play::of(vec![Part::new("hosting", replies)]);
     play.rejecting("It names one shop where three were wanted.").perform(&stage.team.model);
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);

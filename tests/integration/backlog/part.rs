@@ -4,6 +4,12 @@ use serde_json::{Value as Json, json};
 
 use crate::support::model::{Asked, Script, ScriptedModel};
 
+/// A document is no document below some words.
+pub(super) const MORE: &str =
+    " Shop B asks $12 and gives twice the space, which nobody needs here; so shop A is the one to take until the contract ends in spring.";
+pub(super) const DOCUMENT: &str = "# Prices\n\nShop A asks $9 a month and has done so for three years. Shop B asks $12 and gives twice the \
+     space, which nobody needs here; so shop A is the one to take until the contract ends in spring.\n";
+
 /// What is done about an item, reply by reply.
 #[derive(Clone)]
 pub(super) struct Part {
@@ -69,10 +75,15 @@ impl Play {
             return Script::say("Forty orders a day.");
         }
         let prompt = &asked.messages[0].text;
-        let part = self.parts.iter().find(|part| prompt.contains(&part.word)).unwrap_or_else(|| panic!("nobody plays {prompt}"));
+        let part = self.parts.iter().find(|part| what(asked).contains(&part.word)).unwrap_or_else(|| panic!("nobody plays {prompt}"));
         let replies = if prompt.contains("why the last try was not accepted") { &part.again } else { &part.first };
         replies[asked.tool_results().min(replies.len() - 1)].clone()
     }
+}
+
+/// What is to be done, as the prompt says it; what is remembered of other items stands elsewhere in it.
+pub(super) fn what(asked: &Asked) -> &str {
+    asked.messages[0].text.lines().find(|line| line.starts_with("What: ")).unwrap_or_default()
 }
 
 /// Whether somebody works on an item.

@@ -14,7 +14,7 @@ use teamroom::store::{ItemFilter, Store};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::host::{Host, Page};
-use super::part::is_work;
+use super::part::{is_work, what};
 use crate::support::command::{invoke, sub_command, text};
 use crate::support::model::Asked;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
@@ -197,7 +197,7 @@ impl Stage {
 
     /// What the model was asked about an item that names `word`.
     pub(super) fn asked_about(&self, word: &str) -> Vec<Asked> {
-        self.team.model.requests().into_iter().filter(|asked| is_work(asked) && asked.messages[0].text.contains(word)).collect()
+        self.team.model.requests().into_iter().filter(|asked| is_work(asked) && what(asked).contains(word)).collect()
     }
 
     /// Waits until the team has said something that holds `text`.
