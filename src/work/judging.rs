@@ -13,7 +13,7 @@ use crate::domain::work::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkSta
 use crate::store::{ItemFilter, ItemJudgement, StoreError};
 
 /// A review that was begun and has not ended by then died with its process, and is begun again by whoever looks next.
-const REVIEW: Duration = Duration::from_mins(10);
+const REVIEW: Duration = Duration::from_mins(4);
 
 /// The most items that are looked at in one go; the others come with the next.
 const AT_ONCE: u32 = 50;

@@ -11,7 +11,7 @@
 //! | --- | --- | --- |
 //! | the item was noted | item `new` | plans it |
 //! | it was planned | item `ready` | claims it |
-//! | it was claimed | item `in_progress`, lease without a heartbeat | takes it back after 10 s, claims it, goes on with the run |
+//! | it was claimed | item `in_progress`, lease without a heartbeat | takes it back after 7 s, claims it, goes on with the run |
 //! | the model replied, a tool was called | entry of the journal | goes on behind that entry: nothing is paid or fetched twice |
 //! | a call that changes something was begun | entry `began` without an end | does not repeat it, and says so |
 //! | something was made | the item's product | verifies it |
@@ -137,6 +137,7 @@ impl Work {
 
     async fn work(self) {
         let parts = self.parts();
+        self.take_over().await;
         self.inner.learnings.write_missing().await;
         let mut rounds = planner::Rounds::default();
         // What stood when judgement was asked for last; nothing asks for it that has not moved since.

@@ -1,19 +1,21 @@
 //! Signs of life: ours, and whether others still give any.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::Work;
 use crate::domain::ids::WorkItemId;
-use crate::store::{SeenLease, StoreError};
+use crate::domain::work::Lease;
+use crate::store::{End, RunEnd, SeenLease, StoreError};
 
 /// How often leases are looked at. Every second look gives a sign of life of our own.
-const LOOK: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_secs(1);
 
-/// A lease that gave no sign of life over so many looks belongs to nobody: 10 s, or two heartbeats and a half. Looks are counted instead of
+/// A lease that gave no sign of life over so many looks belongs to nobody: 7 s, or three heartbeats and a half. With the time that a process
+/// which stands by takes to serve, an item is running again within 15 s even where it has to look anew. Looks are counted instead of
 /// comparing times, so that neither a clock that is wrong nor one that is set makes a worker look dead, and a process that was itself asleep
 /// believes nothing before it has looked again.
-const DEAD_AFTER: u32 = 5;
+const DEAD_AFTER: u32 = 7;
 
 /// An item over which its worker died so often is set aside.
 const POISONOUS: u32 = 3;
@@ -22,6 +24,8 @@ const POISONOUS: u32 = 3;
 #[derive(Debug, Default)]
 struct Vigil {
     seen: HashMap<(WorkItemId, i64), Sighting>,
+    /// Leases of our own that nobody here worked on at the last sign of life.
+    idle: HashSet<Lease>,
 }
 
 #[derive(Debug)]
@@ -55,17 +59,18 @@ impl Work {
     pub(super) async fn keep_vigil(self) {
         let parts = self.parts();
         let mut vigil = Vigil::default();
+        // How often in a row no sign of life got through.
         let mut silent = 0;
         for look in 0_u64.. {
             if look.is_multiple_of(2) {
-                match self.give_sign().await {
+                match self.give_sign(&mut vigil).await {
                     Ok(()) => silent = 0,
                     Err(error) => {
                         silent += 1;
                         tracing::warn!(%error, "cannot give a sign of life to the items in progress");
                     }
                 }
-                // By now others may have taken them back. Two beats, so that we stop before they begin.
+                // Soon others take them back; we stop before they begin.
                 if silent == 2 {
                     self.running().values().for_each(tokio_util::sync::CancellationToken::cancel);
                 }
@@ -83,15 +88,37 @@ impl Work {
         }
     }
 
-    /// Shows that this worker lives, and ends what it holds no longer: somebody cancelled or edited it, or took it back.
-    async fn give_sign(&self) -> Result<(), StoreError> {
-        let held = self.parts().store.beat(&self.inner.worker).await?;
+    /// Shows that this worker lives, and ends what it holds no longer: somebody cancelled or edited it, or took it back. What it holds without
+    /// working on it, because the end of a run could not be stored, it gives back.
+    async fn give_sign(&self, vigil: &mut Vigil) -> Result<(), StoreError> {
+        let parts = self.parts();
+        let held = parts.store.beat(&self.inner.worker).await?;
+        let idle: HashSet<Lease> = held.iter().filter(|lease| !self.running().contains_key(&lease.item)).cloned().collect();
+        // Seen twice, or it may just have been claimed.
+        for lease in idle.intersection(&vigil.idle) {
+            tracing::warn!(item = %lease.item, "an item in progress that nobody works on is given back");
+            parts.store.end_run(&RunEnd { lease, end: End::Released, outbox: &[], at: parts.clock.now() }).await?;
+        }
+        vigil.idle = idle;
         for (item, cancel) in &*self.running() {
             if !held.iter().any(|lease| lease.item == *item) {
                 cancel.cancel();
             }
         }
         Ok(())
+    }
+
+    /// Takes back at once what an earlier process held, where no other can be at work: it has died.
+    pub(super) async fn take_over(&self) {
+        let parts = self.parts();
+        if !parts.store.is_alone() {
+            return;
+        }
+        match parts.store.take_back_all(POISONOUS, |_| Vec::new(), parts.clock.now()).await {
+            Ok(items) if items.is_empty() => {}
+            Ok(items) => tracing::warn!(items = items.len(), "the process before died over items; they go on"),
+            Err(error) => tracing::warn!(%error, "cannot take back at once what the process before held"),
+        }
     }
 
     /// Takes back what dead workers hold. People are asked what becomes of a poisonous item where all such questions are asked.

@@ -45,7 +45,12 @@ impl Work {
         }
         let new = parts.store.list_unplanned(AT_ONCE).await?;
         for item in &new {
-            self.plan_one(item).await?;
+            match self.plan_one(item).await {
+                Err(error) if !error.is_retryable() => {
+                    tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are")
+                }
+                planned => drop(planned?),
+            }
         }
         if whole || !new.is_empty() {
             let open = parts.store.list_open_items().await?;
