@@ -164,7 +164,7 @@ async fn a_beat_is_a_sign_of_life_for_all_that_a_worker_holds(home: &Home) {
     let claimed = try_claim(&store, &worker).await.unwrap();
     let before = store.list_leases().await.unwrap();
     assert_eq!(before, [SeenLease { lease: claimed.lease.clone(), beat: before[0].beat, persona: Some("vince".into()) }]);
-    assert_eq!(store.beat(&worker).await.unwrap(), [claimed.lease.clone()]);
+    assert_eq!(store.beat(&worker).await.unwrap(), std::slice::from_ref(&claimed.lease));
     assert!(store.beat(&WorkerId::generate()).await.unwrap().is_empty());
     assert_eq!(store.list_leases().await.unwrap()[0].beat, before[0].beat + 1);
     assert!(store.take_back(&before[0], 3, no_post, at(30)).await.unwrap().is_none(), "it lives");
@@ -201,7 +201,7 @@ async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
         let item = store.take_back(&seen, 3, post, at(30)).await.unwrap().unwrap();
         assert_eq!((item.attempts, item.status), (crash, if crash < 3 { WorkStatus::Ready } else { WorkStatus::Waiting }));
     }
-    assert_eq!(posts(&store).await, [notice.id.clone()]);
+    assert_eq!(posts(&store).await, std::slice::from_ref(&notice.id));
     assert!(try_claim(&store, &WorkerId::generate()).await.is_none());
     assert!(store.retry_item(&poison.id, "Ada", at(40)).await.unwrap());
     claim(&store).await;

@@ -184,7 +184,7 @@ async fn the_author_does_not_judge(home: &Home) {
 async fn a_person_hurries_an_item(home: &Home) {
     let store = home.open().await;
     let (slow, other) = (item("slow", 0), item("other", 0));
-    plan(&store, &[slow.clone()]).await;
+    plan(&store, std::slice::from_ref(&slow)).await;
     let claimed = claim(&store).await;
     end(&store, &claimed.lease, End::Later { at: at(9_999), why: "later".into() }).await.unwrap();
     plan(&store, &[other]).await;
