@@ -46,7 +46,10 @@ impl Tool for FetchPage {
 
     /// An address that is composed can carry out what the run knows; one that was seen, and a host of the operator's, cannot.
     fn risk(&self, arguments: &Value, setting: &ToolSetting<'_>) -> Risk {
-        let Some(url) = arguments["url"].as_str().and_then(normalize) else { return Risk::ReachOut };
+        let Some(url) = arguments["url"].as_str().and_then(normalize).filter(|url| url.starts_with("http")) else {
+            // Nothing goes there: the call refuses it, and there is nothing that a person could allow.
+            return Risk::Read;
+        };
         let is_listed = || Url::parse(&url).is_ok_and(|url| self.door.is_listed(&url));
         if is_listed() || setting.seen.iter().filter_map(|seen| normalize(seen)).any(|seen| seen == url) {
             Risk::Read

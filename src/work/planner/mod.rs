@@ -52,7 +52,9 @@ impl Work {
                 planned => drop(planned?),
             }
         }
-        if whole || !new.is_empty() {
+        // Ranks are those of all that is open, so that many new items are ranked together, behind the last of them.
+        let more = new.len() == AT_ONCE as usize;
+        if whole || (!new.is_empty() && !more) {
             let open = parts.store.list_open_items().await?;
             let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
             parts.store.set_ranks(&ranks).await?;
@@ -60,7 +62,7 @@ impl Work {
         if whole {
             rounds.whole = Some(now);
         }
-        if new.len() == AT_ONCE as usize {
+        if more {
             parts.wake.notify_one();
         }
         Ok(whole)

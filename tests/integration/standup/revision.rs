@@ -53,8 +53,6 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
 
     stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
     let item = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").swap_remove(0);
-    let moved = stage.store.advance_item(&item.id, WorkStatus::New, WorkStatus::Ready, None, stage.now()).await;
-    assert!(moved.expect("the store answers"));
     stage.pass(DAY).await;
     let second = stage.hold().await;
     assert_eq!((second.report.revision, second.meeting.day), (1, first.meeting.day.succ_opt().expect("a day")));

@@ -178,7 +178,8 @@ async fn a_call_of_a_tool_that_was_never_offered_is_refused_visibly() {
         let desk = Desk::of(Execution::Research).await;
         desk.model.next([Script::call(tool, arguments), finish(&[])]);
         desk.make().await;
-        assert_eq!(desk.refusals().await.len(), 1, "{tool}");
+        let refusals = desk.refusals().await;
+        assert!(refusals[0].contains(tool), "{refusals:?}");
     }
 }
 
