@@ -10,12 +10,13 @@
 //! # Entry points
 //!
 //! * [`app`] wires everything together and is the only place that names concrete adapters. `cli` has one file per command.
-//! * [`conversation`] is the first flow below and [`meeting`] the second; each module documentation says what a crash at each step leaves behind.
+//! * [`conversation`] is the first flow below, [`meeting`] the second and [`work`] the third; each module documentation says what a crash at each
+//!   step leaves behind.
 //! * [`sandbox`] is a local Discord that knows nothing of the team. Through it a person, a test or another client talks to the real adapter.
 //!
 //! # Map, in reading order
 //!
-//! `domain ← config ← {store, llm, chat} ← {outbox, schedule, feeds} ← persona ← {conversation, meeting} ← {discord, http} ←
+//! `domain ← config ← {store, llm, chat} ← {outbox, schedule, tools, feeds} ← persona ← {conversation, meeting, work} ← {discord, http} ←
 //! app ← cli`: a module imports only from its left, and modules inside one brace do not import each other. `clock`, `telemetry`, `containment` and
 //! `shutdown` stand beside it; `sandbox` stands alone.
 //! `tests/tidy.rs` checks it.
@@ -29,12 +30,14 @@
 //! | [`chat`] | what a platform can do; splitting, formatting, redaction, files to text |
 //! | [`outbox`] | the relay: the only code that sends |
 //! | [`schedule`] | jobs by the clock: which there are, what fires when |
+//! | [`tools`] | what a model may have done besides writing: workspace, web, git, memory; and what needs a person |
 //! | [`feeds`] | live data of personas: git, files, numbers and news of the web, the team's own doings |
 //! | [`persona`] | persona files, prompts, context, the offline composer, the turn, what is said in a standup |
 //! | [`conversation`] | the rules of talk (router, guard), intake, one task per channel, halts, commands |
 //! | [`meeting`] | the engine of meetings, and the standup: its steps, its report, its predictions |
+//! | [`work`] | the backlog loop: planner, leases, executors, verifier, review, learnings, the desk |
 //! | [`discord`] | identities, REST, slash commands |
-//! | [`http`] | health and metrics |
+//! | [`http`] | health, metrics, the live board of the backlog |
 //!
 //! # Flows
 //!
@@ -47,6 +50,11 @@
 //! gathers the shared page of all feeds, gives each seat the floor (`persona::standup`), every step stored with what it posts → `meeting::standup`
 //! cross-checks the signals, takes a position, checks the actions → one transaction: report, work items, prediction, memories, outbox. At its expiry
 //! a firing of the schedule has the prediction settled against its feed.
+//!
+//! **A work item.** A meeting, a person or another item writes it → `work::planner` says how and by whom → a shift claims it by a lease → an executor
+//! makes something, each step in the item's journal before the next rests on it → `work::verifier` holds every claim against the world → what code
+//! cannot judge goes to a reviewer who is not the author, or to a person → one transaction: evidence, learning, announcement, and what waited for it.
+//! Any number of processes on one PostgreSQL share the items; whoever shows no sign of life loses its lease, and a lower token writes nothing.
 //!
 //! **A stop of the process.** `shutdown`: no new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands
 //! in the store.
@@ -64,7 +72,9 @@
 //! 7. SQL stands only in [`store`]. No transaction stays open over a model call.
 //! 8. Concrete adapters are named only in [`app`]; a standup at the terminal has one of its own in `cli`, which prints.
 //! 9. One `authorize` for messages, commands and buttons.
-//! 10. Secrets live in a type that does not print.
+//! 10. No item is done without evidence that code found, or the judgement of somebody other than its author.
+//! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call.
+//! 12. Secrets live in a type that does not print.
 
 // The scripted model of the integration tests names the crate by its name, and unit tests use it too.
 #[cfg(test)]

@@ -1,0 +1,194 @@
+//! What the backlog loop costs: `cargo bench --bench backlog`, or `cargo bench --bench backlog -- --short` for a look.
+//!
+//! Pick-up is measured in a team that runs: a chain of items, each of which becomes ready as the one before ends, by the times that the store has of
+//! both. Claims are measured at the store alone, with items that are there and nothing to do for them. Ratios are of one run, taken in turn.
+
+#[path = "../tests/integration/support/postgres.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+mod postgres;
+#[path = "../tests/integration/support/skip.rs"]
+mod skip;
+#[path = "stage/mod.rs"]
+#[expect(dead_code, reason = "the other benchmarks use the rest")]
+mod stage;
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use secrecy::SecretString;
+use serde_json::json;
+use stage::{Sandbox, Team, binary, millis};
+use teamroom::clock::{Clock as _, SystemClock};
+use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus, WorkerId};
+use teamroom::store::{ClaimTerms, End, ItemFilter, RunEnd, Store};
+
+const WORKERS: u32 = 8;
+const BLOCKED: usize = 10_000;
+
+fn main() {
+    let short = std::env::args().any(|argument| argument == "--short");
+    let count = if short { 40 } else { 200 };
+    tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
+        for has_postgres in [false, true] {
+            let name = if has_postgres { "PostgreSQL" } else { "SQLite" };
+            let Some(database) = database(has_postgres).await else { return };
+            time_pick_up(name, &database, count).await;
+            let Some(database) = self::database(has_postgres).await else { return };
+            count_claims(name, &database, count * 5).await;
+            let (Some(empty), Some(full)) = (self::database(has_postgres).await, self::database(has_postgres).await) else { return };
+            hold_claims_against_each_other(name, &empty, &full, count).await;
+        }
+    });
+}
+
+/// A database of its own, with the folder that it lies in.
+struct Database {
+    url: String,
+    dir: tempfile::TempDir,
+}
+
+async fn database(has_postgres: bool) -> Option<Database> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let url = if has_postgres { postgres::database().await? } else { format!("sqlite:{}", dir.path().join("team.db").display()) };
+    Some(Database { url, dir })
+}
+
+impl Database {
+    async fn open(&self) -> Store {
+        Store::open_shared(&SecretString::from(self.url.clone()), now()).await.expect("the store opens")
+    }
+}
+
+/// A chain of questions to one persona, offline: from ready to claimed, and how long each took from one to the next.
+async fn time_pick_up(name: &str, database: &Database, count: usize) {
+    let dir = database.dir.path();
+    let sandbox = Sandbox::start(dir, &["general".into(), "daily-standup".into(), "ops".into()]);
+    let team = Team::start(dir, &sandbox, &[("DATABASE_URL", database.url.clone()), ("TEAMROOM_BACKLOG_CHANNEL", "ops".into())]).await;
+    let item = |number: usize| {
+        let needs: Vec<_> = number.checked_sub(1).map(|before| format!("q{before}")).into_iter().collect();
+        json!({"key": format!("q{number}"), "what": format!("Ask about subject {number}"), "owner": "vince", "kind": "ask", "needs": needs})
+    };
+    let file = dir.join("items.json");
+    std::fs::write(&file, json!((0..count).map(item).collect::<Vec<_>>()).to_string()).expect("a file");
+    let added =
+        binary(dir).args(["backlog", "add", "--file"]).arg(&file).env("DATABASE_URL", &database.url).output().expect("the binary starts");
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+
+    let store = database.open().await;
+    let done = ItemFilter { statuses: &[WorkStatus::Done], owner: None, limit: u32::MAX };
+    let started = Instant::now();
+    let items = loop {
+        let items = store.list_items(&done).await.expect("the store answers");
+        if items.len() == count {
+            break items;
+        }
+        assert!(started.elapsed() < Duration::from_mins(5), "{} of {count} are done", items.len());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    let (mut picked_up, mut ended) = (Vec::new(), Vec::new());
+    for item in &items {
+        let events = store.list_events(&item.id).await.expect("the store answers");
+        let at = |status| events.iter().rfind(|event| event.to == status).map(|event| event.at).expect("it went there");
+        picked_up.push((at(WorkStatus::InProgress) - at(WorkStatus::Ready)).to_std().unwrap_or_default());
+        ended.push(at(WorkStatus::Done));
+    }
+    ended.sort();
+    let steps = ended.windows(2).map(|pair| (pair[1] - pair[0]).to_std().unwrap_or_default()).collect();
+    println!(
+        "{name:<10} | pick-up of {count}: p50, p99, worst {} ms (aims 5, 25) | one item to the next {} ms | idle {:.1} MB, peak {:.1} MB",
+        spread(picked_up),
+        spread(steps),
+        team.idle,
+        team.peak_memory()
+    );
+}
+
+/// Claims and ends by eight workers at once.
+async fn count_claims(name: &str, database: &Database, count: usize) {
+    let store = database.open().await;
+    store.insert_items(&ready(count), now()).await.expect("the items are good");
+    let started = Instant::now();
+    let worker = async || {
+        let worker = WorkerId::generate();
+        let mut times = Vec::new();
+        loop {
+            match claim(&store, &worker).await {
+                Some(time) => times.push(time),
+                // Its persona's other item may be in progress still.
+                None if store.count_items(now()).await.expect("the store answers").by_status.iter().all(|(status, _)| status.is_over()) => {
+                    return times;
+                }
+                None => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let times: Vec<Duration> = futures_util::future::join_all((0..WORKERS).map(|_| worker())).await.concat();
+    let elapsed = started.elapsed();
+    assert_eq!(times.len(), count, "each is claimed once");
+    #[expect(clippy::cast_precision_loss, reason = "for showing")]
+    let rate = count as f64 / elapsed.as_secs_f64();
+    println!("{name:<10} | {rate:.0} claims and ends a second by {WORKERS} workers; a claim among them {} ms", spread(times));
+}
+
+/// A claim where nothing else is, and one behind ten thousand blocked items, in turn.
+async fn hold_claims_against_each_other(name: &str, empty: &Database, full: &Database, count: usize) {
+    let (empty, full) = (empty.open().await, full.open().await);
+    let blocked: Vec<_> = ready(BLOCKED).into_iter().map(|item| WorkItem { status: WorkStatus::Blocked, ..item }).collect();
+    full.insert_items(&blocked, now()).await.expect("the items are good");
+    let worker = WorkerId::generate();
+    let (mut alone, mut behind) = (Vec::new(), Vec::new());
+    for store in [&empty, &full] {
+        store.insert_items(&ready(count), now()).await.expect("the items are good");
+    }
+    for _ in 0..count {
+        alone.push(claim(&empty, &worker).await.expect("there is one"));
+        behind.push(claim(&full, &worker).await.expect("there is one"));
+    }
+    alone.sort();
+    behind.sort();
+    let ratio = millis(behind[count / 2]) / millis(alone[count / 2]);
+    println!(
+        "{name:<10} | a claim alone {} ms, behind {BLOCKED} blocked {} ms: {ratio:.2} times the median",
+        spread(alone),
+        spread(behind)
+    );
+}
+
+/// Claims an item and ends it; only the claim is timed. None: there was nothing to claim.
+async fn claim(store: &Store, worker: &WorkerId) -> Option<Duration> {
+    let started = Instant::now();
+    let claimed = store.claim_item(&ClaimTerms { worker, parallel: WORKERS }, now()).await.expect("the store answers")?;
+    let time = started.elapsed();
+    let end = End::Done { outcome: "done".into(), evidence: Vec::new(), memory: None };
+    store
+        .end_run(&RunEnd { lease: &claimed.lease, end, outbox: &[], at: now() })
+        .await
+        .expect("the store answers")
+        .expect("the lease is good");
+    Some(time)
+}
+
+/// Items that may be claimed, each of one of eight personas.
+fn ready(count: usize) -> Vec<WorkItem> {
+    let item = |number: usize| {
+        let persona = format!("p{}", number % WORKERS as usize);
+        WorkItem {
+            status: WorkStatus::Ready,
+            execution: Some(Execution::Remind { answer: false }),
+            persona: Some(persona.as_str().into()),
+            ..WorkItem::new(format!("Do {number}"), Owner::Persona(persona.as_str().into()), Origin::CommandLine, now())
+        }
+    };
+    (0..count).map(item).collect()
+}
+
+fn now() -> DateTime<Utc> {
+    SystemClock.now()
+}
+
+/// Median, 99th of a hundred and worst in milliseconds.
+fn spread(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let last = times.len() - 1;
+    [times.len() / 2, times.len() * 99 / 100, last].map(|at| format!("{:.1}", millis(times[at.min(last)]))).join(", ")
+}
