@@ -88,11 +88,6 @@ impl Store {
         &self.inner.place
     }
 
-    /// Whether no other process can serve from the database or stand by: that of a file which is ours.
-    pub fn is_alone(&self) -> bool {
-        matches!(self.inner.leadership, Some(Leadership::File(_)))
-    }
-
     /// Ends when another process has taken over the database, so that this one must stop. On SQLite it never does.
     pub fn lost_leadership(&self) -> impl Future<Output = ()> + Send + use<> {
         let lost = self.inner.leadership.as_ref().map(Leadership::lost);

@@ -137,7 +137,6 @@ impl Work {
 
     async fn work(self) {
         let parts = self.parts();
-        self.take_over().await;
         self.inner.learnings.write_missing().await;
         let mut rounds = planner::Rounds::default();
         // What stood when judgement was asked for last; nothing asks for it that has not moved since.

@@ -108,19 +108,6 @@ impl Work {
         Ok(())
     }
 
-    /// Takes back at once what an earlier process held, where no other can be at work: it has died.
-    pub(super) async fn take_over(&self) {
-        let parts = self.parts();
-        if !parts.store.is_alone() {
-            return;
-        }
-        match parts.store.take_back_all(POISONOUS, |_| Vec::new(), parts.clock.now()).await {
-            Ok(items) if items.is_empty() => {}
-            Ok(items) => tracing::warn!(items = items.len(), "the process before died over items; they go on"),
-            Err(error) => tracing::warn!(%error, "cannot take back at once what the process before held"),
-        }
-    }
-
     /// Takes back what dead workers hold. People are asked what becomes of a poisonous item where all such questions are asked.
     async fn take_back(&self, vigil: &mut Vigil) -> Result<(), StoreError> {
         let parts = self.parts();
