@@ -195,7 +195,7 @@ async fn unchanged_commands_are_not_registered_again() {
     assert_eq!(registrations(&stage).len(), 1);
     assert_eq!(registrations(&stage)[0].path, format!("/api/v10/applications/{}/commands", stage.bot_id("kelly")));
     let names: Vec<_> = registrations(&stage)[0].request.as_array().unwrap().iter().map(|c| c["name"].clone()).collect();
-    let commands = ["ask", "team", "status", "standup", "report", "predictions", "schedule", "halt", "resume", "costs", "help"];
+    let commands = ["ask", "team", "status", "standup", "report", "predictions", "schedule", "backlog", "halt", "resume", "costs", "help"];
     assert_eq!(names, commands);
     stage.discord.shutdown().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
