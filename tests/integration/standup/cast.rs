@@ -19,7 +19,10 @@ pub(super) enum Part {
 impl Part {
     pub(super) fn of(asked: &Asked) -> Self {
         let prompt = asked.prompt();
-        if prompt.contains("## The essential question") && prompt.contains("## Your call") {
+        if asked.system.contains("You sort the tasks") {
+            // How an action is carried out, which the backlog wants to know.
+            Self::Talk
+        } else if prompt.contains("## The essential question") && prompt.contains("## Your call") {
             Self::Call
         } else if prompt.contains("## Your report") {
             Self::Report
