@@ -47,7 +47,7 @@ impl Work {
         for item in &new {
             match self.plan_one(item).await {
                 Err(error) if !error.is_retryable() => {
-                    tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are")
+                    tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are");
                 }
                 planned => drop(planned?),
             }

@@ -99,7 +99,14 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     assert!(has(&hosting.evidence, by_another), "{:?}", hosting.evidence);
     let letter = stage.find("Draft a letter to the landlord").await;
     let letter = stage.comes_to(&letter.id, WorkStatus::Done).await;
-    assert!(has(&letter.evidence, |found| matches!(found, Evidence::File { path, .. } if path.ends_with(".md"))), "{:?}", letter.evidence);
+    assert!(
+        has(
+            &letter.evidence,
+            |found| matches!(found, Evidence::File { path, .. } if std::path::Path::new(path).extension().is_some_and(|form| form == "md"))
+        ),
+        "{:?}",
+        letter.evidence
+    );
     let table = stage.find("Build the table of all shops").await;
     let table = stage.comes_to(&table.id, WorkStatus::Done).await;
     // Where no command can be confined, somebody judges.

@@ -6,7 +6,7 @@ use teamroom::domain::work::{Evidence, Execution, JournalEntry, WorkItem, WorkSt
 use super::host::{Host, Page};
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};
-use crate::support::model::Script;
+use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
@@ -71,7 +71,7 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
         let done = stage.comes_to(&learning.id, WorkStatus::Done).await;
         assert_eq!((done.run, done.attempts), (1, 1), "{word}");
         let told = stage.asked_about(&learns);
-        assert!(told.iter().any(|asked| asked.prompt().contains(why)), "{word}: {:?}", told.last().map(|asked| asked.prompt()));
+        assert!(told.iter().any(|asked| asked.prompt().contains(why)), "{word}: {:?}", told.last().map(Asked::prompt));
 
         let failed = stage.comes_to(&insisting.id, WorkStatus::Failed).await;
         assert!(failed.outcome.as_deref().is_some_and(|outcome| outcome.contains(why)), "{word}: {failed:?}");

@@ -3,8 +3,6 @@
 //! `stage` sets the team up with a `host` of pages and a model that plays parts; the others are stories: of a `day`, of a model that lies
 //! (`liar`), of `approvals`, of what runs out or goes away (`limits`), and of `bad_input`.
 
-#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
-
 mod approvals;
 mod bad_input;
 mod day;

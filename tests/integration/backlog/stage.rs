@@ -165,9 +165,8 @@ impl Stage {
             if holds(&item) {
                 return item;
             }
-            if started.elapsed() > PATIENCE {
-                panic!("never {what}: {item:#?}\n{:#?}\n{:#?}", self.store.list_events(id).await, self.journal(id).await);
-            }
+            let (events, journal) = (self.store.list_events(id).await, self.journal(id).await);
+            assert!(started.elapsed() <= PATIENCE, "never {what}: {item:#?}\n{events:#?}\n{journal:#?}");
             // What is under way takes real time.
             if item.status != WorkStatus::InProgress {
                 self.clock.advance(MOMENT);

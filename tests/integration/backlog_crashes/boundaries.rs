@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::work::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
@@ -71,7 +72,7 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
     for (boundary, item) in BOUNDARIES.iter().zip(&items) {
         wall::raise(&team, item, boundary.before).await;
     }
-    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+    store.insert_items(&items, SystemClock.now()).await.unwrap();
 
     for round in 1..=2 {
         let process = TeamProcess::start(&team, &[]).await;
@@ -118,7 +119,7 @@ async fn killed_before_a_run(backing: Backing) {
     for (status, subject) in [("new", "Iris"), ("ready", "Juniper")] {
         let item = question(&team, "vince", subject);
         wall::raise(&team, &item, Before::Leaving(status)).await;
-        store.insert_items(std::slice::from_ref(&item), chrono::Utc::now()).await.unwrap();
+        store.insert_items(std::slice::from_ref(&item), SystemClock.now()).await.unwrap();
         for _ in 0..2 {
             let process = TeamProcess::start(&team, &[]).await;
             eventually("it stands there", || async { read(&store, &item).await.status.as_str() == status }).await;
@@ -145,7 +146,7 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
     wall::raise(&team, &told, Before::End).await;
     wall::raise(&team, &unsaid, Before::Product).await;
     let items = [told, unsaid];
-    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+    store.insert_items(&items, SystemClock.now()).await.unwrap();
     for round in 1..=2 {
         let process = TeamProcess::start(&team, &[]).await;
         for item in &items {

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::work::{Evidence, JournalEntry, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
@@ -25,11 +26,11 @@ const LONG: usize = 300;
 
 /// Questions to be answered, dealt out to the hands in turn. All of them take half a minute of the team's time.
 async fn deal_out(team: &TestTeam, store: &Store, many: usize) -> Vec<WorkItem> {
-    let takes = Duration::from_secs(30).mul_f64(HANDS.len() as f64 / many as f64).min(Duration::from_secs(3));
+    let takes = (Duration::from_secs(30 * HANDS.len() as u64) / u32::try_from(many).unwrap()).min(Duration::from_secs(3));
     team.model.on(move |asked: &Asked| Script::SayAfter(takes, format!("The {} is where it was.", subject_of(asked))));
     let dealt = HANDS.iter().cycle().take(many).enumerate();
     let items: Vec<_> = dealt.map(|(number, hand)| question(team, hand, &format!("Item{number:04}"))).collect();
-    store.insert_items(&items, chrono::Utc::now()).await.unwrap();
+    store.insert_items(&items, SystemClock.now()).await.unwrap();
     items
 }
 
@@ -112,9 +113,8 @@ async fn each_of_many_items_is_done_once_by_a_process_that_is_killed_and_started
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
     let items = deal_out(&team, &store, many).await;
-    for (life, share) in [(1, 0.2), (2, 0.4)] {
+    for (life, enough) in [(1, many / 5), (2, many * 2 / 5)] {
         let member = Member::spawn(&team, &format!("life{life}"));
-        let enough = (many as f64 * share) as usize;
         eventually("enough are done", || async { done(&team).await >= enough }).await;
         member.kill_at_work(&team).await;
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::Utc;
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::approval::ApprovalState;
 use teamroom::domain::work::{Evidence, Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
 use teamroom::store::Store;
@@ -28,7 +28,7 @@ async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, 
 }
 
 async fn note(store: &Store, item: &WorkItem) {
-    store.insert_items(std::slice::from_ref(item), Utc::now()).await.unwrap();
+    store.insert_items(std::slice::from_ref(item), SystemClock.now()).await.unwrap();
 }
 
 fn reviews(team: &TestTeam) -> usize {

@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::domain::work::WorkStatus;
 
 use super::crew::Member;
@@ -39,7 +40,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
     for round in 0..=kills {
         let subject = format!("Item{round:04}");
         let item = question(&team, "vince", &subject);
-        store.insert_items(std::slice::from_ref(&item), chrono::Utc::now()).await.unwrap();
+        store.insert_items(std::slice::from_ref(&item), SystemClock.now()).await.unwrap();
         let asked = || async { team.model.requests().iter().any(|asked| subject_of(asked) == subject) };
         eventually("its worker is at it", asked).await;
         let mut owner = None;

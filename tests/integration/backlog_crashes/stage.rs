@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use chrono::Utc;
 use serde_json::{Value, json};
+use teamroom::clock::{Clock, SystemClock};
 use teamroom::config::ProviderKind;
 use teamroom::domain::ids::PersonaSlug;
 use teamroom::domain::memory::MemorySource;
@@ -94,11 +94,11 @@ pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkIte
 
 pub(super) fn item(team: &TestTeam, owner: Owner, what: &str, execution: Execution) -> WorkItem {
     let channel = Some(team.channel(HERE).into());
-    WorkItem { execution: Some(execution), channel, ..WorkItem::new(what, owner, Origin::CommandLine, Utc::now()) }
+    WorkItem { execution: Some(execution), channel, ..WorkItem::new(what, owner, Origin::CommandLine, SystemClock.now()) }
 }
 
 pub(super) async fn open(team: &TestTeam) -> Store {
-    Store::open_shared(&team.config.database_url, Utc::now()).await.unwrap()
+    Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap()
 }
 
 pub(super) async fn read(store: &Store, item: &WorkItem) -> WorkItem {
@@ -115,17 +115,16 @@ pub(super) async fn all_over(team: &TestTeam, store: &Store) {
     let started = Instant::now();
     loop {
         let open = store.list_items(&ItemFilter::open(1000)).await.unwrap();
-        if open.is_empty() && store.outbox_depth(Utc::now()).await.unwrap().0 == 0 {
+        if open.is_empty() && store.outbox_depth(SystemClock.now()).await.unwrap().0 == 0 {
             break;
         }
         if started.elapsed() > PATIENCE {
-            let mut stuck = String::new();
+            let mut stuck = Vec::new();
             for item in &open {
                 let events = store.list_events(&item.id).await.unwrap();
-                let journal = store.list_journal(&item.id, item.run).await.unwrap();
-                stuck += &format!("{item:#?}\n{events:#?}\n{journal:#?}\n");
+                stuck.push((item, events, store.list_journal(&item.id, item.run).await.unwrap()));
             }
-            panic!("stuck: {stuck}\n{:#?}", team.answers(HERE).await.iter().map(|shown| &shown.text).collect::<Vec<_>>());
+            panic!("stuck: {stuck:#?}\n{:#?}", team.answers(HERE).await.iter().map(|shown| &shown.text).collect::<Vec<_>>());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

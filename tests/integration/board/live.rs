@@ -34,7 +34,7 @@ impl Listener {
             loop {
                 if let Some((event, rest)) = self.heard.split_once("\n\n") {
                     let mark = event.lines().find_map(|line| line.strip_prefix("data: ")).map(|mark| mark.parse().expect("a mark"));
-                    self.heard = rest.to_owned();
+                    self.heard = rest.into();
                     if let Some(mark) = mark {
                         return mark;
                     }

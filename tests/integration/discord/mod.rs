@@ -1,5 +1,4 @@
 //! The Discord adapter against the sandbox, over real sockets.
-#![expect(clippy::unwrap_used, reason = "what a test cannot go on without may fail it")]
 
 mod buttons;
 mod commands;

@@ -1,7 +1,5 @@
 //! Feeds as they are declared, against a web that answers well and badly, and the shared page that is read from them.
 
-#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and these call others")]
-
 mod http_json;
 mod page;
 mod rss;

@@ -1,7 +1,5 @@
 //! The schedule on real stores: what fires, once, whatever happens to processes and clocks.
 
-#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
-
 mod changes;
 mod firing;
 mod instants;

@@ -3,8 +3,6 @@
 //! `stage` sets the team up with feeds of a `newsstand` and a `cast` for its model; the others are stories, one file for each part of a
 //! standup. `crashes`, `processes` and their `aftermath` tell what becomes of it when processes die or clocks jump.
 
-#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
-
 mod aftermath;
 mod cast;
 mod conclusion;

@@ -1,7 +1,5 @@
 //! The store, by one story for each thing it promises, told on SQLite and on PostgreSQL.
 
-#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked as tests for tests, and stories are functions they call")]
-
 mod asks;
 mod closing;
 mod crash;

@@ -47,11 +47,11 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    pub(super) async fn new(store: Store) -> Self {
-        Self::on(tempfile::tempdir().unwrap(), store).await
+    pub(super) fn new(store: Store) -> Self {
+        Self::on(tempfile::tempdir().unwrap(), store)
     }
 
-    pub(super) async fn on(directory: tempfile::TempDir, store: Store) -> Self {
+    pub(super) fn on(directory: tempfile::TempDir, store: Store) -> Self {
         let parts = LocalParts {
             workspaces: Workspaces::new(directory.path().join("workspaces")),
             work: directory.path().join("work"),
@@ -68,7 +68,7 @@ impl Bench {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("teamroom.db").display()).into();
         let store = Store::open(&url, now()).await.unwrap();
-        Self::on(directory, store).await
+        Self::on(directory, store)
     }
 
     pub(super) async fn call(&self, name: &str, arguments: Value) -> Result<ToolOutput, ToolError> {

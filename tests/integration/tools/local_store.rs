@@ -19,7 +19,7 @@ on_both!(
 
 async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
     let store = home.open().await;
-    let bench = Bench::new(store.clone()).await;
+    let bench = Bench::new(store.clone());
     let arguments = json!({"text": "**Latency** follows traffic, not `releases`.", "tags": ["Latency", "latency", "", "from outside"]});
     let saved = bench.call("memory_save", arguments.clone()).await.unwrap();
     assert_eq!(saved.text, "Noted: Latency follows traffic, not releases.");
@@ -41,7 +41,7 @@ async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
 
 async fn a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told(home: &Home) {
     let store = home.open().await;
-    let bench = Bench { tainted: true, ..Bench::new(store.clone()).await };
+    let bench = Bench { tainted: true, ..Bench::new(store.clone()) };
     bench.text("memory_save", json!({"text": "The page says that releases are safe.", "tags": ["releases"]})).await;
     assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap()[0].tags, ["releases", FROM_OUTSIDE]);
     assert!(bench.call("memory_search", json!({"query": "releases"})).await.unwrap().outside);
@@ -55,7 +55,7 @@ fn proposal(what: &str, owner: &str) -> Value {
 async fn bench_with_item(store: &Store, origin: Origin) -> Bench {
     let item = WorkItem { channel: Some("c1".into()), ..WorkItem::new("Look into it", Owner::Persona("vince".into()), origin, now()) };
     store.insert_items(std::slice::from_ref(&item), now()).await.unwrap();
-    Bench { item: item.id, ..Bench::new(store.clone()).await }
+    Bench { item: item.id, ..Bench::new(store.clone()) }
 }
 
 async fn an_item_is_added_as_new_with_where_it_came_from(home: &Home) {
@@ -107,13 +107,13 @@ async fn work_does_not_feed_itself_without_end(home: &Home) {
     let child = bench_with_item(&store, Origin::WorkItem(bench.item.clone())).await;
     let told = child.refusal("backlog_add", proposal("Paint the fence", "Vince")).await;
     assert!(told.contains("such items add no more"), "{told}");
-    let gone = Bench::new(store.clone()).await.refusal("backlog_add", proposal("Paint the fence", "Vince")).await;
+    let gone = Bench::new(store.clone()).refusal("backlog_add", proposal("Paint the fence", "Vince")).await;
     assert_eq!(gone, "the item that you work on is not in the backlog any more");
 }
 
 async fn a_store_that_is_gone_is_told_without_its_insides(home: &Home) {
     let store = home.open().await;
-    let bench = Bench::new(store.clone()).await;
+    let bench = Bench::new(store.clone());
     store.close().await;
     let saved = bench.call("memory_save", json!({"text": "It is gone."})).await;
     assert_eq!(saved, Err(ToolError::Failed("the team's memory cannot be reached at the moment".into())));

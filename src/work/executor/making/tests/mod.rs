@@ -76,11 +76,12 @@ impl Desk {
         let clock = Arc::new(ManualClock::new(now()));
         let shared: SharedClock = clock.clone();
         let (meter, _) = LedgerMeter::new(store.clone(), config.budgets.clone(), shared.clone());
+        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
         let performer = Performer {
             roster: Arc::new(roster),
             team: config.team.clone(),
             store: store.clone(),
-            models: Models::new(&config.models, &reqwest::Client::new(), meter, shared.clone()).expect("models"),
+            models: Models::new(&config.models, &http, meter, shared.clone()).expect("models"),
             max_output_tokens: config.models.max_output_tokens,
             readings: Readings::new(HashMap::new(), shared.clone()),
             redactor: Redactor::new(&config.list_secrets().into_iter().cloned().collect::<Vec<_>>()),
