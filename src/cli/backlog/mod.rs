@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use super::setting;
 use crate::app;
 use crate::chat::format::align_tables;
+use crate::chat::medium::Medium;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::domain::work::{ItemChanges, Urgency, WorkItem};
@@ -132,7 +133,7 @@ async fn open(config: &Config) -> anyhow::Result<Backlog> {
         store: Store::open_shared(&config.database_url, SystemClock.now()).await?,
         roster,
         people: app::people(config),
-        step: app::step(config),
+        budgets: config.budgets.clone(),
         most_rejections: config.backlog.attempts,
         relay: None,
         clock: Arc::new(SystemClock),
@@ -148,11 +149,11 @@ async fn carry(backlog: &Backlog, config: &Config, command: Command) -> anyhow::
             let listed = backlog.list(&ListQuery { status: Some(&status), owner: owner.as_deref(), limit }).await?;
             // Aligned for a chat, where a code block keeps the columns; a terminal does so by itself.
             let text = align_tables(&render_list(&listed.view(), backlog.roster())).replace("```\n", "").replace("\n```", "");
-            Told { text, value: json!(listed.items) }
+            Told { text: plain(&text), value: json!(listed.items) }
         }
         Command::Show { id } => {
             let sheet = backlog.get_sheet(&id).await?;
-            Told { text: render_item(&sheet, backlog.roster(), Detail::Whole), value: describe_sheet(&sheet) }
+            Told { text: plain(&render_item(&sheet, backlog.roster(), Detail::Whole)), value: describe_sheet(&sheet) }
         }
         Command::Add(args) => add::add(backlog, *args).await?,
         Command::Run { id } => {
@@ -209,6 +210,36 @@ fn describe_sheet(sheet: &ItemSheet) -> Value {
     })
 }
 
+/// Markdown as a terminal is to show it: without marks for bold, and without the backslashes that keep foreign text harmless in a chat.
+fn plain(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' if rest.peek().is_some_and(char::is_ascii_punctuation) => text.extend(rest.next()),
+            '*' if rest.next_if_eq(&'*').is_some() => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// Foreign text, which may hold what a terminal would obey.
+fn on_one_line(text: &str) -> String {
+    plain(&Medium::Chat.line(text))
+}
+
 fn name(item: &WorkItem) -> String {
-    format!("#{} ({})", item.short_id(), item.what)
+    format!("#{} ({})", item.short_id(), on_one_line(&item.what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{on_one_line, plain};
+
+    #[test]
+    fn a_terminal_shows_what_was_written() {
+        assert_eq!(plain(r"**Split \*\*a\_b\*\*** (#1), `x*y` 2 \<= 3 at C:\\dir\new"), r"Split **a_b** (#1), `x*y` 2 <= 3 at C:\dir\new");
+        assert_eq!(on_one_line("a\u{1b}[31m*b*\nc"), "a[31m*b* c");
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use crate::chat::medium::Medium;
+use super::on_one_line;
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::WorkItemId;
 use crate::domain::work::{WorkItem, WorkStatus};
@@ -89,8 +89,8 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
     }
     let owner = name_of_owner(&item.owner, backlog.roster());
     let wait = item.wait.as_ref().map(crate::domain::work::Wait::describe);
-    let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", Medium::Chat.line(&why)));
-    println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), item.what);
+    let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", on_one_line(&why)));
+    println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), on_one_line(&item.what));
 }
 
 async fn is_idle(store: &Store) -> Result<bool, StoreError> {

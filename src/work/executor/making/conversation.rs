@@ -142,9 +142,16 @@ fn marked(tool: &str, text: &str) -> String {
 /// The addresses of the web that a text names.
 fn addresses_in(text: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "<>\"'`|()[]{}".contains(c);
-    let pieces = text.split(ends).filter_map(|piece| piece.find("http").map(|at| &piece[at..]));
-    let addresses = pieces.filter(|piece| piece.starts_with("http://") || piece.starts_with("https://"));
-    addresses.map(|address| address.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']).to_owned()).collect()
+    let begins = text.match_indices("http").map(|(at, _)| &text[at..]);
+    let addresses = begins.filter_map(|rest| {
+        let host = rest.strip_prefix("http://").or_else(|| rest.strip_prefix("https://"))?;
+        // The brackets of `http://[2001:db8::1]/` are its own.
+        let literal = host.strip_prefix('[').and_then(|inside| inside.find(']')).map_or(0, |closed| closed + 2);
+        let begins = rest.len() - host.len() + literal;
+        let length = rest[begins..].find(ends).map_or(rest.len(), |end| begins + end);
+        Some(rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']).to_owned())
+    });
+    addresses.collect()
 }
 
 #[cfg(test)]
@@ -239,6 +246,7 @@ mod tests {
         for (words, found) in [
             ("Compare https://a.example/x?y=1, and (http://b.example).", vec!["https://a.example/x?y=1", "http://b.example"]),
             ("[docs](https://a.example/docs) <https://b.example/>", vec!["https://a.example/docs", "https://b.example/"]),
+            ("See (http://[2001:db8::1]:8080/x) and https://[broken", vec!["http://[2001:db8::1]:8080/x", "https://"]),
             ("The http module; httpx://no, ftp://a.example and file:///etc/passwd", vec![]),
         ] {
             assert_eq!(addresses_in(words), found, "{words}");
