@@ -88,7 +88,6 @@ impl Work {
         };
         parts.store.judge_item(&item.id, &judgement).await?;
         self.send_soon(channel.as_ref());
-        self.inner.learnings.write().await;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
+use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Memory, MemorySource};
 use crate::domain::work::short_id;
 use crate::persona::turn::Performer;
@@ -18,35 +19,35 @@ const NEWEST: u32 = 1000;
 pub struct Learnings {
     performer: Arc<Performer>,
     path: PathBuf,
-    /// Held from reading the store to writing the file, so that an older state never follows a newer one.
-    writing: tokio::sync::Mutex<()>,
+    /// The newest lesson in the file, as far as this process wrote it. Held from reading the store to writing the file, so that an older state
+    /// never follows a newer one.
+    newest: tokio::sync::Mutex<Option<MemoryId>>,
 }
 
 impl Learnings {
     /// To be written to `path`, whose folder is made when it is missing.
     pub fn new(performer: Arc<Performer>, path: PathBuf) -> Self {
-        Self { performer, path, writing: tokio::sync::Mutex::new(()) }
+        Self { performer, path, newest: tokio::sync::Mutex::default() }
     }
 
-    /// Writes the file anew. What fails is logged: the lessons themselves stand in the store, and the next end of an item writes them again.
-    pub async fn write(&self) {
-        let _writing = self.writing.lock().await;
-        let lessons = match self.performer.store.list_learnt(NEWEST).await {
-            Ok(lessons) => lessons,
-            Err(error) => return tracing::warn!(%error, "cannot read the lessons to write them down"),
+    /// Writes the file anew if something was learnt since, by whomever, or if it is gone. What fails is logged: the lessons themselves stand in
+    /// the store, and the next time writes them again.
+    pub async fn keep_up(&self) {
+        let mut newest = self.newest.lock().await;
+        let written = async {
+            let last = self.performer.store.list_learnt(1).await?.pop().map(|lesson| lesson.id);
+            if *newest == last && tokio::fs::try_exists(&self.path).await.unwrap_or(false) {
+                return anyhow::Ok(());
+            }
+            let text = render_learnings(&self.performer.store.list_learnt(NEWEST).await?);
+            // A file does not leave through the outbox, which takes secrets out of everything else.
+            let (text, _) = self.performer.redactor.redact(&text);
+            write_whole(&self.path, text.as_bytes()).await?;
+            *newest = last;
+            Ok(())
         };
-        // A file does not leave through the outbox, which takes secrets out of everything else.
-        let text = render_learnings(&lessons);
-        let (text, _) = self.performer.redactor.redact(&text);
-        if let Err(error) = write_whole(&self.path, text.as_bytes()).await {
+        if let Err(error) = written.await {
             tracing::warn!(path = %self.path.display(), %error, "the learnings could not be written; they stand in the store");
-        }
-    }
-
-    /// Writes the file where there is none, as after a move to another machine.
-    pub async fn write_missing(&self) {
-        if !tokio::fs::try_exists(&self.path).await.unwrap_or(false) {
-            self.write().await;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use teamroom::clock::Clock;
 use teamroom::store::ItemFilter;
 
 use super::cast::{Cast, Part, conclusion, find_prompt};
@@ -53,6 +54,8 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
     let item = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").swap_remove(0);
     stage.pass(DAY).await;
+    stage.store.cancel_item(&item.id, "Ada", &[], stage.clock.now()).await.expect("stored").expect("it was open");
+    stage.pass(Duration::from_secs(1)).await;
     let second = stage.hold().await;
     assert_eq!((second.report.revision, second.meeting.day), (1, first.meeting.day.succ_opt().expect("a day")));
     let change = second.report.changes.iter().find(|change| change.feed == "shop").expect("latency has changed");
@@ -63,8 +66,8 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     assert!(second.report.changes.iter().all(|change| change.name != "orders"), "what is as it was has not changed");
     let delta = stage.hears("Against the report of").await;
     assert!(delta.author == "Eliza" && delta.text.contains("shop latency 412 → 840 ms (+428)"), "{delta:?}");
-    assert!(delta.text.contains(&item.what) && delta.text.contains("new → "), "{delta:?}");
-    assert!(second.report.moved[0].contains("new → "), "{:?}", second.report.moved);
+    assert!(delta.text.contains(&item.what) && delta.text.contains("ready → cancelled"), "{delta:?}");
+    assert!(second.report.moved[0].contains("ready → cancelled"), "{:?}", second.report.moved);
     let check = second.report.actions.iter().find(|action| action.what.contains("shop latency")).expect("more than half is startling");
     assert_eq!(check.owner, "Vince");
     let own = second.report.actions.iter().filter(|action| action.what.contains("backlog") || action.what.contains("activity"));

@@ -125,7 +125,7 @@ async fn after_a_stop_a_standup_rests_until_somebody_speaks_to_an_agent(backing:
     stage.team.say(CHANNEL, "kelly, go on please").await;
     let held = stage.over().await;
     assert_eq!(held.states(), [Quiet; 6]);
-    assert_eq!(held.seat("oracle").attempts, 2, "its turn was begun anew");
+    assert_eq!(held.seat("oracle").attempts, 1, "the turn that was stopped does not count");
     stage.hears("Here I am.").await;
 }
 

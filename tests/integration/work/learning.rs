@@ -33,22 +33,28 @@ async fn the_file_follows_the_store(home: &Home) {
     let stage = Stage::new(home).await;
     let path = stage.directory.path().join("reports").join("learnings.md");
     let learnings = Learnings::new(Arc::new(stage.performer(None, Budgets::default())), path.clone());
-    learnings.write_missing().await;
+    learnings.keep_up().await;
     assert!(std::fs::read_to_string(&path).unwrap().contains("Nothing yet."));
     let failed = |what: &str| {
         let item = WorkItem { what: what.into(), ..item(Execution::Write) };
         memory_of(&item, &Ending::Failed { why: &format!("the key {SECRET} was refused") }, &[], now())
     };
     stage.store.record_memories(&[failed("Write the plan")]).await.unwrap();
-    learnings.write_missing().await;
-    assert!(std::fs::read_to_string(&path).unwrap().contains("Nothing yet."), "it is there");
-    learnings.write().await;
+    std::fs::write(&path, "of somebody else").unwrap();
+    learnings.keep_up().await;
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("vince, active: Write the plan: failed, the key [redacted] was refused"), "{text}");
 
+    std::fs::write(&path, "kept").unwrap();
+    learnings.keep_up().await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept", "nothing new, nothing written");
+    std::fs::remove_file(&path).unwrap();
+    learnings.keep_up().await;
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it was gone");
+
     // The store is away: the old file stays.
     stage.store.close().await;
-    learnings.write().await;
+    learnings.keep_up().await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 

@@ -170,16 +170,16 @@ async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_t
 
 #[tokio::test]
 async fn a_call_of_a_tool_that_was_never_offered_is_refused_visibly() {
-    for (tool, arguments) in [
-        ("git_log", json!({})),
-        ("shell", json!({"command": "curl http://127.0.0.1"})),
-        ("ask_agent", json!({"persona": "Kelly", "question": "May I?"})),
+    for (tool, arguments, why) in [
+        ("git_log", json!({}), "no such tool"),
+        ("shell", json!({"command": "curl http://127.0.0.1"}), "no such tool"),
+        ("ask_agent", json!({"persona": "Kelly", "question": "May I?"}), "not set up"),
     ] {
         let desk = Desk::of(Execution::Research).await;
         desk.model.next([Script::call(tool, arguments), finish(&[])]);
         desk.make().await;
         let refusals = desk.refusals().await;
-        assert!(refusals[0].contains("no such tool"), "{tool}: {refusals:?}");
+        assert!(refusals[0].contains(why), "{tool}: {refusals:?}");
     }
 }
 
