@@ -60,14 +60,19 @@ CREATE TABLE approvals (
     UNIQUE (item, run, fingerprint)
 );
 
--- By how much people raised the budget of one item.
-CREATE TABLE item_raises (
-    item   TEXT NOT NULL,
+-- By how much people raised a limit, in what the limit is in. `whose` is a persona or an item, empty for the whole team; `day` is empty for
+-- what is no limit of a day.
+CREATE TABLE limit_raises (
+    name   TEXT NOT NULL,
+    whose  TEXT NOT NULL,
+    day    TEXT NOT NULL,
     amount BIGINT NOT NULL,
     by     TEXT NOT NULL,
     at     TIMESTAMPTZ NOT NULL
 );
-CREATE INDEX item_raises_item ON item_raises (item);
+CREATE INDEX limit_raises_whose ON limit_raises (whose, day);
+INSERT INTO limit_raises (name, whose, day, amount, by, at) SELECT 'day', '', day, amount, by, at FROM raises;
+DROP TABLE raises;
 
 -- All lessons by the time they were learnt, ended ones too.
 CREATE INDEX memories_learnt ON memories (kind, created_at, id);

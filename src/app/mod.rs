@@ -25,7 +25,6 @@ use crate::discord::{self, Discord};
 use crate::domain::ids::{ChannelId, PersonaSlug, UserId};
 use crate::domain::meeting::StandupTerms;
 use crate::domain::roster::{Accounts, Roster};
-use crate::domain::usage::Money;
 use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use crate::llm::Models;
 use crate::meeting::{self, Meetings};
@@ -285,9 +284,9 @@ async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
 
 /// What people reach the backlog through that these parts work on.
 fn backlog_desk(config: &Config, work: &work::Parts) -> Arc<Backlog> {
-    let work::Parts { store, roster, relay, clock, wake, step, settings, .. } = work.clone();
+    let work::Parts { store, roster, relay, clock, wake, budgets, settings, .. } = work.clone();
     let (people, most_rejections) = (people(config), settings.attempts);
-    Arc::new(Backlog::new(work::desk::Parts { store, roster, people, step, most_rejections, relay, clock, ring: wake }))
+    Arc::new(Backlog::new(work::desk::Parts { store, roster, people, budgets, most_rejections, relay, clock, ring: wake }))
 }
 
 /// Brings the identities online; what they hear goes to `events`.
@@ -366,11 +365,6 @@ pub fn people(config: &Config) -> Vec<(UserId, String)> {
     config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
 }
 
-/// By how much a press of the button raises a budget: by that of one item, or by a dollar where there is none.
-pub fn step(config: &Config) -> Money {
-    config.budgets.item.unwrap_or(Money(1_000_000))
-}
-
 /// Everything a turn works with. Also returns where it is told that the day's budget runs low.
 ///
 /// # Errors
@@ -433,7 +427,7 @@ fn work_parts(
         relay: None,
         performer: performer.clone(),
         toolbox,
-        step: step(config),
+        budgets: config.budgets.clone(),
         workspaces,
         clock: clock.clone(),
         tasks: TaskTracker::new(),

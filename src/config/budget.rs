@@ -1,5 +1,5 @@
 use super::reader::Section;
-use crate::domain::usage::Money;
+use crate::domain::usage::{Limit, Money};
 
 /// `[budgets]`: what may be spent. None: no limit.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,30 @@ impl Default for Budgets {
 }
 
 impl Budgets {
+    /// A limit before anybody raised it, in millionths of a dollar or in tokens.
+    pub fn find(&self, limit: &Limit) -> Option<i64> {
+        let tokens = |budget: Option<u64>| budget.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
+        match limit {
+            Limit::Day => self.day.map(|money| money.0),
+            Limit::DayTokens => tokens(self.day_tokens),
+            Limit::PersonaDay(_) => self.persona_day.map(|money| money.0),
+            Limit::PersonaDayTokens(_) => tokens(self.persona_day_tokens),
+            Limit::Item(_) => self.item.map(|money| money.0),
+            Limit::ItemTokens(_) => tokens(self.item_tokens),
+        }
+    }
+
+    /// By how much a press of the button raises a limit: by what one work item may use; where that is not said, by a dollar, or by the limit.
+    pub fn step(&self, limit: &Limit) -> i64 {
+        match limit {
+            Limit::Day | Limit::PersonaDay(_) | Limit::Item(_) => self.item.map_or(1_000_000, |money| money.0),
+            Limit::DayTokens | Limit::PersonaDayTokens(_) | Limit::ItemTokens(_) => {
+                let item = self.item_tokens.and_then(|tokens| i64::try_from(tokens).ok());
+                item.or_else(|| self.find(limit)).unwrap_or_default()
+            }
+        }
+    }
+
     pub(super) fn read(section: &mut Section<'_>) -> Self {
         let default = Self::default();
         Self {

@@ -188,7 +188,8 @@ pub struct CostLine {
 }
 
 /// A limit of the budgets (COST-2).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     Day,
     DayTokens,
@@ -207,27 +208,55 @@ impl Limit {
             Self::Item(_) | Self::ItemTokens(_) => false,
         }
     }
+
+    /// What its setting in `[budgets]` is called.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::DayTokens => "day_tokens",
+            Self::PersonaDay(_) => "persona_day",
+            Self::PersonaDayTokens(_) => "persona_day_tokens",
+            Self::Item(_) => "item",
+            Self::ItemTokens(_) => "item_tokens",
+        }
+    }
+
+    /// The persona or the item that it is for; empty for the whole team's.
+    pub fn whose(&self) -> &str {
+        match self {
+            Self::Day | Self::DayTokens => "",
+            Self::PersonaDay(persona) | Self::PersonaDayTokens(persona) => persona.as_str(),
+            Self::Item(item) | Self::ItemTokens(item) => item.as_str(),
+        }
+    }
+
+    /// An amount in what the limit is in, for people: millionths of a dollar, or tokens.
+    pub fn render(&self, amount: i64) -> String {
+        match self {
+            Self::Day | Self::PersonaDay(_) | Self::Item(_) => Money(amount).to_string(),
+            Self::DayTokens | Self::PersonaDayTokens(_) | Self::ItemTokens(_) => format!("{amount} tokens"),
+        }
+    }
 }
 
 /// A reservation that would break a limit. Its text is for people.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Refused {
     pub limit: Limit,
-    /// Millionths of a dollar, or tokens, as the limit is in; reservations included.
+    /// In what the limit is in; reservations included.
     pub spent: i64,
     pub allowed: i64,
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (spent, allowed) = (self.spent, self.allowed);
-        match &self.limit {
-            Limit::Day => write!(f, "the team has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
-            Limit::DayTokens => write!(f, "the team has used {spent} of its {allowed} tokens for today (UTC)"),
-            Limit::PersonaDay(persona) => write!(f, "{persona} has used {} of its {} for today (UTC)", Money(spent), Money(allowed)),
-            Limit::PersonaDayTokens(persona) => write!(f, "{persona} has used {spent} of its {allowed} tokens for today (UTC)"),
-            Limit::Item(_) => write!(f, "this item has used {} of its {}", Money(spent), Money(allowed)),
-            Limit::ItemTokens(_) => write!(f, "this item has used {spent} of its {allowed} tokens"),
-        }
+        let whose = match &self.limit {
+            Limit::Day | Limit::DayTokens => "the team",
+            Limit::PersonaDay(persona) | Limit::PersonaDayTokens(persona) => persona.as_str(),
+            Limit::Item(_) | Limit::ItemTokens(_) => "this item",
+        };
+        let until = if self.limit.ends_with_the_day() { " for today (UTC)" } else { "" };
+        let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));
+        write!(f, "{whose} has used {} of its {allowed}{until}", spent.trim_end_matches(" tokens"))
     }
 }

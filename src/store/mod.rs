@@ -43,8 +43,8 @@ pub use talk::{
     AskUpdate, CancelScope, ChannelSeen, Claim, Decided, Delivery, FileText, Finished, FollowUp, InboxRow, MeetingStep, OutboxRow, TurnRow,
 };
 pub use work::{
-    AdvanceError, ClaimTerms, Claimed, End, Ended, InsertItemsError, ItemAnswer, ItemChange, ItemCounts, ItemEdit, ItemEvent, ItemFilter,
-    ItemJudgement, Planned, RunEnd, SeenLease,
+    ClaimTerms, Claimed, End, Ended, InsertItemsError, ItemAnswer, ItemChange, ItemCounts, ItemEdit, ItemEvent, ItemFilter, ItemJudgement,
+    Planned, RunEnd, SeenLease,
 };
 
 use error::Result;

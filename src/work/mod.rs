@@ -44,11 +44,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::SharedClock;
-use crate::config::BacklogSettings;
+use crate::config::{BacklogSettings, Budgets};
 use crate::containment::contain;
 use crate::domain::ids::{ChannelId, PersonaSlug, WorkItemId};
 use crate::domain::roster::Roster;
-use crate::domain::usage::Money;
 use crate::domain::work::{JournalEntry, WorkItem, WorkerId};
 use crate::outbox::Relay;
 use crate::persona::turn::Performer;
@@ -76,8 +75,7 @@ pub struct Parts {
     pub relay: Option<Relay>,
     pub performer: Arc<Performer>,
     pub toolbox: Arc<Toolbox>,
-    /// By how much a press of the button raises a budget.
-    pub step: Money,
+    pub budgets: Budgets,
     pub workspaces: Workspaces,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
@@ -137,17 +135,17 @@ impl Work {
 
     async fn work(self) {
         let parts = self.parts();
-        self.inner.learnings.write_missing().await;
         let mut rounds = planner::Rounds::default();
-        // What stood when judgement was asked for last; nothing asks for it that has not moved since.
-        let mut judged = None;
+        // What stood at the last look; nothing has to be judged or written down that has not moved since.
+        let mut seen = None;
         loop {
             let look = async {
                 let whole = self.plan(&mut rounds).await?;
                 let mark = parts.store.backlog_mark().await?;
-                if whole || judged != Some(mark) {
+                if whole || seen != Some(mark) {
+                    self.inner.learnings.keep_up().await;
                     self.judge().await?;
-                    judged = Some(mark);
+                    seen = Some(mark);
                 }
                 self.let_go().await?;
                 Ok(self.take_up().await?)

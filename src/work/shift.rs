@@ -89,7 +89,10 @@ impl Work {
                     product
                 }
                 Outcome::Later { at, why } => return Ok(End::Later { at, why }.into()),
-                Outcome::Waits { wait, outbox } => return Ok(Close { end: End::Waits { wait, evidence: Vec::new() }, outbox }),
+                Outcome::Waits(wait) => {
+                    let outbox = self.ask_for_money(item, &wait).await?;
+                    return Ok(Close { end: End::Waits { wait, evidence: Vec::new() }, outbox });
+                }
                 Outcome::Failed { why } => return self.again(item, why).await,
                 Outcome::Impossible { why } => return self.fail(item, why).await,
             },
@@ -125,6 +128,13 @@ impl Work {
             Verdict::NotYet { why } => End::Later { at: now + SOON, why }.into(),
             Verdict::Unproven { reasons, .. } => self.again(item, reasons.join("; ")).await?,
         })
+    }
+
+    /// With the end of the run, if that is for a higher budget. Other waits are asked about by themselves.
+    async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
+        let Wait::Budget { refused, .. } = wait else { return Ok(Vec::new()) };
+        let step = self.parts().budgets.step(&refused.limit);
+        self.say(item, |voice| voice.ask_budget(item, refused, step)).await
     }
 
     async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {
@@ -186,14 +196,11 @@ impl Work {
         let name = run.end.name();
         loop {
             match parts.store.end_run(&run).await {
-                Ok(Some(ended)) => {
+                Ok(Some(_)) => {
                     tracing::info!(%item, end = name, "a run ended");
                     metrics::counter!("teamroom_work_runs_total", "end" => name).increment(1);
                     for message in &outbox {
                         self.send_soon(Some(&message.channel));
-                    }
-                    if ended.item.status.is_over() {
-                        self.inner.learnings.write().await;
                     }
                     return;
                 }

@@ -17,7 +17,7 @@ use crate::domain::ids::{AskId, ChainId, MessageId};
 use crate::domain::message::{Author, AuthorKind};
 use crate::domain::persona::Persona;
 use crate::domain::roster::UnknownPersona;
-use crate::domain::usage::{CostGroup, Money};
+use crate::domain::usage::{CostGroup, Limit, Money};
 use crate::store::{CancelScope, HaltScope};
 
 /// What stands for a message where a command started something. No platform's id looks like it.
@@ -198,7 +198,7 @@ impl Conversation {
     async fn raise_budget(&self, call: &CommandCall, dollars: f64) -> anyhow::Result<CommandReply> {
         let parts = self.parts();
         let (now, amount) = (parts.clock.now(), Money::from_dollars(dollars));
-        parts.store.raise_budget(now.date_naive(), amount, &call.caller.name, now).await?;
+        parts.store.raise_limit(&Limit::Day, amount.0, &call.caller.name, now).await?;
         for persona in parts.roster.personas().iter().filter(|persona| !self.inner.halts.is_paused(&persona.slug)) {
             parts.platform.set_presence(&persona.slug, Presence::Listening).await;
         }

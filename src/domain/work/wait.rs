@@ -1,9 +1,10 @@
 //! What an item waits for that is [`WorkStatus::Waiting`](super::WorkStatus::Waiting).
 
-use chrono::NaiveDate;
+use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::ApprovalId;
+use crate::domain::usage::Refused;
 
 /// Why an item waits. Each of these is ended by a person or by the planner, never by the item's own worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,8 +14,8 @@ pub enum Wait {
     Answer { of: String },
     /// For a person to allow a call.
     Approval { approval: ApprovalId },
-    /// For money. A limit of a day ends with the day.
-    Budget { limit: String, day: Option<NaiveDate> },
+    /// For money or tokens. A limit of a day ends with the day.
+    Budget { refused: Refused, day: Option<NaiveDate> },
     /// For a language model: none is configured.
     Model,
     /// For a person to decide what becomes of it: it took the process down, or was rejected, too often.
@@ -22,12 +23,18 @@ pub enum Wait {
 }
 
 impl Wait {
+    /// For what was refused at a time.
+    pub fn for_budget(refused: Refused, at: DateTime<Utc>) -> Self {
+        let day = refused.limit.ends_with_the_day().then(|| at.date_naive());
+        Self::Budget { refused, day }
+    }
+
     /// The reason in a few words, for people.
     pub fn describe(&self) -> String {
         match self {
             Self::Answer { of } => format!("for an answer of {of}"),
             Self::Approval { .. } => "for a person to allow a call".into(),
-            Self::Budget { limit, .. } => format!("for money: {limit}"),
+            Self::Budget { refused, .. } => format!("for a higher budget: {refused}"),
             Self::Model => "for a language model: none is configured".into(),
             Self::Decision { why } => format!("for a person to decide: {why}"),
         }

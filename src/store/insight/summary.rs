@@ -33,8 +33,7 @@ impl Store {
              UNION ALL SELECT 'asks', COUNT(*) FROM asks UNION ALL SELECT 'halts', COUNT(*) FROM halts
              UNION ALL SELECT 'blocks', COUNT(*) FROM blocks UNION ALL SELECT 'cooldowns', COUNT(*) FROM cooldowns
              UNION ALL SELECT 'notices', COUNT(*) FROM notices UNION ALL SELECT 'ledger', COUNT(*) FROM ledger
-             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'raises', COUNT(*) FROM raises
-             UNION ALL SELECT 'samples', COUNT(*) FROM samples
+             UNION ALL SELECT 'spending', COUNT(*) FROM spending UNION ALL SELECT 'samples', COUNT(*) FROM samples
              UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_pauses', COUNT(*) FROM job_pauses
              UNION ALL SELECT 'considered', COUNT(*) FROM considered UNION ALL SELECT 'firings', COUNT(*) FROM firings
              UNION ALL SELECT 'meetings', COUNT(*) FROM meetings UNION ALL SELECT 'seats', COUNT(*) FROM seats
@@ -43,7 +42,7 @@ impl Store {
              UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies UNION ALL SELECT 'work_events', COUNT(*) FROM work_events
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
              UNION ALL SELECT 'work_journal', COUNT(*) FROM work_journal UNION ALL SELECT 'approvals', COUNT(*) FROM approvals
-             UNION ALL SELECT 'item_raises', COUNT(*) FROM item_raises"
+             UNION ALL SELECT 'limit_raises', COUNT(*) FROM limit_raises"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -4,6 +4,8 @@
 //! day (UTC) are kept beside the ledger, in the same transactions, so that a reservation costs the same at the end of a day as at
 //! its beginning. What one work item has cost is added up from the ledger itself: its calls are few, and an index leads to them.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, NaiveDate, Utc};
 
 use crate::config::Budgets;
@@ -47,16 +49,17 @@ struct Sums {
     tokens: i64,
     persona_cost: i64,
     persona_tokens: i64,
-    raised: i64,
 }
 
-/// What a work item has cost so far, and by how much its budget was raised.
+/// What a work item has cost so far.
 #[derive(sqlx::FromRow)]
 struct ItemSums {
     cost: i64,
     tokens: i64,
-    raised: i64,
 }
+
+/// By how much people raised the limits that a call falls under, by their names.
+type Raises = HashMap<String, i64>;
 
 impl Store {
     /// Sets the worst case of a call aside.
@@ -72,7 +75,8 @@ impl Store {
             Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
             _ => None,
         };
-        let reserved = check(reservation, budgets, &sums, item.as_ref())?;
+        let raises = find_raises(&mut transaction, reservation, day).await?;
+        let reserved = check(reservation, budgets, &sums, item.as_ref(), &raises)?;
         insert_reservation(&mut transaction, reservation, day).await?;
         let tokens = count(reservation.tokens);
         add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)
@@ -105,46 +109,52 @@ impl Store {
         Ok(true)
     }
 
-    /// Raises a day's budget, in force at once and after a restart.
-    pub async fn raise_budget(&self, day: NaiveDate, amount: Money, by: &str, at: DateTime<Utc>) -> Result<()> {
+    /// Raises a limit by an amount of what it is in, in force at once and after a restart: one of a day for the day of `at` (UTC), one of a
+    /// work item for good.
+    pub async fn raise_limit(&self, limit: &Limit, amount: i64, by: &str, at: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
             execute,
-            "INSERT INTO raises (day, amount, by, at) VALUES ($1, $2, $3, $4)",
-            day.to_string(),
-            amount.0,
+            "INSERT INTO limit_raises (name, whose, day, amount, by, at) VALUES ($1, $2, $3, $4, $5, $6)",
+            limit.as_str(),
+            limit.whose(),
+            day_of(limit, at),
+            amount,
             plain(by),
             at
         )?;
         Ok(())
     }
 
-    /// Raises the budget of one work item, in dollars, for good.
-    pub async fn raise_item(&self, item: &WorkItemId, amount: Money, by: &str, at: DateTime<Utc>) -> Result<()> {
-        sql!(
-            self.db().write()?,
-            execute,
-            "INSERT INTO item_raises (item, amount, by, at) VALUES ($1, $2, $3, $4)",
-            item.as_str(),
-            amount.0,
-            plain(by),
-            at
+    /// By how much people raised a limit: one of a day for the day of `at` (UTC).
+    pub async fn find_raise(&self, limit: &Limit, at: DateTime<Utc>) -> Result<i64> {
+        let (raised,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM limit_raises WHERE name = $1 AND whose = $2 AND day = $3",
+            limit.as_str(),
+            limit.whose(),
+            day_of(limit, at)
         )?;
-        Ok(())
+        Ok(raised)
     }
 
     /// What the day of `now` (UTC) has cost so far.
     pub async fn spent_today(&self, now: DateTime<Utc>) -> Result<Spent> {
-        let (cost, tokens, raised): (i64, i64, i64) = sql!(
+        let (cost, tokens): (i64, i64) = sql!(
             self.db().read(),
             fetch_one,
-            "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(tokens), 0) AS BIGINT),
-                 (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM raises WHERE day = $1)
-             FROM spending WHERE day = $1",
+            "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(tokens), 0) AS BIGINT) FROM spending WHERE day = $1",
             now.date_naive().to_string()
         )?;
-        Ok(Spent { cost: Money(cost), tokens: u64::try_from(tokens).unwrap_or_default(), raised: Money(raised) })
+        let raised = Money(self.find_raise(&Limit::Day, now).await?);
+        Ok(Spent { cost: Money(cost), tokens: u64::try_from(tokens).unwrap_or_default(), raised })
     }
+}
+
+/// The day as it stands with a raise: none for what is no limit of a day.
+fn day_of(limit: &Limit, at: DateTime<Utc>) -> String {
+    if limit.ends_with_the_day() { at.date_naive().to_string() } else { String::new() }
 }
 
 async fn find_sums(transaction: &mut Transaction, day: NaiveDate, persona: Option<&PersonaSlug>) -> Result<Sums> {
@@ -153,8 +163,7 @@ async fn find_sums(transaction: &mut Transaction, day: NaiveDate, persona: Optio
         fetch_one,
         "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
              CAST(COALESCE(SUM(CASE WHEN persona = $2 THEN cost END), 0) AS BIGINT) AS persona_cost,
-             CAST(COALESCE(SUM(CASE WHEN persona = $2 THEN tokens END), 0) AS BIGINT) AS persona_tokens,
-             (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM raises WHERE day = $1) AS raised
+             CAST(COALESCE(SUM(CASE WHEN persona = $2 THEN tokens END), 0) AS BIGINT) AS persona_tokens
          FROM spending WHERE day = $1",
         day.to_string(),
         persona.map_or("", PersonaSlug::as_str)
@@ -165,46 +174,54 @@ async fn find_item_sums(transaction: &mut Transaction, item: &str) -> Result<Ite
     sql!(
         transaction.on(),
         fetch_one,
-        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens,
-             (SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM item_raises WHERE item = $1) AS raised
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens
          FROM ledger WHERE subject = $1",
         item
     )
 }
 
+async fn find_raises(transaction: &mut Transaction, reservation: &Reservation, day: NaiveDate) -> Result<Raises> {
+    let raises: Vec<(String, i64)> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT name, CAST(SUM(amount) AS BIGINT) FROM limit_raises WHERE whose IN ('', $1, $2) AND day IN ('', $3) GROUP BY name",
+        reservation.persona.as_ref().map_or("", PersonaSlug::as_str),
+        reservation.subject.as_str(),
+        day.to_string()
+    )?;
+    Ok(raises.into_iter().collect())
+}
+
 /// Holds the call against each limit: the team's first, the item's last, so that nobody raises an item in vain.
-fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>) -> Result<Reserved, Refused> {
+fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>, raises: &Raises) -> Result<Reserved, Refused> {
     let (cost, tokens) = (reservation.cost.0, count(reservation.tokens));
-    let day = budgets.day.map(|limit| limit.0 + sums.raised);
-    let day_tokens = budgets.day_tokens.map(count);
-    let mut limits = vec![(Limit::Day, day, sums.cost, cost), (Limit::DayTokens, day_tokens, sums.tokens, tokens)];
+    let mut limits = vec![(Limit::Day, sums.cost, cost), (Limit::DayTokens, sums.tokens, tokens)];
     if let Some(persona) = &reservation.persona {
-        limits.push((Limit::PersonaDay(persona.clone()), budgets.persona_day.map(|limit| limit.0), sums.persona_cost, cost));
-        limits.push((Limit::PersonaDayTokens(persona.clone()), budgets.persona_day_tokens.map(count), sums.persona_tokens, tokens));
+        limits.push((Limit::PersonaDay(persona.clone()), sums.persona_cost, cost));
+        limits.push((Limit::PersonaDayTokens(persona.clone()), sums.persona_tokens, tokens));
     }
     if let Some(item) = item {
         let id = WorkItemId::new(&*reservation.subject);
-        limits.push((Limit::Item(id.clone()), budgets.item.map(|limit| limit.0 + item.raised), item.cost, cost));
-        limits.push((Limit::ItemTokens(id), budgets.item_tokens.map(count), item.tokens, tokens));
+        limits.push((Limit::Item(id.clone()), item.cost, cost));
+        limits.push((Limit::ItemTokens(id), item.tokens, tokens));
     }
-    for (limit, allowed, spent, more) in limits {
-        if let Some(allowed) = allowed
-            && more > 0
-            && spent + more > allowed
-        {
+    let mut day_share = 0.0_f64;
+    for (limit, spent, more) in limits {
+        let Some(budget) = budgets.find(&limit) else { continue };
+        let allowed = budget.saturating_add(raises.get(limit.as_str()).copied().unwrap_or_default());
+        if more > 0 && spent + more > allowed {
             return Err(Refused { limit, spent, allowed });
         }
+        if matches!(limit, Limit::Day | Limit::DayTokens) {
+            day_share = day_share.max(share(spent + more, allowed));
+        }
     }
-    let day_share = share(sums.cost + cost, day).max(share(sums.tokens + tokens, day_tokens));
     Ok(Reserved { day_share })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a share, for a notice")]
-fn share(used: i64, allowed: Option<i64>) -> f64 {
-    match allowed {
-        Some(allowed) if allowed > 0 => used as f64 / allowed as f64,
-        _ => 0.0,
-    }
+fn share(used: i64, allowed: i64) -> f64 {
+    if allowed > 0 { used as f64 / allowed as f64 } else { 0.0 }
 }
 
 /// A reservation stands in the ledger at its worst case; its tokens all count as input, because nobody knows better yet.

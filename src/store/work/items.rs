@@ -18,18 +18,6 @@ pub struct ItemFilter<'a> {
     pub limit: u32,
 }
 
-const STATUSES: [WorkStatus; 9] = [
-    WorkStatus::New,
-    WorkStatus::Ready,
-    WorkStatus::Blocked,
-    WorkStatus::InProgress,
-    WorkStatus::InReview,
-    WorkStatus::Waiting,
-    WorkStatus::Done,
-    WorkStatus::Failed,
-    WorkStatus::Cancelled,
-];
-
 const OPEN: [WorkStatus; 6] =
     [WorkStatus::New, WorkStatus::Ready, WorkStatus::Blocked, WorkStatus::InProgress, WorkStatus::InReview, WorkStatus::Waiting];
 
@@ -42,7 +30,7 @@ impl ItemFilter<'_> {
     /// The names of the statuses it lets through, and nothing in the places of the others. PostgreSQL would take a list of any length
     /// as one value, SQLite would not.
     fn names(&self) -> [&'static str; 9] {
-        STATUSES.map(|status| if self.statuses.is_empty() || self.statuses.contains(&status) { status.as_str() } else { "" })
+        WorkStatus::ALL.map(|status| if self.statuses.is_empty() || self.statuses.contains(&status) { status.as_str() } else { "" })
     }
 }
 

@@ -24,7 +24,7 @@ pub use items::ItemFilter;
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
 pub use run::{ClaimTerms, Claimed, End, RunEnd, SeenLease};
-pub use standing::{AdvanceError, Ended, ItemChange, ItemEvent};
+pub use standing::{Ended, ItemChange, ItemEvent};
 
 pub(super) use insertion::insert_items;
 

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use crate::clock::SharedClock;
+use crate::config::Budgets;
 use crate::domain::ids::{ChannelId, UserId};
 use crate::domain::roster::Roster;
-use crate::domain::usage::Money;
 use crate::outbox::Relay;
 use crate::store::{Store, StoreError};
 use crate::work::render::Voice;
@@ -31,8 +31,7 @@ pub struct Parts {
     pub roster: Arc<Roster>,
     /// Who may own an item besides personas, with the name that they are called by.
     pub people: Vec<(UserId, String)>,
-    /// By how much a press of the button raises a budget.
-    pub step: Money,
+    pub budgets: Budgets,
     /// After how many rejections a person decides what becomes of an item.
     pub most_rejections: u32,
     /// None beside a team that runs: its own relay finds the rows.

@@ -142,25 +142,21 @@ impl Backlog {
         })
     }
 
-    /// By one step: of the item's budget, or of the day's where that is used up.
+    /// By one step, whichever limit it waits for. Others that wait for the same one follow by themselves.
     async fn raise(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, DeskError> {
         let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
-        let (Some(Wait::Budget { day, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
-        let (now, step) = (self.parts.clock.now(), self.parts.step);
-        let store = &self.parts.store;
+        let (Some(Wait::Budget { refused, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
+        let (now, store, limit) = (self.parts.clock.now(), &self.parts.store, &refused.limit);
+        let step = self.parts.budgets.step(limit);
         // First the end of the wait, which only one of two presses brings about, then the money.
         if !store.wake_item(id, now).await? {
             return self.settle_anew(&item).await;
         }
-        let whose = if day.is_some() {
-            store.raise_budget(now.date_naive(), step, asker.name(), now).await?;
-            "today's budget"
-        } else {
-            store.raise_item(id, step, asker.name(), now).await?;
-            "the budget"
-        };
+        store.raise_limit(limit, step, asker.name(), now).await?;
         self.ring(None);
-        Ok(CommandReply::public(format!("{} raised {whose} by {step}; it goes on: {}", by(asker), line(&item))).retiring_buttons())
+        let whose = if limit.ends_with_the_day() { "today's budget" } else { "the budget" };
+        let raised = format!("{} raised {whose} by {}; it goes on: {}", by(asker), limit.render(step), line(&item));
+        Ok(CommandReply::public(raised).retiring_buttons())
     }
 
     async fn find_for_operator(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, DeskError> {

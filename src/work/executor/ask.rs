@@ -42,7 +42,7 @@ impl Work {
             Some(answered) => answered,
             None => match self.hear(assignment, askee, question).await {
                 Ok(answered) => answered?,
-                Err(error) => return self.turn_failed(assignment.item, error).await,
+                Err(error) => return self.turn_failed(error),
             },
         };
         let Answered { text, model, at } = answered;
@@ -88,18 +88,13 @@ impl Work {
         Ok(Ok(Answered { text, model, at }))
     }
 
-    async fn turn_failed(&self, item: &WorkItem, error: TurnError) -> anyhow::Result<Outcome> {
-        let parts = self.parts();
-        let now = parts.clock.now();
+    fn turn_failed(&self, error: TurnError) -> anyhow::Result<Outcome> {
+        let now = self.parts().clock.now();
         let why = error.in_short();
         Ok(match error {
             TurnError::Cancelled => anyhow::bail!("it was interrupted"),
             TurnError::Store(error) => return Err(error.into()),
-            TurnError::OutOfBudget(refused) => {
-                let day = refused.limit.ends_with_the_day().then(|| now.date_naive());
-                let outbox = self.say(item, |voice| voice.ask_budget(item, &why, parts.step)).await?;
-                Outcome::Waits { wait: Wait::Budget { limit: why, day }, outbox }
-            }
+            TurnError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
             // The model may answer in a while, and nothing was done yet that would be lost.
             TurnError::Model(_) => Outcome::Later { at: now + PAUSE, why },
             _ => Outcome::Failed { why },

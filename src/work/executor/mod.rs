@@ -10,7 +10,6 @@ mod watch;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::outbound::OutboundMessage;
 use crate::domain::persona::Persona;
 use crate::domain::work::{Lease, Product, Wait, WorkItem};
 
@@ -30,8 +29,8 @@ pub(in crate::work) enum Outcome {
     Made(Product),
     /// Not now; the same run goes on at that time. No try is used up.
     Later { at: DateTime<Utc>, why: String },
-    /// Not before a person, or the planner, has ended the wait; what they are told.
-    Waits { wait: Wait, outbox: Vec<OutboundMessage> },
+    /// Not before a person, or the planner, has ended the wait.
+    Waits(Wait),
     /// This try came to nothing.
     Failed { why: String },
     /// No try will ever do.

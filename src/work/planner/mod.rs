@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 
 use super::Work;
 use crate::domain::ids::PersonaSlug;
+use crate::domain::usage::Refused;
 use crate::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus, graph};
 use crate::store::{ItemEdit, Planned, StoreError};
 
@@ -118,14 +119,15 @@ impl Work {
         Ok(())
     }
 
-    /// Ends waits that nobody has to end: a model is there now, or the day whose budget was used up is over.
+    /// Ends waits that nobody has to end: a model is there now, the day whose budget was used up is over, or a limit is higher by now, whoever
+    /// raised it on whichever occasion.
     async fn end_waits(&self) -> Result<(), StoreError> {
         let parts = self.parts();
         let now = parts.clock.now();
         for item in parts.store.list_waiting().await? {
             let over = match &item.wait {
                 Some(Wait::Model) => !parts.performer.models.is_offline(),
-                Some(Wait::Budget { day: Some(day), .. }) => *day < now.date_naive(),
+                Some(Wait::Budget { refused, day }) => day.is_some_and(|day| day < now.date_naive()) || self.was_raised(refused).await?,
                 _ => false,
             };
             if over {
@@ -133,5 +135,12 @@ impl Work {
             }
         }
         Ok(())
+    }
+
+    async fn was_raised(&self, refused: &Refused) -> Result<bool, StoreError> {
+        let parts = self.parts();
+        let Some(budget) = parts.budgets.find(&refused.limit) else { return Ok(true) };
+        let raised = parts.store.find_raise(&refused.limit, parts.clock.now()).await?;
+        Ok(budget.saturating_add(raised) > refused.allowed)
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::ids::{ChannelId, PersonaSlug};
 use crate::domain::outbound::{Button, ButtonStyle, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use crate::domain::roster::Roster;
 use crate::domain::text::is_invisible;
-use crate::domain::usage::Money;
+use crate::domain::usage::Refused;
 use crate::domain::work::{Owner, WorkItem};
 use crate::work::button::WorkButton;
 
@@ -95,16 +95,18 @@ impl Voice<'_> {
     }
 
     /// Asks people to allow a call, with its exact arguments: shown where they are short, as a file where they are not.
-    pub fn ask_approval(&self, item: &WorkItem, approval: &Approval) -> OutboundMessage {
+    /// `why` tells what a person is needed for.
+    pub fn ask_approval(&self, item: &WorkItem, approval: &Approval, why: &str) -> OutboundMessage {
         let who = item.persona.as_ref().map_or("Somebody", |slug| self.roster.name_of(slug));
         let arguments = render_arguments(&approval.arguments);
         let print = fingerprint(&approval.tool, &approval.arguments);
         let mut text = format!(
-            "🔐 {} wants to call `{}` ({}), with text from outside in its context, for: {}",
+            "🔐 {} wants to call `{}` ({}) for: {}\nWhy you: {}",
             words::name(who),
             approval.tool.replace('`', "'"),
             approval.risk.as_str(),
-            title(item)
+            title(item),
+            Medium::Chat.line_within(why, FINDING)
         );
         let is_long = arguments.chars().count() > ARGUMENTS;
         let shown: String = arguments.chars().take(ARGUMENTS).collect();
@@ -122,11 +124,13 @@ impl Voice<'_> {
         OutboundMessage { files: if is_long { vec![file] } else { Vec::new() }, buttons, ..self.say(text) }
     }
 
-    /// Says that the money for an item is used up, with a button that raises the limit by `step`.
-    pub fn ask_budget(&self, item: &WorkItem, limit: &str, step: Money) -> OutboundMessage {
-        let text = format!("💰 On hold: {} — {}.", title(item), Medium::Chat.line_within(limit, HOW));
+    /// Says that a budget is used up, with a button that raises the limit by `step`.
+    pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, step: i64) -> OutboundMessage {
+        let until = if refused.limit.ends_with_the_day() { " Tomorrow it goes on by itself." } else { "" };
+        let text = format!("💰 On hold: {} — {refused}. What is done is kept.{until}", title(item));
+        let raise = format!("Raise by {}", refused.limit.render(step));
         let buttons = vec![
-            button(&WorkButton::Raise(item.id.clone()), &format!("Raise by {step}"), ButtonStyle::Primary),
+            button(&WorkButton::Raise(item.id.clone()), &raise, ButtonStyle::Primary),
             button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger),
         ];
         OutboundMessage { buttons, ..self.say(text) }
@@ -194,7 +198,10 @@ mod tests {
     use super::*;
     use crate::chat::format::MESSAGE_LIMIT;
     use crate::domain::approval::{ApprovalState, Risk};
+    use crate::domain::usage::Limit;
     use crate::domain::work::Evidence;
+
+    const OUTSIDE: &str = "Text from outside is in its context";
 
     fn with_voice<T>(say: impl FnOnce(&Voice<'_>) -> T) -> T {
         let roster = crate::domain::sample::roster();
@@ -223,6 +230,8 @@ mod tests {
 
     #[test]
     fn what_people_are_asked_reads_as_it_should() {
+        let refused = Refused { limit: Limit::Item("a1b2c3".into()), spent: 1_020_000, allowed: 1_000_000 };
+        let tokens = Refused { limit: Limit::PersonaDayTokens("vince".into()), spent: 1020, allowed: 1000 };
         let texts = with_voice(|voice| {
             let (item, done) = (sample::item(), sample::done());
             [
@@ -230,8 +239,9 @@ mod tests {
                 shown(&voice.remind(&item, false)),
                 shown(&voice.ask_review(&done, Vec::new())),
                 shown(&voice.ask_decision(&done, "it took its worker down 3 times", true)),
-                shown(&voice.ask_approval(&item, &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})))),
-                shown(&voice.ask_budget(&item, "this item has used $1.02 of its $1.00", Money(1_000_000))),
+                shown(&voice.ask_approval(&item, &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})), OUTSIDE)),
+                shown(&voice.ask_budget(&item, &refused, 1_000_000)),
+                shown(&voice.ask_budget(&item, &tokens, 500)),
                 shown(&voice.announce_failed(&item)),
             ]
         });
@@ -253,11 +263,11 @@ mod tests {
     fn long_arguments_go_along_whole_as_a_file() {
         with_voice(|voice| {
             let long = approval(json!({"body": "x".repeat(5000)}));
-            let asked = voice.ask_approval(&sample::item(), &long);
+            let asked = voice.ask_approval(&sample::item(), &long, OUTSIDE);
             let FileContent::Text(file) = &asked.files[0].content else { panic!("a text") };
             assert_eq!(serde_json::from_str::<Value>(file).unwrap(), long.arguments);
             assert!(asked.text.contains("The rest is in the file"));
-            assert!(voice.ask_approval(&sample::item(), &approval(json!({}))).files.is_empty());
+            assert!(voice.ask_approval(&sample::item(), &approval(json!({})), OUTSIDE).files.is_empty());
         });
     }
 
@@ -265,6 +275,7 @@ mod tests {
     fn no_message_is_over_the_limit() {
         with_voice(|voice| {
             let long = "*`_~ words ".repeat(300);
+            let refused = Refused { limit: Limit::PersonaDayTokens("p".repeat(32).into()), spent: i64::MAX, allowed: i64::MAX };
             let finding = Evidence::Reading { feed: long.clone(), at: sample::at() };
             let item = WorkItem {
                 what: long.clone(),
@@ -279,8 +290,8 @@ mod tests {
                 voice.remind(&item, true),
                 voice.ask_review(&item, Vec::new()),
                 voice.ask_decision(&item, &long, true),
-                voice.ask_approval(&item, &approval(json!({"text": long.clone()}))),
-                voice.ask_budget(&item, &long, Money(1_000_000)),
+                voice.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
+                voice.ask_budget(&item, &refused, i64::MAX),
             ] {
                 assert!(message.text.chars().count() <= MESSAGE_LIMIT, "{}: {}", message.text.chars().count(), message.text);
                 assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));

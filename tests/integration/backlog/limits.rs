@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
+use teamroom::clock::Clock;
 use teamroom::config::{Config, ModelPrice};
-use teamroom::domain::usage::Money;
+use teamroom::domain::usage::{Limit, Money};
 use teamroom::domain::work::{Evidence, Execution, Judge, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
@@ -16,6 +17,9 @@ use crate::support::team::{Backing, eventually, on_both_stores};
 on_both_stores!(
     an_item_whose_budget_is_used_up_goes_on_when_it_is_raised,
     the_budget_of_the_day_is_waited_for,
+    a_limit_in_tokens_is_raised_in_tokens,
+    people_are_told_once_of_a_model_that_refuses,
+    what_waits_for_the_same_limit_goes_on_when_it_is_raised_elsewhere,
     a_model_that_is_away_costs_no_attempt,
     a_halt_stops_work_and_resume_lets_it_go_on,
     what_was_rejected_three_times_a_person_decides,
@@ -63,11 +67,11 @@ async fn an_item_whose_budget_is_used_up_goes_on_when_it_is_raised(backing: Back
         assert!(raises < 10, "a raise lets nothing go on");
         let told = async || {
             let said = stage.team.answers(HERE).await;
-            said.into_iter().filter(|shown| shown.text.contains("It waits until somebody raises the budget")).collect::<Vec<_>>()
+            said.into_iter().filter(|shown| shown.text.contains("On hold")).collect::<Vec<_>>()
         };
         eventually("people are asked", || async { told().await.len() == raises }).await;
         let asked = told().await.pop().expect("asked");
-        let answer = stage.press_on(&asked, "Raise the budget").await;
+        let answer = stage.press_on(&asked, "Raise by $0.04").await;
         assert!(answer.contains("raised the budget by $0.04"), "{answer}");
     }
     assert!(raises > 0, "it never ran out");
@@ -93,10 +97,53 @@ async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
         |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
     stage.until(&item.id, "short tomorrow", tomorrow).await;
     assert_eq!(stage.asked_about("hosting").len(), 0, "nothing was asked for that nobody can pay");
-    let answer = stage.press("or until tomorrow", "Raise the budget").await;
+    let answer = stage.press("Tomorrow it goes on by itself", "Raise by $1.00").await;
     assert!(answer.contains("raised today's budget by $1.00"), "{answer}");
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;
     assert_eq!((done.run, done.attempts), (0, 0));
+}
+
+async fn a_limit_in_tokens_is_raised_in_tokens(backing: Backing) {
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| {
+            config.budgets.day_tokens = Some(1);
+            config.budgets.item_tokens = Some(1_000_000);
+        })
+        .open()
+        .await;
+    let item = research(&stage, 0).await;
+    stage.until(&item.id, "short", is_short_of_money).await;
+    let answer = stage.press("of its 1 tokens for today", "Raise by 1000000 tokens").await;
+    assert!(answer.contains("raised today's budget by 1000000 tokens"), "{answer}");
+    stage.comes_to(&item.id, WorkStatus::Done).await;
+}
+
+async fn what_waits_for_the_same_limit_goes_on_when_it_is_raised_elsewhere(backing: Backing) {
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(|config| {
+            priced(config);
+            config.budgets.day = Some(Money(1));
+        })
+        .open()
+        .await;
+    let item = research(&stage, 0).await;
+    stage.until(&item.id, "short", is_short_of_money).await;
+    stage.store.raise_limit(&Limit::Day, 1_000_000, "Ada", stage.clock.now()).await.unwrap();
+    stage.comes_to(&item.id, WorkStatus::Done).await;
+}
+
+async fn people_are_told_once_of_a_model_that_refuses(backing: Backing) {
+    let stage = Setting::on(backing).with_model().open().await;
+    stage.team.model.on(|_| Script::Status { code: 401, body: "no".into(), headers: Vec::new() });
+    let item = stage.item("Compare the prices of hosting", "", Execution::Research);
+    stage.put(&[&item]).await;
+    stage.until(&item.id, "put before people", |item| matches!(item.wait, Some(Wait::Decision { .. }))).await;
+    stage.pass(Duration::from_mins(30)).await;
+    let said = stage.team.answers(HERE).await;
+    let about: Vec<_> = said.iter().filter(|shown| shown.text.contains(item.short_id())).map(|shown| &shown.text).collect();
+    assert!(matches!(about.as_slice(), [asked] if asked.contains("A person has to decide")), "{about:?}");
 }
 
 async fn a_model_that_is_away_costs_no_attempt(backing: Backing) {

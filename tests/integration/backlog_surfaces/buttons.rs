@@ -3,7 +3,7 @@
 use serde_json::json;
 use teamroom::domain::approval::{Approval, ApprovalState, Risk};
 use teamroom::domain::ids::{ApprovalId, WorkItemId};
-use teamroom::domain::usage::Money;
+use teamroom::domain::usage::{Limit, Money, Refused};
 use teamroom::domain::work::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
 use teamroom::store::ClaimTerms;
 use teamroom::work::button::WorkButton;
@@ -155,10 +155,11 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
 async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let store = open(&team).await;
-    let limit = "this item has used $1.02 of its $1.00";
-    let wait = Some(Wait::Budget { limit: limit.to_owned(), day: None });
-    let held = WorkItem { wait, ..item(&team, "Compare the prices", WorkStatus::Waiting) };
-    let message = post(&team, &store, &held, |voice| voice.ask_budget(&held, limit, Money(1_000_000))).await;
+    let short = |limit| Refused { limit, spent: 1_020_000, allowed: 1_000_000 };
+    let held = item(&team, "Compare the prices", WorkStatus::Waiting);
+    let refused = short(Limit::Item(held.id.clone()));
+    let held = WorkItem { wait: Some(Wait::for_budget(refused.clone(), now())), ..held };
+    let message = post(&team, &store, &held, |voice| voice.ask_budget(&held, &refused, 1_000_000)).await;
     let raise = WorkButton::Raise(held.id.clone()).id();
     let raised = press(&team, &message, &raise).await;
     assert!(text(&raised).contains("raised the budget by $1.00") && !is_ephemeral(&raised), "{raised}");
@@ -166,9 +167,10 @@ async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let again = press_anew(&team, &store, &raise).await;
     assert!(is_ephemeral(&again) && !text(&again).contains("raised"), "{again}");
 
-    let wait = Some(Wait::Budget { limit: "the day's".to_owned(), day: Some(now().date_naive()) });
+    let refused = Refused { allowed: 5_000_000, ..short(Limit::Day) };
+    let wait = Some(Wait::for_budget(refused.clone(), now()));
     let of_the_day = WorkItem { wait, ..item(&team, "Compare the wages", WorkStatus::Waiting) };
-    let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, "the day's", Money(1_000_000))).await;
+    let message = post(&team, &store, &of_the_day, |voice| voice.ask_budget(&of_the_day, &refused, 1_000_000)).await;
     let raised = press(&team, &message, &WorkButton::Raise(of_the_day.id.clone()).id()).await;
     assert!(text(&raised).contains("raised today's budget by $1.00"), "{raised}");
     assert_eq!(store.spent_today(now()).await.expect("the store answers").raised, Money(1_000_000));
@@ -196,7 +198,7 @@ async fn a_call_is_allowed_once(backing: Backing) {
     };
     assert!(store.ask_approval(&claimed.lease, &approval, &[], now()).await.expect("the store answers"));
     team.start_app().await;
-    let message = post_about(&team, &store, |voice| voice.ask_approval(&asking, &approval)).await;
+    let message = post_about(&team, &store, |voice| voice.ask_approval(&asking, &approval, "The page is seen by others")).await;
     let allowed = press(&team, &message, &WorkButton::Allow(approval.id.clone()).id()).await;
     assert!(text(&allowed).contains("allowed the call of `fetch_page`") && !is_ephemeral(&allowed), "{allowed}");
     assert!(!has_buttons(&team, &message).await);

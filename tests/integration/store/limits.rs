@@ -182,7 +182,7 @@ async fn each_limit_refuses_by_itself(home: &Home) {
 async fn a_raised_budget_lasts_for_its_day(home: &Home) {
     let store = home.open().await;
     refused(store.reserve(&call(None, 1.5, 10, noon()), &dollars_a_day(1.0)).await);
-    store.raise_budget(noon().date_naive(), Money::from_dollars(1.0), "Ada", noon()).await.unwrap();
+    store.raise_limit(&Limit::Day, 1_000_000, "Ada", noon()).await.unwrap();
     store.close().await;
 
     let store = home.open().await;
@@ -230,8 +230,8 @@ async fn an_item_is_refused_at_its_limit_and_goes_on_when_it_is_raised(home: &Ho
     assert_eq!(store.spent_on(item.as_str()).await.unwrap().0, Money(1_020_000), "what was refused is not spent");
     store.reserve(&step(&item, 0.0, 10, at(1)), &dollars_an_item(1.0)).await.unwrap();
 
-    store.raise_item(&item, Money::from_dollars(0.5), "Ada", at(2)).await.unwrap();
-    store.raise_item(&item, Money::from_dollars(0.5), "Ben\0", at(3)).await.unwrap();
+    store.raise_limit(&Limit::Item(item.clone()), 500_000, "Ada", at(2)).await.unwrap();
+    store.raise_limit(&Limit::Item(item.clone()), 500_000, "Ben\0", at(3)).await.unwrap();
     store.close().await;
     let store = home.open().await;
     store.reserve(&step(&item, 0.98, 10, at(4)), &dollars_an_item(1.0)).await.unwrap();

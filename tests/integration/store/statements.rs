@@ -49,7 +49,7 @@ const GROWING: [&str; 20] = [
     "work_events",
     "work_journal",
     "approvals",
-    "item_raises",
+    "limit_raises",
     "memories",
     "firings",
     "samples",

@@ -3,22 +3,11 @@
 use chrono::{DateTime, Utc};
 
 use crate::domain::ids::WorkItemId;
-use crate::domain::work::{InvalidWorkTransition, WorkItem, WorkStatus};
+use crate::domain::work::{WorkItem, WorkStatus};
 use crate::store::Store;
 use crate::store::engine::{Transaction, Word, plain, sql};
-use crate::store::error::{Result, StoreError};
-use crate::store::work::TURNSTILE;
+use crate::store::error::Result;
 use crate::store::work::items::ItemColumns;
-
-/// Why an item did not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum AdvanceError {
-    /// A fault of the caller: no item may ever go that way.
-    #[error(transparent)]
-    Impossible(#[from] InvalidWorkTransition),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// What became of an item within a time.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,40 +50,6 @@ struct EventColumns {
 }
 
 impl Store {
-    /// Takes an item from one status to the next, with the event of it; `outcome` replaces what was known of it. False, and nothing
-    /// is stored, when the item does not stand at `expected`, or there is none.
-    ///
-    /// # Errors
-    /// [`AdvanceError::Impossible`] when `next` never follows `expected`.
-    pub async fn advance_item(
-        &self,
-        item: &WorkItemId,
-        expected: WorkStatus,
-        next: WorkStatus,
-        outcome: Option<&str>,
-        at: DateTime<Utc>,
-    ) -> Result<bool, AdvanceError> {
-        let next = expected.advance(next)?;
-        let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
-        let changed = sql!(
-            transaction.on(),
-            execute,
-            "UPDATE work_items SET status = $3, outcome = COALESCE($4, outcome), updated_at = $5 WHERE id = $1 AND status = $2",
-            item.as_str(),
-            expected.as_str(),
-            next.as_str(),
-            outcome.map(plain),
-            at
-        )?;
-        if changed == 0 {
-            return Ok(false);
-        }
-        insert_event(&mut transaction, item, Some(expected), next, outcome, at).await?;
-        transaction.commit().await?;
-        Ok(true)
-    }
-
     /// All steps of an item, the first coming first.
     pub async fn list_events(&self, item: &WorkItemId) -> Result<Vec<ItemEvent>> {
         let rows: Vec<StepColumns> = sql!(

@@ -15,7 +15,7 @@ use crate::store::engine::{Document, Transaction, Who, document, plain, sql};
 use crate::store::error::{Result, StoreError};
 
 pub use consequences::Ended;
-pub use events::{AdvanceError, ItemChange, ItemEvent};
+pub use events::{ItemChange, ItemEvent};
 
 pub(super) use consequences::{Consequences, Readiness};
 pub(super) use events::insert_event;

@@ -1,12 +1,13 @@
 use serde_json::Value;
 
+use super::finish;
 use super::run::{ALWAYS, MOST_CALLS, Run, Stop};
-use super::{asking, finish};
 use crate::domain::approval::{Approval, ApprovalState, Risk, fingerprint};
-use crate::domain::ids::ApprovalId;
+use crate::domain::ids::{ApprovalId, ChannelId};
 use crate::domain::work::{JournalCall, JournalEntry, Wait};
 use crate::tools::{Decision, ToolError, ToolOutput, ToolSetting};
 use crate::work::executor::Outcome;
+use crate::work::render::Voice;
 
 /// What a model is told of a call that a crash fell into.
 const UNKNOWN: &str =
@@ -82,14 +83,14 @@ impl Run<'_> {
             }
             Some((ApprovalState::Refused, _)) => Ok(Leave::Denied("Not done: a person did not allow this call. Go on without it.".into())),
             Some((ApprovalState::Asked, approval)) => Err(waits(approval.id.clone())),
-            None if self.background.channel.is_none() => {
-                Ok(Leave::Denied(format!("Not done: {why}, and there is nobody who could be asked. Go on without it.")))
-            }
-            None => Err(self.put_before_a_person(call, risk, why).await?),
+            None => match self.background.channel {
+                Some(channel) => Err(self.put_before_a_person(call, risk, why, channel).await?),
+                None => Ok(Leave::Denied(format!("Not done: {why}, and there is nobody who could be asked. Go on without it."))),
+            },
         }
     }
 
-    async fn put_before_a_person(&self, call: &JournalCall, risk: Risk, why: &str) -> Result<Stop, Stop> {
+    async fn put_before_a_person(&self, call: &JournalCall, risk: Risk, why: &str, channel: &ChannelId) -> Result<Stop, Stop> {
         let now = self.maker.performer.clock.now();
         let approval = Approval {
             id: ApprovalId::generate(),
@@ -103,8 +104,10 @@ impl Run<'_> {
             asked_at: now,
             decided_at: None,
         };
-        let outbox = asking::approval(self.assignment, self.background, &approval, why);
-        let asked = self.maker.performer.store.ask_approval(self.assignment.lease, &approval, &outbox, now).await?;
+        let performer = &self.maker.performer;
+        let voice = Voice { persona: &self.assignment.persona.slug, channel, roster: &performer.roster };
+        let outbox = [voice.ask_approval(self.assignment.item, &approval, why)];
+        let asked = performer.store.ask_approval(self.assignment.lease, &approval, &outbox, now).await?;
         Ok(if asked { waits(approval.id) } else { self.interrupted() })
     }
 
@@ -159,5 +162,5 @@ impl Run<'_> {
 
 /// The wait is recorded together with the approval; said again, it changes nothing.
 fn waits(approval: ApprovalId) -> Stop {
-    Stop::With(Outcome::Waits { wait: Wait::Approval { approval }, outbox: Vec::new() })
+    Stop::With(Outcome::Waits(Wait::Approval { approval }))
 }

@@ -1,13 +1,11 @@
 //! Research, documents and files that a language model makes (WORK-6).
 //!
 //! `material` writes the prompt that a run begins with, `conversation` tells from the journal where it stands, `run` goes on from there,
-//! `call` has one call made or refused, `asking` puts to people what only they may decide, and `finish` makes a product of what the model
-//! says in the end. Every step is in the journal before the next one rests on it. Nothing here believes what a model says it made: that is
+//! `call` has one call made, refused or put before a person, and `finish` makes a product of what the model says in the end. Every step is in the journal before the next one rests on it. Nothing here believes what a model says it made: that is
 //! the verifier's.
 //!
 //! `ask_agent` is not on offer: a question to another persona is a work item of its own.
 
-mod asking;
 mod call;
 mod conversation;
 mod finish;

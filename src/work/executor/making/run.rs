@@ -146,7 +146,7 @@ impl Run<'_> {
         let asked_at = performer.clock.now();
         let reply = performer.models.complete(&self.call(), &self.request(), self.assignment.cancel).await.map_err(|error| {
             let still = self.conversation.still_for(asked_at);
-            Stop::With(setback::outcome(&error, self.assignment, self.background, still, performer.clock.now()))
+            Stop::With(setback::outcome(&error, still, performer.clock.now()))
         })?;
         let entry = self.replied(reply);
         self.record(entry).await

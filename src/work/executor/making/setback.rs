@@ -1,11 +1,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::Background;
-use super::asking;
-use crate::domain::usage::Refused;
 use crate::domain::work::Wait;
 use crate::llm::ModelError;
-use crate::work::executor::{Assignment, Outcome};
+use crate::work::executor::Outcome;
 
 /// How long a run is put off that stands still for so long already: after 1 minute, 5, 15, and then each half hour.
 const PAUSES: [(TimeDelta, TimeDelta); 3] = [
@@ -18,21 +15,14 @@ const LONGEST: TimeDelta = TimeDelta::minutes(30);
 /// What becomes of a run whose model gave no answer.
 ///
 /// `still` is how long the journal has not grown: it counts the vain attempts, across restarts and without a counter.
-pub(super) fn outcome(
-    error: &ModelError,
-    assignment: &Assignment<'_>,
-    background: &Background<'_>,
-    still: TimeDelta,
-    now: DateTime<Utc>,
-) -> Outcome {
+pub(super) fn outcome(error: &ModelError, still: TimeDelta, now: DateTime<Utc>) -> Outcome {
     match error {
         ModelError::Cancelled => interrupted(now),
-        ModelError::OutOfBudget(refused) => out_of_budget(refused, assignment, background, now),
-        ModelError::NoModel => Outcome::Waits { wait: Wait::Model, outbox: Vec::new() },
+        ModelError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused.clone(), now)),
+        ModelError::NoModel => Outcome::Waits(Wait::Model),
         ModelError::Refused { .. } => {
             let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
-            let outbox = asking::decision(assignment, background, &why);
-            Outcome::Waits { wait: Wait::Decision { why }, outbox }
+            Outcome::Waits(Wait::Decision { why })
         }
         // The same prompt may bring the same useless answer for ever, and each is paid for. Another run has another prompt.
         ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. } if pause_after(still) == LONGEST => {
@@ -58,12 +48,6 @@ fn later(now: DateTime<Utc>, still: TimeDelta, why: &str) -> Outcome {
 
 fn pause_after(still: TimeDelta) -> TimeDelta {
     PAUSES.iter().find(|(until, _)| still < *until).map_or(LONGEST, |(_, pause)| *pause)
-}
-
-fn out_of_budget(refused: &Refused, assignment: &Assignment<'_>, background: &Background<'_>, now: DateTime<Utc>) -> Outcome {
-    let day = refused.limit.ends_with_the_day().then(|| now.date_naive());
-    let wait = Wait::Budget { limit: refused.to_string(), day };
-    Outcome::Waits { wait, outbox: asking::budget(assignment, background, refused) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use teamroom::config::Budgets;
 use teamroom::domain::ids::LedgerId;
 use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{Money, Purpose, Reservation};
+use teamroom::domain::usage::{Limit, Money, Purpose, Refused, Reservation};
 use teamroom::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
 use teamroom::store::{End, RunEnd};
 
@@ -95,7 +95,7 @@ async fn an_item_that_waits_goes_on_with_the_same_run(home: &Home) {
     plan(&store, std::slice::from_ref(&made)).await;
     for _ in 0..2 {
         let claimed = claim(&store).await;
-        let wait = Wait::Budget { limit: "$1".into(), day: None };
+        let wait = Wait::for_budget(Refused { limit: Limit::Item(made.id.clone()), spent: 2, allowed: 1 }, at(20));
         end(&store, &claimed.lease, End::Waits { wait: wait.clone(), evidence: vec![proof()] }).await.unwrap();
         let stored = find(&store, &made).await;
         assert_eq!((stored.status, stored.wait.as_ref(), stored.run), (WorkStatus::Waiting, Some(&wait), 0));

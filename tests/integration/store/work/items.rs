@@ -1,8 +1,9 @@
 use teamroom::domain::ids::WorkItemId;
 use teamroom::domain::work::WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
-use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkStatus};
-use teamroom::store::{AdvanceError, ItemChange, ItemFilter, Store};
+use teamroom::domain::work::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::store::{ClaimTerms, Claimed, End, ItemFilter, Planned, RunEnd, Store};
 
+use super::{done, failed, for_persona, insert};
 use crate::store::sample::at;
 use crate::store::standup::item;
 use crate::store::{Home, on_both};
@@ -11,9 +12,6 @@ on_both!(
     an_item_reads_back_as_it_was_written,
     items_are_listed_by_urgency_then_priority_then_age,
     items_are_listed_by_status_and_owner,
-    an_item_advances_once_and_leaves_an_event,
-    an_impossible_step_is_an_error_and_writes_nothing,
-    of_many_workers_at_once_one_advances_an_item,
     what_became_of_items_is_told_once_for_each,
     items_are_counted_by_status,
     a_failure_in_the_middle_inserts_no_item,
@@ -21,18 +19,22 @@ on_both!(
 
 const ALL: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, limit: 100 };
 
-async fn insert(store: &Store, items: &[WorkItem]) {
-    store.insert_items(items, at(0)).await.unwrap();
-}
-
 async fn list(store: &Store, filter: &ItemFilter<'_>) -> Vec<String> {
     store.list_items(filter).await.unwrap().into_iter().map(|item| item.what).collect()
 }
 
-async fn advance(store: &Store, item: &WorkItem, path: &[WorkStatus], seconds: i64) {
-    for step in path.windows(2) {
-        assert!(store.advance_item(&item.id, step[0], step[1], None, at(seconds)).await.unwrap(), "{step:?}");
-    }
+async fn plan(store: &Store, item: &WorkItem, persona: &str, seconds: i64) {
+    assert!(store.plan_item(&item.id, &for_persona(persona), at(seconds)).await.unwrap());
+}
+
+async fn claim(store: &Store, seconds: i64) -> Claimed {
+    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 3 };
+    store.claim_item(&terms, at(seconds)).await.unwrap().expect("something is ready")
+}
+
+async fn end(store: &Store, claimed: &Claimed, end: End, seconds: i64) {
+    let end = RunEnd { lease: &claimed.lease, end, outbox: &[], at: at(seconds) };
+    assert!(store.end_run(&end).await.unwrap().is_some());
 }
 
 async fn an_item_reads_back_as_it_was_written(home: &Home) {
@@ -108,63 +110,25 @@ async fn items_are_listed_by_status_and_owner(home: &Home) {
     assert_eq!(open, ["new", "ready", "blocked", "in_progress", "in_review", "waiting"]);
 }
 
-async fn an_item_advances_once_and_leaves_an_event(home: &Home) {
-    let store = home.open().await;
-    let made = item("profile checkout", 0);
-    insert(&store, std::slice::from_ref(&made)).await;
-    assert!(!store.advance_item(&made.id, Ready, InProgress, None, at(1)).await.unwrap(), "it does not stand there");
-    assert!(!store.advance_item(&WorkItemId::new("unknown"), New, Ready, None, at(1)).await.unwrap());
-    advance(&store, &made, &[New, Ready, InProgress], 2).await;
-    assert!(store.advance_item(&made.id, InProgress, InReview, Some("the profile\0"), at(3)).await.unwrap());
-    assert!(!store.advance_item(&made.id, InProgress, InReview, Some("late"), at(4)).await.unwrap());
-    assert!(store.advance_item(&made.id, InReview, Done, None, at(5)).await.unwrap());
-    let item = store.find_item(&made.id).await.unwrap().unwrap();
-    assert_eq!((item.status, item.outcome.as_deref(), item.updated_at), (Done, Some("the profile"), at(5)));
-    let change = store.list_items_changed(at(0), at(5)).await.unwrap();
-    assert_eq!(change, [ItemChange { item, from: Some(New), to: Done }]);
-}
-
-async fn an_impossible_step_is_an_error_and_writes_nothing(home: &Home) {
-    let store = home.open().await;
-    let made = item("profile checkout", 0);
-    insert(&store, std::slice::from_ref(&made)).await;
-    let error = store.advance_item(&made.id, New, Done, Some("surely"), at(1)).await.unwrap_err();
-    assert!(matches!(error, AdvanceError::Impossible(_)));
-    assert_eq!(error.to_string(), "a work item that is new cannot become done");
-    assert_eq!(store.find_item(&made.id).await.unwrap(), Some(made));
-    assert!(store.list_items_changed(at(0), at(9)).await.unwrap().is_empty());
-}
-
-async fn of_many_workers_at_once_one_advances_an_item(home: &Home) {
-    let store = home.open().await;
-    let made = WorkItem { status: Ready, ..item("profile checkout", 0) };
-    insert(&store, std::slice::from_ref(&made)).await;
-    let workers: Vec<_> = (0..8)
-        .map(|_| {
-            let (store, id) = (store.clone(), made.id.clone());
-            tokio::spawn(async move { store.advance_item(&id, Ready, InProgress, None, at(1)).await.unwrap() })
-        })
-        .collect();
-    let mut advanced = 0;
-    for worker in workers {
-        advanced += usize::from(worker.await.unwrap());
-    }
-    assert_eq!(advanced, 1);
-}
-
 async fn what_became_of_items_is_told_once_for_each(home: &Home) {
     let store = home.open().await;
     let (old, moved, back) = (item("old", 0), item("moved", 0), item("there and back", 0));
     insert(&store, &[old.clone(), moved.clone(), back.clone()]).await;
-    advance(&store, &back, &[New, Ready, InProgress], 10).await;
-    advance(&store, &moved, &[New, Ready], 10).await;
+    plan(&store, &back, "vince", 10).await;
+    let first = claim(&store, 10).await;
+    plan(&store, &moved, "echo", 10).await;
 
-    advance(&store, &back, &[InProgress, Ready, InProgress], 20).await;
-    advance(&store, &moved, &[Ready, InProgress, Failed], 21).await;
+    end(&store, &first, End::Later { at: at(20), why: "not now".into() }, 20).await;
+    for claimed in [claim(&store, 20).await, claim(&store, 20).await] {
+        if claimed.item.id == moved.id {
+            end(&store, &claimed, failed(), 21).await;
+        }
+    }
     let fresh = item("fresh", 22);
     store.insert_items(std::slice::from_ref(&fresh), at(22)).await.unwrap();
-    advance(&store, &fresh, &[New, Waiting], 23).await;
-    advance(&store, &moved, &[Failed, Ready], 30).await;
+    let no_model = Planned { status: Waiting, wait: Some(Wait::Model), ..for_persona("vince") };
+    assert!(store.plan_item(&fresh.id, &no_model, at(23)).await.unwrap());
+    assert!(store.retry_item(&moved.id, "Ada", at(30)).await.unwrap());
 
     let changes = store.list_items_changed(at(10), at(23)).await.unwrap();
     let told: Vec<_> = changes.iter().map(|change| (change.item.what.as_str(), change.from, change.to)).collect();
@@ -178,8 +142,11 @@ async fn items_are_counted_by_status(home: &Home) {
     assert_eq!(store.count_items(at(0)).await.unwrap().by_status, []);
     let items = [item("a", 0), item("b", 0), item("c", 0)];
     insert(&store, &items).await;
-    advance(&store, &items[0], &[New, Ready, InProgress, Done], 10).await;
-    advance(&store, &items[1], &[New, Ready, InProgress, Done], 20).await;
+    for (item, seconds) in items.iter().zip([10, 20]) {
+        plan(&store, item, "vince", seconds).await;
+        let claimed = claim(&store, seconds).await;
+        end(&store, &claimed, done(), seconds).await;
+    }
     let counts = store.count_items(at(20)).await.unwrap();
     assert_eq!((counts.of(Done), counts.of(New), counts.of(Failed), counts.done_since), (2, 1, 0, 1));
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::ModelPrice;
-use crate::domain::usage::Money;
+use crate::domain::usage::{Limit, Money, Refused};
 use crate::domain::work::Wait;
 
 fn later(outcome: Outcome) -> i64 {
@@ -39,17 +39,15 @@ async fn an_answer_that_is_none_is_asked_for_again_and_not_for_ever() {
 }
 
 #[tokio::test]
-async fn a_budget_that_is_used_up_is_waited_for_with_a_button_that_raises_it() {
+async fn a_budget_that_is_used_up_is_waited_for() {
     let desk = Desk::with(Execution::Write, ProviderKind::OpenAi, |config| {
         config.budgets.day = Some(Money(1));
         config.models.prices = [("small".into(), ModelPrice { input: 1.0, cached: 1.0, output: 1.0 })].into();
     })
     .await;
-    let Outcome::Waits { wait: Wait::Budget { limit, day }, outbox } = desk.make().await else { panic!("a wait for money") };
-    assert_eq!((limit.as_str(), day), ("the team has used $0.00 of its $0.0000 for today (UTC)", Some(now().date_naive())));
-    let [message] = outbox.as_slice() else { panic!("one message: {outbox:?}") };
-    insta::assert_snapshot!(message.text.replace(desk.item.short_id(), "4f2a1c"));
-    assert_eq!(message.buttons[0].id, format!("work:raise:{}", desk.item.id));
+    let refused = Refused { limit: Limit::Day, spent: 0, allowed: 1 };
+    let day = Some(now().date_naive());
+    assert_eq!(desk.make().await, Outcome::Waits(Wait::Budget { refused, day }));
     assert_eq!(desk.model.count(), 0);
 }
 
@@ -57,16 +55,14 @@ async fn a_budget_that_is_used_up_is_waited_for_with_a_button_that_raises_it() {
 async fn a_model_that_refuses_is_for_people_to_look_at() {
     let desk = Desk::of(Execution::Write).await;
     desk.model.on(|_| Script::status(401));
-    let Outcome::Waits { wait: Wait::Decision { why }, outbox } = desk.make().await else { panic!("a wait for a decision") };
-    assert_eq!(why, "the language model refused; its settings need a look (`teamroom doctor` says which)");
-    let ids: Vec<_> = outbox[0].buttons.iter().map(|button| button.id.clone()).collect();
-    assert_eq!(ids, [format!("work:retry:{}", desk.item.id), format!("work:cancel:{}", desk.item.id)]);
+    let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
+    assert_eq!(desk.make().await, Outcome::Waits(Wait::Decision { why }));
 }
 
 #[tokio::test]
 async fn without_any_model_the_item_waits_for_one() {
     let desk = Desk::with(Execution::Write, ProviderKind::OpenAi, |config| config.models.tiers.clear()).await;
-    assert_eq!(desk.make().await, Outcome::Waits { wait: Wait::Model, outbox: Vec::new() });
+    assert_eq!(desk.make().await, Outcome::Waits(Wait::Model));
 }
 
 #[tokio::test]
