@@ -140,6 +140,8 @@ impl Work {
         let mut seen = None;
         loop {
             let look = async {
+                // First, because that is what a run that ended rings for.
+                self.take_up().await?;
                 let whole = self.plan(&mut rounds).await?;
                 let mark = parts.store.backlog_mark().await?;
                 if whole || seen != Some(mark) {
@@ -148,7 +150,7 @@ impl Work {
                     seen = Some(mark);
                 }
                 self.let_go().await?;
-                Ok(self.take_up().await?)
+                Ok(())
             };
             if let Err(error) = contain(Box::pin(look)).await {
                 tracing::warn!(error = format!("{error:#}"), "cannot look for work");

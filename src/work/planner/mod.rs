@@ -45,12 +45,13 @@ impl Work {
             self.end_waits().await?;
         }
         let new = parts.store.list_unplanned(AT_ONCE).await?;
+        let mut is_planned = false;
         for item in &new {
             match self.plan_one(item).await {
                 Err(error) if !error.is_retryable() => {
                     tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are");
                 }
-                planned => drop(planned?),
+                planned => is_planned |= planned?,
             }
         }
         // Ranks are those of all that is open, so that many new items are ranked together, behind the last of them.
@@ -63,7 +64,8 @@ impl Work {
         if whole {
             rounds.whole = Some(now);
         }
-        if more {
+        // To be taken up at once, and the rest planned.
+        if is_planned {
             parts.wake.notify_one();
         }
         Ok(whole)

@@ -3,7 +3,9 @@
 mod boundaries;
 mod crew;
 mod crowd;
+mod outage;
 mod people;
+mod poison;
 mod recovery;
 mod stage;
 mod wall;

@@ -49,9 +49,10 @@ impl TeamProcess {
     }
 
     fn command(team: &TestTeam, listen: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+        // A file that may not grow is an error of the write, as on a full disk, and no end of the process.
+        let mut command = Command::new("sh");
         command
-            .arg("run")
+            .args(["-c", "trap '' XFSZ; exec \"$0\" run", env!("CARGO_BIN_EXE_teamroom")])
             .current_dir(team.dir.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -90,6 +91,21 @@ impl TeamProcess {
     /// Lets it go on as if nothing had been.
     pub(crate) fn thaw(&self) {
         self.signal("-CONT");
+    }
+
+    /// Lets no file of it grow, as on a disk without room. Takes Linux.
+    pub(crate) fn fill_disk(&self) {
+        self.limit_files("1:unlimited");
+    }
+
+    pub(crate) fn free_disk(&self) {
+        self.limit_files("unlimited:unlimited");
+    }
+
+    fn limit_files(&self, limit: &str) {
+        let pid = self.child.id().to_string();
+        let limited = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={limit}")]).status().expect("prlimit runs");
+        assert!(limited.success());
     }
 
     fn signal(&self, signal: &str) {
