@@ -18,9 +18,6 @@ use crate::domain::text::fold_name;
 use crate::domain::work::Trace;
 use crate::store::{Store, StoreError};
 
-/// The tag of a memory that was written where text from outside was read. Whoever is told it has text from outside before them.
-pub const FROM_OUTSIDE: &str = "from outside";
-
 /// How many lessons are looked at, the most significant ones, and how many are told.
 const LOOKED_AT: u32 = 1000;
 const TOLD: usize = 10;
@@ -134,7 +131,7 @@ impl Tool for Search {
         let lessons = self.0.list_lessons(setting.persona, LOOKED_AT).await.map_err(|error| unavailable(&error))?;
         let found = find_about(&words, lessons);
         let lines: Vec<_> = found.iter().map(|memory| format!("- {} ({})", memory.text, memory.created_at.format("%Y-%m-%d"))).collect();
-        let outside = found.iter().any(|memory| memory.tags.iter().any(|tag| tag == FROM_OUTSIDE));
+        let outside = found.iter().any(Memory::may_quote_outside);
         let text = if lines.is_empty() { "Nothing is remembered about that.".into() } else { lines.join("\n") };
         Ok(ToolOutput { text, outside, trace: None })
     }
@@ -158,11 +155,11 @@ fn words_of(text: &str) -> BTreeSet<String> {
 fn clean_tags(tags: &[String], tainted: bool) -> Vec<String> {
     let mut clean: Vec<String> = Vec::new();
     for tag in tags.iter().map(|tag| fold_name(&flatten(tag, TAG))) {
-        if !tag.is_empty() && tag != FROM_OUTSIDE && !clean.contains(&tag) && clean.len() < TAGS {
+        if !tag.is_empty() && tag != Memory::OUTSIDE && !clean.contains(&tag) && clean.len() < TAGS {
             clean.push(tag);
         }
     }
-    clean.extend(tainted.then(|| FROM_OUTSIDE.to_owned()));
+    clean.extend(tainted.then(|| Memory::OUTSIDE.to_owned()));
     clean
 }
 

@@ -30,7 +30,6 @@ use crate::domain::work::Trace;
 
 pub use limits::{RESEARCH, ResearchLimits, Spent};
 pub use local::{LocalParts, local_tools};
-pub use memory::FROM_OUTSIDE;
 pub use policy::Decision;
 pub use read_feed::FeedReader;
 pub use toolbox::Toolbox;

@@ -1,7 +1,7 @@
 //! What a run is told beside its item: what came of what it needed, why the last try was not accepted, what was learnt on the subject.
 
 use super::Work;
-use super::executor::making::Background;
+use super::executor::making::{Background, Rejection};
 use super::executor::{Assignment, Outcome};
 use crate::domain::work::{WorkItem, WorkStatus};
 use crate::persona::retrieval::find_lessons;
@@ -21,19 +21,21 @@ impl Work {
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
         let lessons = find_lessons(&parts.store, &subject, &assignment.persona.slug, LESSONS).await?;
-        let lessons: Vec<String> = lessons.into_iter().map(|lesson| lesson.text).collect();
         let channel = self.find_channel(item).await?;
-        let background = Background { needs: &needs, rejected: rejected.as_deref(), lessons: &lessons, channel: channel.as_ref() };
+        let background = Background { needs: &needs, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
         self.inner.maker.make(assignment, &background).await
     }
 
     /// Why the run before was not accepted. None for the first.
-    async fn find_rejection(&self, item: &WorkItem) -> Result<Option<String>, StoreError> {
-        if item.run == 0 {
-            return Ok(None);
-        }
+    async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
+        let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
+        let store = &self.parts().store;
         let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));
-        let events = self.parts().store.list_events(&item.id).await?;
-        Ok(events.into_iter().rev().find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note))
+        let mut events = store.list_events(&item.id).await?.into_iter().rev();
+        let Some(why) = events.find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note) else {
+            return Ok(None);
+        };
+        let outside = store.list_journal(&item.id, before).await?.iter().any(|(entry, _)| entry.is_outside());
+        Ok(Some(Rejection { why, outside }))
     }
 }

@@ -18,6 +18,17 @@ pub enum JournalEntry {
     Returned { call: String, text: String, outside: bool, refused: bool, trace: Option<Trace> },
 }
 
+impl JournalEntry {
+    /// Whether text from outside came into the run with it.
+    pub fn is_outside(&self) -> bool {
+        match self {
+            Self::Asked { tainted, .. } => *tainted,
+            Self::Returned { outside, .. } => *outside,
+            Self::Replied { .. } | Self::Began { .. } => false,
+        }
+    }
+}
+
 /// A call as the model wants it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalCall {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Sqlite, SqlitePool};
+use sqlx::{Connection as _, Sqlite, SqliteConnection, SqlitePool};
 
 use crate::store::error::{Result, StoreError};
 
@@ -158,7 +158,18 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .idle_timeout(None)
         // There is no line to a file that could have broken down.
         .test_before_acquire(false)
+        .before_acquire(|connection, _| Box::pin(is_free(connection)))
         .acquire_timeout(Duration::from_secs(30))
+}
+
+/// Where writing fails, SQLite ends the transaction by itself. The library counts on for ever then, and every later one would be refused: such a
+/// connection is given up for a new one.
+async fn is_free(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    if connection.is_in_transaction() {
+        // What was dropped a moment ago is rolled back first.
+        connection.ping().await?;
+    }
+    Ok(!connection.is_in_transaction())
 }
 
 /// Refuses the versions in which two connections that write or checkpoint at the same moment can damage the file
@@ -167,4 +178,33 @@ async fn refuse_old(pool: &SqlitePool) -> Result<()> {
     let found: String = sqlx::query_scalar::<Sqlite, _>("SELECT sqlite_version()").fetch_one(pool).await?;
     let version: Vec<u32> = found.split('.').filter_map(|part| part.parse().ok()).collect();
     if version.as_slice() < [3, 51, 3].as_slice() { Err(StoreError::OldSqlite { found }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn begin(pool: &SqlitePool) -> sqlx::Transaction<'static, Sqlite> {
+        pool.begin_with("BEGIN IMMEDIATE").await.expect("a transaction")
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_ended_by_itself_keeps_nobody_from_the_next() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let options = SqliteConnectOptions::new().filename(directory.path().join("a.db")).create_if_missing(true);
+        let pool = pool(1).connect_with(options).await.expect("it opens");
+        sqlx::query("CREATE TEMP TABLE own (a)").execute(&pool).await.expect("a table of this connection");
+        let connection_is_the_same = async || sqlx::query("SELECT a FROM own").execute(&pool).await.is_ok();
+
+        drop(begin(&pool).await);
+        begin(&pool).await.commit().await.expect("it commits");
+        assert!(connection_is_the_same().await, "one that was dropped is rolled back, and the connection kept");
+
+        let mut ended = begin(&pool).await;
+        // As a full disk does.
+        sqlx::query("ROLLBACK").execute(&mut *ended).await.expect("it ends");
+        ended.commit().await.expect_err("there is nothing to commit");
+        begin(&pool).await.commit().await.expect("it commits");
+        assert!(!connection_is_the_same().await);
+    }
 }

@@ -76,12 +76,7 @@ fn tags_of(item: &WorkItem, journal: &[JournalEntry]) -> Vec<String> {
             tags.push(term);
         }
     }
-    let is_outside = |entry: &JournalEntry| match entry {
-        JournalEntry::Asked { tainted, .. } => *tainted,
-        JournalEntry::Returned { outside, .. } => *outside,
-        JournalEntry::Replied { .. } | JournalEntry::Began { .. } => false,
-    };
-    tags.extend(journal.iter().any(is_outside).then(|| Memory::OUTSIDE.to_owned()));
+    tags.extend(journal.iter().any(JournalEntry::is_outside).then(|| Memory::OUTSIDE.to_owned()));
     tags
 }
 

@@ -1,9 +1,10 @@
 //! Memory and backlog as tools, on both stores.
 
 use serde_json::{Value, json};
+use teamroom::domain::memory::Memory;
 use teamroom::domain::work::{Origin, Owner, Trace, Urgency, WorkItem, WorkStatus};
 use teamroom::store::Store;
-use teamroom::tools::{FROM_OUTSIDE, ToolError};
+use teamroom::tools::ToolError;
 
 use super::local::{Bench, now};
 use crate::store::{Home, on_both};
@@ -20,7 +21,7 @@ on_both!(
 async fn a_lesson_is_saved_once_and_found_by_its_words(home: &Home) {
     let store = home.open().await;
     let bench = Bench::new(store.clone());
-    let arguments = json!({"text": "**Latency** follows traffic, not `releases`.", "tags": ["Latency", "latency", "", "from outside"]});
+    let arguments = json!({"text": "**Latency** follows traffic, not `releases`.", "tags": ["Latency", "latency", "", "outside"]});
     let saved = bench.call("memory_save", arguments.clone()).await.unwrap();
     assert_eq!(saved.text, "Noted: Latency follows traffic, not releases.");
     bench.call("memory_save", arguments).await.unwrap();
@@ -43,7 +44,7 @@ async fn a_lesson_from_a_tainted_run_says_so_and_taints_who_is_told(home: &Home)
     let store = home.open().await;
     let bench = Bench { tainted: true, ..Bench::new(store.clone()) };
     bench.text("memory_save", json!({"text": "The page says that releases are safe.", "tags": ["releases"]})).await;
-    assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap()[0].tags, ["releases", FROM_OUTSIDE]);
+    assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap()[0].tags, ["releases", Memory::OUTSIDE]);
     assert!(bench.call("memory_search", json!({"query": "releases"})).await.unwrap().outside);
     assert!(!bench.call("memory_search", json!({"query": "dragons"})).await.unwrap().outside);
 }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use super::{Assignment, Outcome};
 use crate::domain::ids::ChannelId;
+use crate::domain::memory::Memory;
 use crate::domain::work::{Execution, WorkItem};
 use crate::persona::turn::Performer;
 use crate::tools::Toolbox;
@@ -34,12 +35,19 @@ pub(in crate::work) struct Maker {
 pub(in crate::work) struct Background<'a> {
     /// The items that it needed; what came of them is told.
     pub(in crate::work) needs: &'a [WorkItem],
-    /// Why the run before was not accepted.
-    pub(in crate::work) rejected: Option<&'a str>,
+    pub(in crate::work) rejected: Option<&'a Rejection>,
     /// On the same subject, the most fitting first.
-    pub(in crate::work) lessons: &'a [String],
+    pub(in crate::work) lessons: &'a [Memory],
     /// Where people are asked. None: there is nobody to ask, and a call that a person would have to allow is refused.
     pub(in crate::work) channel: Option<&'a ChannelId>,
+}
+
+/// Why the run before was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::work) struct Rejection {
+    pub(in crate::work) why: String,
+    /// That run had read text from outside, which the reason may quote.
+    pub(in crate::work) outside: bool,
 }
 
 /// What is made here.
