@@ -134,6 +134,16 @@ pub enum Origin {
     WorkItem(WorkItemId),
 }
 
+impl Origin {
+    /// Whether its words are a person's own. What agents propose may quote anybody.
+    pub fn is_of_a_person(&self) -> bool {
+        match self {
+            Self::Person { .. } | Self::CommandLine => true,
+            Self::Meeting(_) | Self::WorkItem(_) => false,
+        }
+    }
+}
+
 impl WorkItem {
     /// An item that nobody has looked at, with nothing but what it is, whose, and where from.
     pub fn new(what: impl Into<String>, owner: Owner, origin: Origin, at: DateTime<Utc>) -> Self {

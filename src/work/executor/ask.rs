@@ -25,7 +25,7 @@ struct Answered {
 }
 
 /// When a persona is asked again whose model did not answer.
-const PAUSE: TimeDelta = TimeDelta::minutes(5);
+const PAUSE: TimeDelta = TimeDelta::minutes(1);
 
 impl Work {
     pub(in crate::work) async fn ask(&self, assignment: &Assignment<'_>, whom: &Owner, question: &str) -> anyhow::Result<Outcome> {

@@ -74,6 +74,10 @@ impl Work {
     async fn plan_one(&self, item: &WorkItem) -> Result<bool, StoreError> {
         let parts = self.parts();
         let execution = match &item.execution {
+            // Whoever is told of what it has to do has not done it: of a persona's own work, rule knows better than what agents proposed.
+            Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
+                self.find_execution(item).await
+            }
             Some(given) => given.clone(),
             None => self.find_execution(item).await,
         };

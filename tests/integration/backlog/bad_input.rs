@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use teamroom::domain::ids::WorkItemId;
 use teamroom::domain::roster::Roster;
-use teamroom::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus};
+use teamroom::domain::work::{Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, Part, Play, finish, write};
 use super::stage::{Setting, Stage};
@@ -13,6 +14,7 @@ use crate::support::team::{Backing, eventually, on_both_stores};
 on_both_stores!(
     items_that_wait_for_each_other_are_not_taken,
     what_nobody_owns_is_not_added,
+    a_persona_is_not_only_told_of_its_own_work,
     ten_thousand_items_keep_nobody_from_the_first,
     an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now,
     the_work_of_a_persona_that_has_left_goes_to_the_coordinator,
@@ -41,6 +43,18 @@ async fn what_nobody_owns_is_not_added(backing: Backing) {
     let item = stage.find("Tell the team").await;
     assert_eq!(item.owner, Owner::Persona("kelly".into()), "the coordinator owns what is nobody's");
     stage.comes_to(&item.id, WorkStatus::Done).await;
+}
+
+async fn a_persona_is_not_only_told_of_its_own_work(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let reminder = stage.item("Write a guide to the queue", "", Execution::Remind { answer: true });
+    let of_an_agent = WorkItem { id: WorkItemId::generate(), origin: Origin::Meeting("standup".into()), ..reminder.clone() };
+    stage.put(&[&reminder, &of_an_agent]).await;
+    let planned = |item: &WorkItem| !matches!(item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress);
+    let (reminder, of_an_agent) =
+        (stage.until(&reminder.id, "planned", planned).await, stage.until(&of_an_agent.id, "planned", planned).await);
+    assert!(matches!(reminder.wait, Some(Wait::Answer { .. })), "a person's word is kept: {reminder:?}");
+    assert_eq!((of_an_agent.execution, of_an_agent.wait), (Some(Execution::Write), Some(Wait::Model)));
 }
 
 async fn ten_thousand_items_keep_nobody_from_the_first(backing: Backing) {

@@ -110,15 +110,19 @@ pub(super) fn asked_for(team: &TestTeam, subject: &str) -> usize {
     team.model.requests().iter().filter(|asked| asked.schema.is_none() && subject_of(asked) == subject).count()
 }
 
-/// Waits until nothing of the backlog is open and everything is said, and a little longer for what comes twice.
+/// Waits until nothing of the backlog is open and everything is said, and a little longer for what comes twice. However many there are, they
+/// must not stand still.
 pub(super) async fn all_over(team: &TestTeam, store: &Store) {
-    let started = Instant::now();
+    let (mut moved, mut left) = (Instant::now(), usize::MAX);
     loop {
         let open = store.list_items(&ItemFilter::open(1000)).await.unwrap();
+        if open.len() < left {
+            (moved, left) = (Instant::now(), open.len());
+        }
         if open.is_empty() && store.outbox_depth(SystemClock.now()).await.unwrap().0 == 0 {
             break;
         }
-        if started.elapsed() > PATIENCE {
+        if moved.elapsed() > PATIENCE {
             let mut stuck = Vec::new();
             for item in &open {
                 let events = store.list_events(&item.id).await.unwrap();

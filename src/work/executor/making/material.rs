@@ -38,7 +38,7 @@ impl Material<'_> {
     /// The prompt. Pure: the same material gives the same prompt.
     pub(super) fn prompt(&self) -> JournalEntry {
         let blocks = self.blocks();
-        let by_person = self.is_of_a_person();
+        let by_person = self.item.origin.is_of_a_person();
         let criteria = self.item.criteria.iter().map(|criterion| self.clean(criterion)).collect();
         let message = template::render_work(&template::Work {
             marker: self.marker,
@@ -71,19 +71,11 @@ impl Material<'_> {
     /// Whether text from outside stands in it: words of agents and of items they made may quote anything, feeds are from outside.
     fn is_tainted(&self) -> bool {
         let Background { needs, rejected, lessons, .. } = self.background;
-        !self.is_of_a_person()
+        !self.item.origin.is_of_a_person()
             || !needs.is_empty()
             || !self.feeds.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().any(Memory::may_quote_outside)
-    }
-
-    /// Whether its words are a person's own. What agents propose may quote anybody.
-    fn is_of_a_person(&self) -> bool {
-        match self.item.origin {
-            Origin::Person { .. } | Origin::CommandLine => true,
-            Origin::Meeting(_) | Origin::WorkItem(_) => false,
-        }
     }
 
     fn words(&self) -> String {
@@ -94,7 +86,7 @@ impl Material<'_> {
 
     fn blocks(&self) -> Vec<Block> {
         let mut blocks = Vec::new();
-        if !self.is_of_a_person() {
+        if !self.item.origin.is_of_a_person() {
             let criteria = self.item.criteria.iter().map(|criterion| format!("Criterion: {}", self.clean(criterion)));
             let text = std::iter::once(self.words()).chain(criteria).collect::<Vec<_>>().join("\n");
             blocks.push(Block { label: "work item".into(), text });
