@@ -7,10 +7,9 @@ use super::learning::{Ending, memory_of};
 use super::review::{Judged, review};
 use super::{Voice, Work};
 use crate::containment::contain;
-use crate::domain::ids::OutboxId;
 use crate::domain::outbound::{FileContent, OutboundFile, OutboundMessage};
 use crate::domain::work::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
-use crate::store::{ItemFilter, ItemJudgement, StoreError};
+use crate::store::{ItemJudgement, StoreError};
 
 /// A review that was begun and has not ended by then died with its process, and is begun again by whoever looks next.
 const REVIEW: Duration = Duration::from_mins(4);
@@ -26,13 +25,13 @@ impl Work {
     /// Asks for judgement wherever it is wanted and was not asked for. Reviews run beside the loop, since a model takes its time.
     pub(super) async fn judge(&self) -> anyhow::Result<()> {
         let store = &self.parts().store;
-        for item in store.list_items(&ItemFilter { statuses: &[WorkStatus::InReview], owner: None, limit: AT_ONCE }).await? {
-            self.begin_review(item).await?;
-        }
-        for item in store.list_waiting().await? {
-            if let Some(Wait::Decision { why }) = &item.wait {
-                let made = store.find_product(&item.id).await?.is_some();
-                self.ask_people(&item, |voice| voice.ask_decision(&item, why, made)).await?;
+        for item in store.list_unasked(AT_ONCE).await? {
+            match &item.wait {
+                Some(Wait::Decision { why }) => {
+                    let made = store.find_product(&item.id).await?.is_some();
+                    self.ask_people(&item, |voice| voice.ask_decision(&item, why, made)).await?;
+                }
+                _ => self.begin_review(item).await?,
             }
         }
         Ok(())
@@ -40,9 +39,8 @@ impl Work {
 
     async fn begin_review(&self, item: WorkItem) -> Result<(), StoreError> {
         let parts = self.parts();
-        let is_with_people = parts.store.find_delivery(&question_about(&item)).await?.is_some();
         let key = format!("review:{}:{}", item.id, item.run);
-        if !is_with_people && parts.store.claim_notice(&key, parts.clock.now(), REVIEW).await? {
+        if parts.store.claim_notice(&key, parts.clock.now(), REVIEW).await? {
             parts.tasks.spawn(self.clone().hold_review(item));
         }
         Ok(())
@@ -110,22 +108,13 @@ impl Work {
     /// Puts a question before people, once: the message's id is that of the question.
     async fn ask_people(&self, item: &WorkItem, question: impl FnOnce(Voice<'_>) -> OutboundMessage) -> anyhow::Result<()> {
         let parts = self.parts();
-        let id = question_about(item);
-        if parts.store.find_delivery(&id).await?.is_some() {
-            return Ok(());
-        }
         let Some(channel) = self.find_channel(item).await? else {
             tracing::warn!(item = %item.id, "an item waits for a person, and there is no channel to say so in");
             return Ok(());
         };
         let message = question(Voice { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
-        parts.store.enqueue_once(&OutboundMessage { id, ..message }, parts.clock.now()).await?;
+        parts.store.enqueue_once(&OutboundMessage { id: item.question(), ..message }, parts.clock.now()).await?;
         self.send_soon(Some(&channel));
         Ok(())
     }
-}
-
-/// What people are asked about an item as it stands: another run is another question.
-fn question_about(item: &WorkItem) -> OutboxId {
-    OutboxId::new(format!("work-{}-{}-{}", item.id, item.run, item.status.as_str()))
 }

@@ -18,7 +18,7 @@ mod wait;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::ids::{ChannelId, MeetingId, MessageId, PersonaSlug, UserId, WorkItemId};
+use super::ids::{ChannelId, MeetingId, MessageId, OutboxId, PersonaSlug, UserId, WorkItemId};
 use super::usage::Money;
 
 pub use draft::{ItemChanges, ItemDraft};
@@ -174,6 +174,11 @@ impl WorkItem {
             created_at: at,
             updated_at: at,
         }
+    }
+
+    /// The id of what people are asked about it as it stands: another run is another question.
+    pub fn question(&self) -> OutboxId {
+        OutboxId::new(format!("work-{}-{}-{}", self.id, self.run, self.status.as_str()))
     }
 
     /// How people name it: the end of its id, which is random, where its beginning is the time.

@@ -26,6 +26,9 @@ impl WorkStatus {
     pub const ALL: [Self; 9] =
         [Self::New, Self::Ready, Self::Blocked, Self::InProgress, Self::InReview, Self::Waiting, Self::Done, Self::Failed, Self::Cancelled];
 
+    /// Those of an item that is not over.
+    pub const OPEN: [Self; 6] = [Self::New, Self::Ready, Self::Blocked, Self::InProgress, Self::InReview, Self::Waiting];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",

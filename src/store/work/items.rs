@@ -18,13 +18,10 @@ pub struct ItemFilter<'a> {
     pub limit: u32,
 }
 
-const OPEN: [WorkStatus; 6] =
-    [WorkStatus::New, WorkStatus::Ready, WorkStatus::Blocked, WorkStatus::InProgress, WorkStatus::InReview, WorkStatus::Waiting];
-
 impl ItemFilter<'_> {
     /// Items that are not over, whoever owns them.
     pub fn open(limit: u32) -> Self {
-        Self { statuses: &OPEN, owner: None, limit }
+        Self { statuses: &WorkStatus::OPEN, owner: None, limit }
     }
 
     /// The names of the statuses it lets through, and nothing in the places of the others. PostgreSQL would take a list of any length

@@ -69,6 +69,21 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
+    /// Up to `limit` items that somebody has to judge, or to decide about, and that people were not asked about as they stand, the oldest first.
+    pub async fn list_unasked(&self, limit: u32) -> Result<Vec<WorkItem>> {
+        // The id of a question is that of `WorkItem::question`; `_` stands for the quotes of the JSON.
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE (status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
+                 AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)
+             ORDER BY created_at, id LIMIT $1",
+            i64::from(limit)
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
     /// All items that are not over, the oldest first.
     pub async fn list_open_items(&self) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(

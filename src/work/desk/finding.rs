@@ -9,16 +9,13 @@ use crate::domain::work::{Owner, WorkItem, WorkStatus};
 use crate::store::{ItemFilter, StoreError};
 use crate::work::render::{ItemSheet, ListView, RunSheet};
 
-use WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
+use WorkStatus::{Blocked, Failed, InProgress, InReview, New, Ready, Waiting};
 
 /// The fewest characters by which an item is named; fewer would soon mean several.
 const SHORTEST: usize = 6;
 
 /// How many items of the same ending are told apart.
 const NAMED: u32 = 5;
-
-const STATUSES: [WorkStatus; 9] = [New, Ready, Blocked, InProgress, InReview, Waiting, Done, Failed, Cancelled];
-const OPEN: [WorkStatus; 6] = [New, Ready, Blocked, InProgress, InReview, Waiting];
 
 /// Those that somebody may want to name: what is done or cancelled is rarely touched again.
 const COMPLETED: [WorkStatus; 7] = [New, Ready, Blocked, InProgress, InReview, Waiting, Failed];
@@ -65,7 +62,7 @@ impl Backlog {
         let more = items.len() > limit;
         items.truncate(limit);
         let counted = self.parts.store.count_items(self.parts.clock.now()).await?;
-        let counts = STATUSES.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
+        let counts = WorkStatus::ALL.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
         Ok(Listed { items, counts, more })
     }
 
@@ -156,17 +153,17 @@ fn choice_of(item: &WorkItem) -> Choice {
 }
 
 fn parse_statuses(asked: Option<&str>) -> Result<Vec<WorkStatus>, DeskError> {
-    let Some(asked) = asked else { return Ok(OPEN.into()) };
+    let Some(asked) = asked else { return Ok(WorkStatus::OPEN.into()) };
     let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
     if name == "all" {
-        return Ok(STATUSES.into());
+        return Ok(WorkStatus::ALL.into());
     }
     if name == "open" {
-        return Ok(OPEN.into());
+        return Ok(WorkStatus::OPEN.into());
     }
-    let found = STATUSES.into_iter().find(|status| status.as_str() == name);
+    let found = WorkStatus::ALL.into_iter().find(|status| status.as_str() == name);
     found.map(|status| vec![status]).ok_or_else(|| {
-        let names = STATUSES.map(|status| status.as_str().replace('_', " "));
+        let names = WorkStatus::ALL.map(|status| status.as_str().replace('_', " "));
         refused(format!("\"{}\" is no status; there are {}, open, all", asked.trim(), names.join(", ")))
     })
 }

@@ -1,10 +1,11 @@
 use std::collections::HashMap;
 
+use teamroom::domain::outbound::OutboundMessage;
 use teamroom::domain::work::{Execution, Wait, WorkItem, WorkStatus, graph};
 use teamroom::store::{Planned, Store};
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
-use crate::store::sample::at;
+use crate::store::sample::{at, line};
 use crate::store::{Home, on_both};
 
 on_both!(
@@ -14,6 +15,7 @@ on_both!(
     a_parent_whose_parts_ended_before_it_was_planned_ends_at_once,
     ranks_are_written_where_they_changed,
     an_old_row_without_a_plan_is_planned,
+    what_people_were_not_asked_about_is_found,
 );
 
 fn waiting_for_model() -> Planned<'static> {
@@ -120,4 +122,20 @@ async fn an_old_row_without_a_plan_is_planned(home: &Home) {
     assert_eq!((item.execution.as_ref(), item.persona.as_ref(), item.run, item.evidence.len()), (None, None, 0, 0));
     assert!(store.plan_item(&item.id, &for_persona("vince"), at(1)).await.unwrap());
     assert_eq!(claim(&store).await.item.what, "old");
+}
+
+async fn what_people_were_not_asked_about_is_found(home: &Home) {
+    let store = home.open().await;
+    let wait = |wait| WorkItem { status: WorkStatus::Waiting, wait: Some(wait), ..item("waits", 0) };
+    let (review, decision) = (WorkItem { status: WorkStatus::InReview, ..item("review", 1) }, wait(Wait::Decision { why: "so".into() }));
+    let others = [wait(Wait::Answer { of: "decision".into() }), wait(Wait::Model), item("new", 0)];
+    insert(&store, &[review.clone(), decision.clone()]).await;
+    insert(&store, &others).await;
+    let unasked = async || store.list_unasked(9).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
+    assert_eq!(unasked().await, [decision.id.clone(), review.id.clone()]);
+    assert_eq!(store.list_unasked(1).await.unwrap().len(), 1);
+    for item in [&review, &decision] {
+        assert!(store.enqueue_once(&OutboundMessage { id: item.question(), ..line("?") }, at(2)).await.unwrap());
+    }
+    assert!(unasked().await.is_empty(), "asked once");
 }
