@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::memory::{Memory, MemoryKind, MemorySource};
 use crate::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
 use crate::domain::roster::Roster;
+use crate::feeds::fixture::now;
 
 pub(crate) fn roster() -> Roster {
     let personas = [
@@ -32,5 +34,19 @@ pub(crate) fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
         standup: StandupRole { role: String::new(), cap: 600, duty: None },
         voice: BTreeMap::new(),
         prompt: format!("You speak plainly and care about {role}."),
+    }
+}
+
+pub(crate) fn lesson(text: &str, tags: &[&str]) -> Memory {
+    Memory {
+        id: "m".into(),
+        kind: MemoryKind::Lesson,
+        persona: None,
+        text: text.into(),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        significance: 0.4,
+        source: MemorySource::WorkItem("i".into()),
+        created_at: now(),
+        ended_at: None,
     }
 }

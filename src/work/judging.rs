@@ -113,7 +113,7 @@ impl Work {
             return Ok(());
         };
         let message = question(Voice { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
-        parts.store.enqueue_once(&OutboundMessage { id: item.question(), ..message }, parts.clock.now()).await?;
+        parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
         self.send_soon(Some(&channel));
         Ok(())
     }

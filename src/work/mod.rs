@@ -21,6 +21,7 @@
 //!
 //! An item whose worker died three times is set aside for a person; the rest goes on.
 
+mod announcing;
 mod briefing;
 pub mod button;
 pub mod desk;
@@ -144,6 +145,9 @@ impl Work {
                 self.take_up().await?;
                 let whole = self.plan(&mut rounds).await?;
                 let mark = parts.store.backlog_mark().await?;
+                if let Some(before) = seen.filter(|before| *before != mark) {
+                    self.announce_ended_since(before).await?;
+                }
                 if whole || seen != Some(mark) {
                     self.inner.learnings.keep_up().await;
                     self.judge().await?;

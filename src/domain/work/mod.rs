@@ -176,8 +176,8 @@ impl WorkItem {
         }
     }
 
-    /// The id of what people are asked about it as it stands: another run is another question.
-    pub fn question(&self) -> OutboxId {
+    /// The id of what people are told or asked about it as it stands, once: another run is another question.
+    pub fn notice_id(&self) -> OutboxId {
         OutboxId::new(format!("work-{}-{}-{}", self.id, self.run, self.status.as_str()))
     }
 

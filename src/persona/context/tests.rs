@@ -3,10 +3,10 @@ use std::sync::LazyLock;
 use chrono::TimeDelta;
 
 use super::*;
-use crate::domain::memory::{MemoryKind, MemorySource};
+use crate::domain::memory::MemorySource;
 use crate::feeds::fixture::now;
 use crate::feeds::{FeedError, Reading};
-use crate::persona::fixture::roster;
+use crate::persona::fixture::{lesson, roster};
 
 const MARKER: &str = "7f3a9c20d1e8";
 
@@ -222,20 +222,6 @@ fn a_large_file_that_the_question_does_not_name_is_shown_from_its_beginning() {
     let context = built(|input| (input.files, input.question.text) = (&large, "what do you make of this?"));
     assert!(message(&context).contains("| beginning of large.md>>\nThis is the beginning."), "{}", message(&context));
     assert!(message(&context).contains("characters more)"));
-}
-
-fn lesson(text: &str, tags: &[&str]) -> Memory {
-    Memory {
-        id: "m".into(),
-        kind: MemoryKind::Lesson,
-        persona: None,
-        text: text.into(),
-        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        significance: 0.4,
-        source: MemorySource::WorkItem("i".into()),
-        created_at: now(),
-        ended_at: None,
-    }
 }
 
 #[test]

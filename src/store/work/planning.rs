@@ -71,7 +71,7 @@ impl Store {
 
     /// Up to `limit` items that somebody has to judge, or to decide about, and that people were not asked about as they stand, the oldest first.
     pub async fn list_unasked(&self, limit: u32) -> Result<Vec<WorkItem>> {
-        // The id of a question is that of `WorkItem::question`; `_` stands for the quotes of the JSON.
+        // The id of what they were asked is that of `WorkItem::notice_id`; `_` stands for the quotes of the JSON.
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,

@@ -34,12 +34,6 @@ pub fn render_cancelled(item: &WorkItem) -> String {
     format!("⊘ Cancelled: {} — {} (#{})", what(item), Medium::Chat.line_within(why, WHAT), item.short_id())
 }
 
-/// What an item waits for.
-pub fn render_waiting(item: &WorkItem) -> String {
-    let why = item.wait.as_ref().map_or_else(|| NO_REASON.to_owned(), crate::domain::work::Wait::describe);
-    format!("⏸ Waiting: {} — {} (#{})", what(item), Medium::Chat.line_within(&why, WHAT), item.short_id())
-}
-
 /// Who did it: for an item that was proven by its owner's answer that is the owner, whoever reminded it.
 fn doer(item: &WorkItem, roster: &Roster) -> String {
     words::name(words::name_of_owner(&item.owner, roster))
@@ -55,16 +49,14 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::domain::work::{Evidence, Owner, Wait};
+    use crate::domain::work::{Evidence, Owner};
 
     #[test]
     fn each_end_is_one_line() {
         let roster = crate::domain::sample::roster();
         let done = sample::done();
         let failed = WorkItem { outcome: Some("its page was not found".to_owned()), ..sample::item() };
-        let waiting = WorkItem { wait: Some(Wait::Answer { of: "Ann".to_owned() }), ..sample::item() };
-        let lines =
-            [render_done(&done, &roster), render_failed(&failed, &roster), render_cancelled(&sample::item()), render_waiting(&waiting)];
+        let lines = [render_done(&done, &roster), render_failed(&failed, &roster), render_cancelled(&sample::item())];
         insta::assert_snapshot!(lines.join("\n"));
     }
 
@@ -76,11 +68,10 @@ mod tests {
                 what: text.clone(),
                 owner: Owner::Person { id: "7".into(), name: text.clone() },
                 outcome: Some(text.clone()),
-                evidence: vec![Evidence::Reading { feed: text.clone(), at: sample::at() }; 5],
-                wait: Some(Wait::Decision { why: text }),
+                evidence: vec![Evidence::Reading { feed: text, at: sample::at() }; 5],
                 ..sample::item()
             };
-            for line in [render_done(&item, &roster), render_failed(&item, &roster), render_cancelled(&item), render_waiting(&item)] {
+            for line in [render_done(&item, &roster), render_failed(&item, &roster), render_cancelled(&item)] {
                 prop_assert!(line.chars().count() <= 300 && !line.contains('\n'), "{line:?}");
             }
         }

@@ -49,8 +49,9 @@ impl Voice<'_> {
         self.say(lines::render_cancelled(item))
     }
 
-    pub fn announce_waiting(&self, item: &WorkItem) -> OutboundMessage {
-        self.say(lines::render_waiting(item))
+    /// Of so many that ended because of others, where each has no line of its own.
+    pub fn announce_many(&self, many: usize) -> OutboundMessage {
+        self.say(format!("And {many} more items ended with what they need or consist of: `/backlog list` shows them."))
     }
 
     /// Tells the owner what is to be done. A person is pinged; with `answer`, buttons say what came of it.

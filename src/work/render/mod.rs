@@ -13,7 +13,7 @@ mod words;
 #[cfg(test)]
 mod sample;
 
-pub use lines::{render_cancelled, render_done, render_failed, render_waiting};
+pub use lines::{render_cancelled, render_done, render_failed};
 pub use list::{ListView, render_list};
 pub use messages::Voice;
 pub use sheet::{Detail, ItemSheet, RunSheet, render_item};

@@ -1,19 +1,20 @@
 //! What nobody should hand in, and what changes below the feet of those who work.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use teamroom::domain::ids::WorkItemId;
 use teamroom::domain::roster::Roster;
 use teamroom::domain::work::{Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, Part, Play, finish, write};
-use super::stage::{Setting, Stage};
+use super::stage::{HERE, Setting, Stage};
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(
     items_that_wait_for_each_other_are_not_taken,
     what_nobody_owns_is_not_added,
+    what_ends_with_others_is_told_in_a_few_lines,
     a_persona_is_not_only_told_of_its_own_work,
     ten_thousand_items_keep_nobody_from_the_first,
     an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now,
@@ -43,6 +44,29 @@ async fn what_nobody_owns_is_not_added(backing: Backing) {
     let item = stage.find("Tell the team").await;
     assert_eq!(item.owner, Owner::Persona("kelly".into()), "the coordinator owns what is nobody's");
     stage.comes_to(&item.id, WorkStatus::Done).await;
+}
+
+async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    let told = async |text: &str| stage.team.answers(HERE).await.iter().filter(|said| said.text.contains(text)).count();
+    let tell = |what: &str| stage.item(what, "", Execution::Remind { answer: false });
+    let lunch = tell("Prepare lunch");
+    let parts = ["Tell the cook", "Tell the guests"].map(|what| WorkItem { parent: Some(lunch.id.clone()), ..tell(what) });
+    stage.put(&[&lunch, &parts[0], &parts[1]]).await;
+    stage.comes_to(&lunch.id, WorkStatus::Done).await;
+    eventually("it is told", || async { told("✔ Eliza: Prepare lunch").await == 1 }).await;
+
+    // What needs something that comes to nothing.
+    let lost = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
+    let needing: Vec<WorkItem> =
+        (1..=8).map(|n| WorkItem { depends_on: vec![lost.id.clone()], ..tell(&format!("Open door {n}")) }).collect();
+    stage.put(&std::iter::once(&lost).chain(&needing).collect::<Vec<_>>()).await;
+    stage.comes_to(&lost.id, WorkStatus::Waiting).await;
+    stage.store.cancel_item(&lost.id, "Ada", &[], lost.created_at).await.unwrap().expect("it was open");
+    eventually("some are told", || async { told("✖ Eliza failed: Open door").await == 3 && told("And 5 more items ended").await == 1 })
+        .await;
+    stage.pass(Duration::from_mins(10)).await;
+    assert_eq!((told("Open door").await, told("more items ended").await, told("Prepare lunch").await), (3, 1, 1), "once");
 }
 
 async fn a_persona_is_not_only_told_of_its_own_work(backing: Backing) {

@@ -71,6 +71,22 @@ impl Store {
         Ok(mark)
     }
 
+    /// Items that ended after a mark without having been worked on, in that order: parents with the last of their parts, and what needs something
+    /// that failed.
+    pub async fn list_ended_with_others(&self, since: i64) -> Result<Vec<WorkItem>> {
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_events JOIN work_items ON work_items.id = work_events.item
+             WHERE work_events.position > $1 AND from_status IN ('new', 'ready', 'blocked') AND to_status IN ('done', 'failed')
+                 AND work_items.status = to_status
+             ORDER BY work_events.position",
+            since
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
     /// What became of items after `since` and until `until`, one line for each, those that moved first coming first. An item that
     /// ended where it had begun is left out.
     pub async fn list_items_changed(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ItemChange>> {

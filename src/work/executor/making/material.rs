@@ -136,10 +136,9 @@ mod tests {
 
     use super::*;
     use crate::domain::ids::WorkItemId;
-    use crate::domain::memory::{MemoryKind, MemorySource};
     use crate::feeds::fixture::now;
     use crate::feeds::{FeedError, FeedReport};
-    use crate::persona::fixture::roster;
+    use crate::persona::fixture::{lesson, roster};
 
     const MARKER: &str = "7f3a9c20d1e8";
 
@@ -150,20 +149,6 @@ mod tests {
             why: "The bill rose by 12 %.".into(),
             criteria: vec!["Names at least three providers.".into(), "Says which one is cheapest for us.".into()],
             ..WorkItem::new("Compare the prices of hosting", Owner::Persona("vince".into()), origin, Utc.timestamp_nanos(0))
-        }
-    }
-
-    fn lesson(text: &str, tags: &[&str]) -> Memory {
-        Memory {
-            id: "m".into(),
-            kind: MemoryKind::Lesson,
-            persona: None,
-            text: text.into(),
-            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            significance: 0.4,
-            source: MemorySource::WorkItem("w".into()),
-            created_at: now(),
-            ended_at: None,
         }
     }
 

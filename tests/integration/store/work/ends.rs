@@ -188,11 +188,15 @@ async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {
     let whole = part_of(&mission, "whole");
     let parts = [part_of(&whole, "one"), part_of(&whole, "two")];
     plan(&store, &[mission.clone(), whole.clone(), parts[0].clone(), parts[1].clone()]).await;
+    let mark = store.backlog_mark().await.unwrap();
     let claimed = claim(&store).await;
     let ended = end(&store, &claimed.lease, failed()).await.unwrap();
     assert!(ended.parents.is_empty(), "another part may still bring something");
     let ended = do_next(&store).await;
     assert_eq!(ended.parents, ids(&[&whole, &mission]));
+    let told = store.list_ended_with_others(mark).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
+    assert_eq!(told, ids(&[&whole, &mission]), "not the parts, which were worked on");
+    assert!(store.list_ended_with_others(store.backlog_mark().await.unwrap()).await.unwrap().is_empty());
     assert_eq!(outcome(&store, &whole).await, (WorkStatus::Failed, format!("its part \"{}\" failed", claimed.item.what)));
     assert_eq!(outcome(&store, &mission).await, (WorkStatus::Failed, "its part \"whole\" failed".into()));
 }

@@ -135,7 +135,7 @@ async fn what_people_were_not_asked_about_is_found(home: &Home) {
     assert_eq!(unasked().await, [decision.id.clone(), review.id.clone()]);
     assert_eq!(store.list_unasked(1).await.unwrap().len(), 1);
     for item in [&review, &decision] {
-        assert!(store.enqueue_once(&OutboundMessage { id: item.question(), ..line("?") }, at(2)).await.unwrap());
+        assert!(store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..line("?") }, at(2)).await.unwrap());
     }
     assert!(unasked().await.is_empty(), "asked once");
 }
