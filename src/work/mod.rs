@@ -2,8 +2,8 @@
 //!
 //! Items are rows. The `planner` says how an item is carried out and by whom; a `shift` takes one that is ready by a lease and does nothing to it
 //! without; an `executor` makes something and says what, the `verifier` holds that against the world, and what code cannot judge goes to
-//! `review`. Only then it is done, and leaves a `learning`. Nothing here decides what is worth doing, and nothing sends: messages are rows of the
-//! outbox.
+//! `review`. Only then it is done, and leaves a `learning`; what ended with it is for `announcing`. Nothing here decides what is worth doing, and
+//! nothing sends: messages are rows of the outbox.
 //!
 //! # A crash at any step
 //!
@@ -17,7 +17,7 @@
 //! | something was made | the item's product | verifies it |
 //! | it was verified | item `done`, with evidence, learning, announcement, what waited for it: one transaction | nothing |
 //! | it went to review | item `in_review` | asks the reviewer, a person if there is none |
-//! | it asked a person | item `waiting`, with the message in the outbox | nothing, until somebody answers |
+//! | a person is needed | item `waiting` | asks, if the message is not in the outbox; nothing more until somebody answers |
 //!
 //! An item whose worker died three times is set aside for a person; the rest goes on.
 
