@@ -108,7 +108,7 @@ impl Work {
         Ok(())
     }
 
-    /// Takes back what dead workers hold. People are asked what becomes of a poisonous item where all such questions are asked.
+    /// Takes back what dead workers hold.
     async fn take_back(&self, vigil: &mut Vigil) -> Result<(), StoreError> {
         let parts = self.parts();
         for dead in vigil.look(parts.store.list_leases().await?) {
@@ -116,7 +116,7 @@ impl Work {
                 // Our own sign of life does not get through; whoever sees that takes it back.
                 continue;
             }
-            let Some(item) = parts.store.take_back(&dead, POISONOUS, |_| Vec::new(), parts.clock.now()).await? else { continue };
+            let Some(item) = parts.store.take_back(&dead, POISONOUS, parts.clock.now()).await? else { continue };
             tracing::warn!(item = %item.id, worker = dead.lease.worker.as_str(), "the worker of an item is dead; it goes on without it");
             metrics::counter!("teamroom_work_taken_back_total").increment(1);
             parts.wake.notify_one();

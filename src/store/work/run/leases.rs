@@ -3,12 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::domain::ids::{PersonaSlug, WorkItemId};
-use crate::domain::outbound::OutboundMessage;
 use crate::domain::work::{Lease, Product, Wait, WorkItem, WorkStatus, WorkerId};
 use crate::store::Store;
 use crate::store::engine::{Transaction, sql};
 use crate::store::error::Result;
-use crate::store::talk::insert_outbound;
 use crate::store::work::TURNSTILE;
 use crate::store::work::standing::Standing;
 
@@ -95,66 +93,27 @@ impl Store {
         Ok(rows.into_iter().map(SeenLease::from).collect())
     }
 
-    /// Takes an item back from a worker that is dead, with one more attempt. At `poisonous` crashes in a row it waits for a person to decide
-    /// and `post` says so. None, and nothing is stored, when the worker has given a sign of life since or holds it no more.
-    pub async fn take_back(
-        &self,
-        seen: &SeenLease,
-        poisonous: u32,
-        post: impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync,
-        at: DateTime<Utc>,
-    ) -> Result<Option<WorkItem>> {
+    /// Takes an item back from a worker that is dead, with one more attempt. At `poisonous` crashes in a row it waits for a person to decide. None,
+    /// and nothing is stored, when the worker has given a sign of life since or holds it no more.
+    pub async fn take_back(&self, seen: &SeenLease, poisonous: u32, at: DateTime<Utc>) -> Result<Option<WorkItem>> {
         let mut transaction = self.db().begin().await?;
-        let Some(standing) = Standing::hold(&mut transaction, &seen.lease).await?.filter(|standing| standing.beat == seen.beat) else {
+        let Some(mut standing) = Standing::hold(&mut transaction, &seen.lease).await?.filter(|standing| standing.beat == seen.beat) else {
             return Ok(None);
         };
-        let item = take_back(&mut transaction, standing, poisonous, &post, at).await?;
-        transaction.commit().await?;
-        Ok(Some(item))
-    }
-
-    /// Takes all items back that are in progress. Only for a process that is sure to be alone with the database: whoever held them is dead.
-    /// Counts as [`Store::take_back`] does.
-    pub async fn take_back_all(
-        &self,
-        poisonous: u32,
-        post: impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync,
-        at: DateTime<Utc>,
-    ) -> Result<Vec<WorkItem>> {
-        let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
-        let held: Vec<(String,)> = sql!(transaction.on(), fetch_all, "SELECT id FROM work_items WHERE status = 'in_progress' ORDER BY id")?;
-        let mut items = Vec::new();
-        for (id,) in held {
-            if let Some(standing) = Standing::find(&mut transaction, &id.into()).await? {
-                items.push(take_back(&mut transaction, standing, poisonous, &post, at).await?);
-            }
+        standing.item.attempts += 1;
+        standing.crashes += 1;
+        let crashes = standing.crashes;
+        if crashes < poisonous {
+            let note = format!("its worker died over it (crash {crashes})");
+            standing.go(&mut transaction, WorkStatus::Ready, Some(&note), at).await?;
+        } else {
+            let why = format!("its worker died over it {crashes} times in a row");
+            standing.item.wait = Some(Wait::Decision { why: why.clone() });
+            standing.go(&mut transaction, WorkStatus::Waiting, Some(&why), at).await?;
         }
         transaction.commit().await?;
-        Ok(items)
+        Ok(Some(standing.item))
     }
-}
-
-async fn take_back(
-    transaction: &mut Transaction,
-    mut standing: Standing,
-    poisonous: u32,
-    post: &(impl Fn(&WorkItem) -> Vec<OutboundMessage> + Send + Sync),
-    at: DateTime<Utc>,
-) -> Result<WorkItem> {
-    standing.item.attempts += 1;
-    standing.crashes += 1;
-    let crashes = standing.crashes;
-    if crashes < poisonous {
-        let note = format!("its worker died over it (crash {crashes})");
-        standing.go(transaction, WorkStatus::Ready, Some(&note), at).await?;
-    } else {
-        let why = format!("its worker died over it {crashes} times in a row");
-        standing.item.wait = Some(Wait::Decision { why: why.clone() });
-        standing.go(transaction, WorkStatus::Waiting, Some(&why), at).await?;
-        insert_outbound(transaction, &post(&standing.item), standing.cause(), at).await?;
-    }
-    Ok(standing.item)
 }
 
 /// The first item that may be claimed. The personas that have any are walked from one to the next by the index, and for each that is free its

@@ -5,7 +5,7 @@ use teamroom::domain::ids::ApprovalId;
 use teamroom::domain::work::{Claim, JournalEntry, Lease, Product, Rank, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
 use teamroom::store::{ClaimTerms, End, HaltScope, SeenLease, Store};
 
-use super::{claim, done, end, find, for_persona, insert, item, last_event, no_post, plan, posts, status, try_claim};
+use super::{claim, done, end, find, for_persona, insert, item, last_event, plan, posts, status, try_claim};
 use crate::store::sample::{at, line};
 use crate::store::{Home, on_both};
 
@@ -20,7 +20,6 @@ on_both!(
     an_item_is_taken_back_from_a_dead_worker_once,
     an_item_that_kills_its_workers_waits_for_a_person,
     an_end_that_is_no_crash_forgives_the_crashes,
-    a_process_that_is_alone_takes_everything_back,
     every_write_under_a_stale_lease_is_refused,
     a_journal_is_kept_for_each_run,
     a_product_outlives_its_worker,
@@ -167,7 +166,7 @@ async fn a_beat_is_a_sign_of_life_for_all_that_a_worker_holds(home: &Home) {
     assert_eq!(store.beat(&worker).await.unwrap(), std::slice::from_ref(&claimed.lease));
     assert!(store.beat(&WorkerId::generate()).await.unwrap().is_empty());
     assert_eq!(store.list_leases().await.unwrap()[0].beat, before[0].beat + 1);
-    assert!(store.take_back(&before[0], 3, no_post, at(30)).await.unwrap().is_none(), "it lives");
+    assert!(store.take_back(&before[0], 3, at(30)).await.unwrap().is_none(), "it lives");
     assert_eq!(status(&store, &claimed.item).await, WorkStatus::InProgress);
 }
 
@@ -176,7 +175,7 @@ async fn an_item_is_taken_back_from_a_dead_worker_once(home: &Home) {
     plan(&store, &[item("a", 0)]).await;
     let dead = claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    let (one, two) = tokio::join!(store.take_back(&seen, 3, no_post, at(30)), store.take_back(&seen, 3, no_post, at(30)));
+    let (one, two) = tokio::join!(store.take_back(&seen, 3, at(30)), store.take_back(&seen, 3, at(30)));
     let taken: Vec<_> = [one.unwrap(), two.unwrap()].into_iter().flatten().collect();
     assert_eq!(taken.len(), 1, "two saw it dead and one took it back");
     assert_eq!((taken[0].status, taken[0].attempts, taken[0].run), (WorkStatus::Ready, 1, 0));
@@ -189,24 +188,19 @@ async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
     let store = home.open().await;
     let poison = item("poison", 0);
     plan(&store, std::slice::from_ref(&poison)).await;
-    let notice = line("it killed three");
-    let post = |item: &WorkItem| {
-        assert!(matches!(&item.wait, Some(Wait::Decision { why }) if why == "its worker died over it 3 times in a row"));
-        vec![notice.clone()]
-    };
     for crash in 1..=3 {
         claim(&store).await;
-        assert!(posts(&store).await.is_empty());
         let seen = store.list_leases().await.unwrap().remove(0);
-        let item = store.take_back(&seen, 3, post, at(30)).await.unwrap().unwrap();
+        let item = store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
         assert_eq!((item.attempts, item.status), (crash, if crash < 3 { WorkStatus::Ready } else { WorkStatus::Waiting }));
     }
-    assert_eq!(posts(&store).await, std::slice::from_ref(&notice.id));
+    let why = "its worker died over it 3 times in a row".to_owned();
+    assert_eq!(find(&store, &poison).await.wait, Some(Wait::Decision { why }));
     assert!(try_claim(&store, &WorkerId::generate()).await.is_none());
     assert!(store.retry_item(&poison.id, "Ada", at(40)).await.unwrap());
     claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    assert_eq!(store.take_back(&seen, 3, no_post, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
+    assert_eq!(store.take_back(&seen, 3, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
 }
 
 async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
@@ -216,25 +210,12 @@ async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
         for _ in 0..2 {
             claim(&store).await;
             let seen = store.list_leases().await.unwrap().remove(0);
-            let item = store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+            let item = store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
             assert_eq!(item.status, WorkStatus::Ready, "round {round}");
         }
         let alive = claim(&store).await;
         end(&store, &alive.lease, End::Released).await.unwrap();
     }
-}
-
-async fn a_process_that_is_alone_takes_everything_back(home: &Home) {
-    let store = home.open().await;
-    assert!(store.take_back_all(3, no_post, at(5)).await.unwrap().is_empty());
-    plan(&store, &[item("a", 0), item("waits its turn", 1)]).await;
-    for crash in 1..=3 {
-        let held = claim(&store).await;
-        let taken = store.take_back_all(3, no_post, at(30)).await.unwrap();
-        assert_eq!(taken.iter().map(|item| (&item.id, item.attempts)).collect::<Vec<_>>(), [(&held.item.id, crash)]);
-        assert!(!store.append_journal(&held.lease, 0, &[], at(31)).await.unwrap(), "who held it does so no more");
-    }
-    assert_eq!(claim(&store).await.item.what, "waits its turn", "the rest goes on");
 }
 
 fn product() -> Product {
@@ -283,7 +264,7 @@ async fn every_write_under_a_stale_lease_is_refused(home: &Home) {
     plan(&store, &[item("a", 0)]).await;
     let stale = claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
     assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "nobody has it");
 
     let current = claim(&store).await;
@@ -329,7 +310,7 @@ async fn a_product_outlives_its_worker(home: &Home) {
     assert_eq!(store.find_product(&made.id).await.unwrap(), None);
     assert!(store.record_product(&first.lease, &product(), at(11)).await.unwrap());
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
     let second = claim(&store).await;
     assert_eq!(second.product, Some(product()), "only to be verified yet");
     end(&store, &second.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();

@@ -4,9 +4,7 @@ use teamroom::domain::work::{Claim, Evidence, Judge, Owner, Product, Urgency, Wa
 use teamroom::store::{Claimed, End, Ended, ItemAnswer, ItemEdit, ItemJudgement, Store};
 
 use super::ends::reviewed_by;
-use super::{
-    claim, done, end, failed, find, for_persona, insert, item, last_event, needing, no_post, outcome, part_of, plan, posts, proof, status,
-};
+use super::{claim, done, end, failed, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status};
 use crate::store::sample::{at, line};
 use crate::store::standup::lesson;
 use crate::store::{Home, on_both};
@@ -330,7 +328,7 @@ async fn what_happens_moves_the_mark(home: &Home) {
     store.beat(&claimed.lease.worker).await.unwrap();
     assert_eq!(store.backlog_mark().await.unwrap(), later, "a sign of life is nothing to look at");
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, no_post, at(30)).await.unwrap().unwrap();
+    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
     assert!(store.backlog_mark().await.unwrap() > later);
     let events = store.list_events(&made.id).await.unwrap();
     assert_eq!(events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(), ["new", "ready", "in_progress", "ready"]);

@@ -175,12 +175,12 @@ impl Stage<'_> {
             Deed::Crash => {
                 let leases = store.list_leases().await.unwrap();
                 if let Some(seen) = leases.get(place % leases.len().max(1)) {
-                    prop_assert!(store.take_back(seen, 3, no_post, at(4)).await.unwrap().is_some());
-                    prop_assert!(store.take_back(seen, 3, no_post, at(4)).await.unwrap().is_none(), "taken back twice");
+                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_some());
+                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
                 }
             }
             Deed::Restart => {
-                store.take_back_all(3, no_post, at(4)).await.unwrap();
+                self.bury(3).await;
             }
             Deed::Cancel => {
                 store.cancel_item(&id, "Ada", &[], at(5)).await.unwrap();
@@ -252,10 +252,17 @@ impl Stage<'_> {
         Ok(())
     }
 
+    /// All workers are dead.
+    async fn bury(&self, poisonous: u32) {
+        for seen in self.store.list_leases().await.unwrap() {
+            self.store.take_back(&seen, poisonous, at(4)).await.unwrap();
+        }
+    }
+
     /// Lets people and workers do all that is left, until nothing is open. Anything that nobody can take on is lost.
     async fn finish(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..200 {
-            self.store.take_back_all(u32::MAX, no_post, at(6)).await.unwrap();
+            self.bury(u32::MAX).await;
             let open: Vec<_> = (0..self.items.len()).collect();
             for place in open {
                 let item = self.store.find_item(&self.items[place].id).await.unwrap().unwrap();
