@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
+use sqlx::{PgPool, SqlitePool};
 
 use super::{Db, Leadership, postgres, sqlite};
 use crate::store::error::{Result, StoreError};
@@ -27,62 +28,83 @@ pub(crate) struct Opened {
     pub(crate) place: String,
 }
 
-/// Opens the database at `url`. Whoever has the lock creates it and brings its schema up to date; who shares it takes the lock
-/// for that long, and leaves the schema alone when another process has it.
+/// Opens the database at `url`. Whoever is to serve has the lock, creates it and brings its schema up to date. Who shares it takes the lock only
+/// where the schema is to be brought up to date, or a team that starts at that moment would take it for another one.
 pub(crate) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<Opened> {
     let who = format!("process {} since {}", std::process::id(), now.to_rfc3339_opts(SecondsFormat::Secs, true));
     if url.starts_with("sqlite:") {
-        open_sqlite(&sqlite::Address::parse(url)?, purpose, &who).await
+        let address = sqlite::Address::parse(url)?;
+        address.create()?;
+        match purpose {
+            Use::Serve => serve_sqlite(&address, &who).await,
+            Use::Share => share_sqlite(&address, &who).await,
+        }
     } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        open_postgres(postgres::Address::parse(url)?, purpose, who).await
+        let address = postgres::Address::parse(url)?;
+        let place = address.place();
+        match purpose {
+            Use::Serve => serve_postgres(address, who).await,
+            Use::Share => share_postgres(address, &who).await,
+        }
+        .map_err(|error| unreachable(error, &place))
     } else {
         Err(StoreError::Address("must begin with sqlite: or postgres://".into()))
     }
 }
 
-async fn open_sqlite(address: &sqlite::Address, purpose: Use, who: &str) -> Result<Opened> {
-    address.create()?;
+async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let place = address.place();
-    let lock = match address.lock(who)? {
-        Err(who) if purpose == Use::Serve => return Err(StoreError::Locked { place, who }),
-        lock => lock.ok(),
-    };
+    let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
     let (writer, reader, file) = address.connect().await?;
-    if lock.is_some() {
-        SQLITE.run(&writer).await.map_err(|error| address.explain(explain_migration(error, &SQLITE, &place)))?;
-    } else {
-        check_schema(&mut *writer.acquire().await?, &SQLITE, &place).await?;
-    }
-    let leadership = lock.filter(|_| purpose == Use::Serve).map(Leadership::File);
-    if leadership.is_some() {
-        // SQLite opens a file that it may not write without a word, so a write that changes nothing is tried.
-        let trial = sqlx::query("DELETE FROM notices WHERE key IS NULL").execute(&writer).await;
-        trial.map_err(|error| address.explain(error))?;
-    }
-    Ok(Opened { db: Db::Sqlite { writer, reader, file }, leadership, place })
+    migrate_sqlite(address, &writer).await?;
+    // SQLite opens a file that it may not write without a word, so a write that changes nothing is tried.
+    let trial = sqlx::query("DELETE FROM notices WHERE key IS NULL").execute(&writer).await;
+    trial.map_err(|error| address.explain(error))?;
+    Ok(Opened { db: Db::Sqlite { writer, reader, file }, leadership: Some(Leadership::File(lock)), place })
 }
 
-async fn open_postgres(address: postgres::Address, purpose: Use, who: String) -> Result<Opened> {
+async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let place = address.place();
-    let lock = match address.lock(&who).await.map_err(|error| unreachable(error, &place))? {
-        Err(who) if purpose == Use::Serve => return Err(StoreError::Locked { place, who }),
-        lock => lock.ok(),
-    };
-    let pool = address.connect().await.map_err(|error| unreachable(error, &place))?;
-    if lock.is_some() {
-        POSTGRES.run(&pool).await.map_err(|error| explain_migration(error, &POSTGRES, &place))?;
+    let (writer, reader, file) = address.connect().await?;
+    let known = check_schema(&mut *writer.acquire().await?, &SQLITE, &place).await;
+    if let Err(older @ StoreError::OlderSchema { .. }) = known {
+        let _lock = address.lock(who)?.map_err(|_| older)?;
+        migrate_sqlite(address, &writer).await?;
     } else {
-        check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await?;
+        known?;
     }
-    let leadership = match (lock, purpose) {
-        (Some(session), Use::Serve) => Some(Leadership::watch(address, who, session)),
-        (Some(session), Use::Share) => {
-            postgres::unlock(session).await;
-            None
-        }
-        (None, _) => None,
-    };
-    Ok(Opened { db: Db::Postgres(pool), leadership, place })
+    Ok(Opened { db: Db::Sqlite { writer, reader, file }, leadership: None, place })
+}
+
+async fn migrate_sqlite(address: &sqlite::Address, writer: &SqlitePool) -> Result<()> {
+    SQLITE.run(writer).await.map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
+}
+
+async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opened> {
+    let place = address.place();
+    let session = address.lock(&who).await?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
+    let pool = address.connect().await?;
+    migrate_postgres(&pool, &place).await?;
+    Ok(Opened { db: Db::Postgres(pool), leadership: Some(Leadership::watch(address, who, session)), place })
+}
+
+async fn share_postgres(address: postgres::Address, who: &str) -> Result<Opened> {
+    let place = address.place();
+    let pool = address.connect().await?;
+    let known = check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await;
+    if let Err(older @ StoreError::OlderSchema { .. }) = known {
+        let session = address.lock(who).await?.map_err(|_| older)?;
+        let migrated = migrate_postgres(&pool, &place).await;
+        postgres::unlock(session).await;
+        migrated?;
+    } else {
+        known?;
+    }
+    Ok(Opened { db: Db::Postgres(pool), leadership: None, place })
+}
+
+async fn migrate_postgres(pool: &PgPool, place: &str) -> Result<()> {
+    POSTGRES.run(pool).await.map_err(|error| explain_migration(error, &POSTGRES, place))
 }
 
 /// At the start a server that does not answer is more likely a wrong address than a pause.

@@ -21,7 +21,7 @@ use teamroom::sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, Rat
 use tokio::sync::mpsc;
 
 /// Longer than anything takes that works.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
 /// What a test may change before the curtain rises.

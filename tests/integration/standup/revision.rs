@@ -66,8 +66,8 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     assert!(second.report.changes.iter().all(|change| change.name != "orders"), "what is as it was has not changed");
     let delta = stage.hears("Against the report of").await;
     assert!(delta.author == "Eliza" && delta.text.contains("shop latency 412 → 840 ms (+428)"), "{delta:?}");
-    assert!(delta.text.contains(&item.what) && delta.text.contains("ready → cancelled"), "{delta:?}");
-    assert!(second.report.moved[0].contains("ready → cancelled"), "{:?}", second.report.moved);
+    assert!(delta.text.contains(&item.what) && delta.text.contains("→ cancelled"), "{delta:?}");
+    assert!(second.report.moved[0].contains("→ cancelled"), "{:?}", second.report.moved);
     let check = second.report.actions.iter().find(|action| action.what.contains("shop latency")).expect("more than half is startling");
     assert_eq!(check.owner, "Vince");
     let own = second.report.actions.iter().filter(|action| action.what.contains("backlog") || action.what.contains("activity"));
