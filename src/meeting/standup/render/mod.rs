@@ -3,8 +3,8 @@
 //! Pure functions of stored facts: no store, no clock, no I/O. They decide nothing and count nothing anew; every number that they show
 //! comes from what they are given. Times are in UTC and say so.
 //!
-//! What comes from people, models, feeds and file names is foreign text: it reaches Markdown only through [`medium::Medium`](crate::chat::medium::Medium). Removing secrets and
-//! withholding pings is not done here but where messages leave.
+//! What comes from people, models, feeds and file names is foreign text: it reaches Markdown only through
+//! [`Medium`](crate::chat::medium::Medium). Removing secrets and withholding pings is not done here but where messages leave.
 
 mod health;
 mod kickoff;
