@@ -171,8 +171,15 @@ impl Aftermath {
         for stored in &self.reports {
             assert_eq!(stored.report.revision as usize, done, "each standup of a day revises its report");
             let file = |extension: &str| team.config.data.join("reports").join(format!("{}.{extension}", stored.report.day));
-            let written: DayReport = serde_json::from_slice(&std::fs::read(file("json")).unwrap()).unwrap();
-            assert_eq!(written, stored.report);
+            let read = || serde_json::from_slice::<DayReport>(&std::fs::read(file("json")).unwrap()).unwrap();
+            // The file follows the store by a moment.
+            for _ in 0..100 {
+                if read().revision == stored.report.revision {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            assert_eq!(read(), stored.report);
             assert!(std::fs::read_to_string(file("md")).unwrap().contains("All is whole."));
         }
     }
