@@ -78,28 +78,31 @@ async fn an_item_whose_budget_is_used_up_goes_on_when_it_is_raised(backing: Back
     assert_eq!(stage.asked_about("hosting").len(), 15, "each reply was paid for once");
 }
 
-async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
-    let stage = Setting::on(backing)
-        .with_model()
-        .configure(|config| {
-            priced(config);
-            config.budgets.day = Some(Money(1));
-            config.budgets.item = None;
-        })
-        .open()
-        .await;
+/// A day that nothing is affordable on, and an item that waits for the next.
+async fn short_day(backing: Backing) -> (Stage, WorkItem) {
+    let configure = |config: &mut Config| {
+        priced(config);
+        config.budgets.day = Some(Money(1));
+        config.budgets.item = None;
+    };
+    let stage = Setting::on(backing).with_model().configure(configure).open().await;
     let item = research(&stage, 0).await;
     let waits = stage.until(&item.id, "short", is_short_of_money).await;
+    (stage, waits)
+}
+
+async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
+    let (stage, waits) = short_day(backing).await;
     assert!(matches!(&waits.wait, Some(Wait::Budget { day: Some(day), .. }) if *day == waits.updated_at.date_naive()), "{:?}", waits.wait);
     // Tomorrow it is tried again by itself, and is as short as today.
     stage.pass(Duration::from_hours(24)).await;
     let tomorrow =
         |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
-    stage.until(&item.id, "short tomorrow", tomorrow).await;
+    stage.until(&waits.id, "short tomorrow", tomorrow).await;
     assert_eq!(stage.asked_about("hosting").len(), 0, "nothing was asked for that nobody can pay");
     let answer = stage.press("Tomorrow it goes on by itself", "Raise by $1.00").await;
     assert!(answer.contains("raised today's budget by $1.00"), "{answer}");
-    let done = stage.comes_to(&item.id, WorkStatus::Done).await;
+    let done = stage.comes_to(&waits.id, WorkStatus::Done).await;
     assert_eq!((done.run, done.attempts), (0, 0));
 }
 
@@ -120,16 +123,7 @@ async fn a_limit_in_tokens_is_raised_in_tokens(backing: Backing) {
 }
 
 async fn what_waits_for_the_same_limit_goes_on_when_it_is_raised_elsewhere(backing: Backing) {
-    let stage = Setting::on(backing)
-        .with_model()
-        .configure(|config| {
-            priced(config);
-            config.budgets.day = Some(Money(1));
-        })
-        .open()
-        .await;
-    let item = research(&stage, 0).await;
-    stage.until(&item.id, "short", is_short_of_money).await;
+    let (stage, item) = short_day(backing).await;
     stage.store.raise_limit(&Limit::Day, 1_000_000, "Ada", stage.clock.now()).await.unwrap();
     stage.comes_to(&item.id, WorkStatus::Done).await;
 }

@@ -26,7 +26,7 @@ pub(super) const HERE: &str = "daily-standup";
 pub(super) const PERSON: &str = "Ann";
 
 /// For how long something is waited for that must happen.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Time goes on in steps of this, and is hurried by `MOMENT` between two looks at something that nobody is at work on.
 const STEP: Duration = Duration::from_millis(20);
@@ -223,7 +223,7 @@ impl Stage {
         };
         let started = Instant::now();
         while !holds().await {
-            assert!(started.elapsed() < Duration::from_secs(5), "{wanted:?} in\n{}", shown().await);
+            assert!(started.elapsed() < PATIENCE, "{wanted:?} in\n{}", shown().await);
             tokio::time::sleep(Duration::from_millis(15)).await;
         }
     }

@@ -11,6 +11,7 @@ use super::stage::{
     texts,
 };
 use super::wall::{self, Before};
+use crate::support::database;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
@@ -50,7 +51,7 @@ impl Boundary {
     async fn is_reached(&self, team: &TestTeam, store: &Store, item: &WorkItem, round: usize) -> bool {
         let id = item.id.as_str();
         let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{id}' AND status = 'in_progress' AND lease_token = {round}");
-        if wall::count(team, &held).await == 0 {
+        if database::count(team, &held).await == 0 {
             return false;
         }
         let journal = store.list_journal(&item.id, 0).await.unwrap().len();
@@ -151,7 +152,7 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
         let process = TeamProcess::start(&team, &[]).await;
         for item in &items {
             let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = {round}", item.id);
-            eventually("it is claimed", || async { wall::count(&team, &held).await == 1 }).await;
+            eventually("it is claimed", || async { database::count(&team, &held).await == 1 }).await;
         }
         for subject in ["Laurel", "Maple"] {
             eventually("it is told", || async { !said(&team, |text| text.contains(subject)).await.is_empty() }).await;

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::support::database;
 use crate::support::process::TeamProcess;
 use crate::support::team::TestTeam;
-
-use super::wall;
 
 /// How long one who looks for a moment waits between two looks.
 const MOMENT: Duration = Duration::from_millis(40);
@@ -92,5 +91,5 @@ impl Member {
 
 pub(super) async fn is_held(team: &TestTeam, item: &str, token: i64) -> bool {
     let sql = format!("SELECT COUNT(*) FROM work_items WHERE id = '{item}' AND status = 'in_progress' AND lease_token = {token}");
-    wall::count(team, &sql).await == 1
+    database::count(team, &sql).await == 1
 }

@@ -9,7 +9,7 @@ use teamroom::domain::work::WorkStatus;
 
 use super::crew::Member;
 use super::stage::{all_over, eventually, expect_done_once, open, question, read, subject_of, team};
-use super::wall;
+use crate::support::database;
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::postgres::is_there;
@@ -60,7 +60,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             None
         };
         let again = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = 2", item.id);
-        eventually("another claims it", || async { wall::count(&team, &again).await == 1 }).await;
+        eventually("another claims it", || async { database::count(&team, &again).await == 1 }).await;
         let took = stopped_at.elapsed();
         assert!(took >= FIVE_LOOKS, "it was taken back after {took:?}, from one who may have lived");
         eventually("it is done there", || async { read(&store, &item).await.status == WorkStatus::Done }).await;

@@ -1,9 +1,8 @@
 //! Triggers that keep a process from its next step in an item: it stands right behind what it stored until it is killed.
 
-use secrecy::ExposeSecret;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use teamroom::domain::work::WorkItem;
 
+use crate::support::database::{allow, forbid};
 use crate::support::team::TestTeam;
 
 /// Which step of an item is kept from being stored.
@@ -30,45 +29,12 @@ pub(super) async fn raise(team: &TestTeam, item: &WorkItem, before: Before) {
             ("UPDATE OF status ON work_items", format!("OLD.id = '{id}' AND OLD.status = '{status}' AND NEW.status <> '{status}'"))
         }
     };
-    trigger(team, &format!("wall_{id}"), change, &when).await;
-    trigger(team, &format!("hold_{id}"), "UPDATE OF status ON work_items", &held).await;
-}
-
-async fn trigger(team: &TestTeam, name: &str, change: &str, when: &str) {
-    if is_sqlite(team) {
-        execute(team, &format!("CREATE TRIGGER \"{name}\" BEFORE {change} WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END")).await;
-    } else {
-        let body = format!("BEGIN IF {when} THEN RAISE EXCEPTION 'a wall'; END IF; RETURN NEW; END");
-        execute(team, &format!("CREATE FUNCTION \"{name}\"() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")).await;
-        execute(team, &format!("CREATE TRIGGER \"{name}\" BEFORE {change} FOR EACH ROW EXECUTE FUNCTION \"{name}\"()")).await;
-    }
+    forbid(team, &format!("wall_{id}"), change, &when).await;
+    forbid(team, &format!("hold_{id}"), "UPDATE OF status ON work_items", &held).await;
 }
 
 pub(super) async fn fall(team: &TestTeam, item: &WorkItem) {
-    for name in ["wall", "hold"].map(|kind| format!("{kind}_{}", item.id)) {
-        let drop = if is_sqlite(team) { format!("DROP TRIGGER \"{name}\"") } else { format!("DROP FUNCTION \"{name}\" CASCADE") };
-        execute(team, &drop).await;
-    }
-}
-
-fn is_sqlite(team: &TestTeam) -> bool {
-    team.config.database_url.expose_secret().starts_with("sqlite:")
-}
-
-pub(super) async fn execute(team: &TestTeam, sql: &str) {
-    let (url, sql) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        SqliteConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
-    } else {
-        PgConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
-    }
-}
-
-pub(super) async fn count(team: &TestTeam, sql: &str) -> i64 {
-    let (url, query) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        sqlx::query_scalar(query).fetch_one(&mut SqliteConnection::connect(url).await.unwrap()).await.unwrap()
-    } else {
-        sqlx::query_scalar(query).fetch_one(&mut PgConnection::connect(url).await.unwrap()).await.unwrap()
+    for kind in ["wall", "hold"] {
+        allow(team, &format!("{kind}_{}", item.id)).await;
     }
 }

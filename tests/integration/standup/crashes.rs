@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use secrecy::ExposeSecret;
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use teamroom::domain::meeting::{MeetingState, SeatState};
 use teamroom::sandbox::{RestFault, Switch};
 
 use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, press, reports_asked, set, team};
 use super::cast::Part;
+use crate::support::database::{allow, count, forbid};
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::process::TeamProcess;
@@ -47,13 +46,7 @@ impl<'a> Wall<'a> {
     }
 
     pub(super) async fn raise_before(team: &'a TestTeam, change: &str, when: &'static str) -> Self {
-        if is_sqlite(team) {
-            execute(team, &format!("CREATE TRIGGER wall BEFORE {change} WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END")).await;
-        } else {
-            let body = format!("BEGIN IF {when} THEN RAISE EXCEPTION 'a wall'; END IF; RETURN NEW; END");
-            execute(team, &format!("CREATE FUNCTION wall() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")).await;
-            execute(team, &format!("CREATE TRIGGER wall BEFORE {change} FOR EACH ROW EXECUTE FUNCTION wall()")).await;
-        }
+        forbid(team, "wall", change, when).await;
         Self { team, when }
     }
 
@@ -64,29 +57,7 @@ impl<'a> Wall<'a> {
     }
 
     pub(super) async fn fall(self) {
-        execute(self.team, if is_sqlite(self.team) { "DROP TRIGGER wall" } else { "DROP FUNCTION wall CASCADE" }).await;
-    }
-}
-
-fn is_sqlite(team: &TestTeam) -> bool {
-    team.config.database_url.expose_secret().starts_with("sqlite:")
-}
-
-async fn execute(team: &TestTeam, sql: &str) {
-    let (url, sql) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        SqliteConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
-    } else {
-        PgConnection::connect(url).await.unwrap().execute(sql).await.unwrap();
-    }
-}
-
-async fn count(team: &TestTeam, sql: &str) -> i64 {
-    let (url, query) = (team.config.database_url.expose_secret(), AssertSqlSafe(sql.to_owned()));
-    if is_sqlite(team) {
-        sqlx::query_scalar(query).fetch_one(&mut SqliteConnection::connect(url).await.unwrap()).await.unwrap()
-    } else {
-        sqlx::query_scalar(query).fetch_one(&mut PgConnection::connect(url).await.unwrap()).await.unwrap()
+        allow(self.team, "wall").await;
     }
 }
 

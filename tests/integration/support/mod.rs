@@ -2,6 +2,7 @@
 
 pub(crate) mod browser;
 pub(crate) mod command;
+pub(crate) mod database;
 pub(crate) mod history;
 pub(crate) mod model;
 pub(crate) mod nothing;

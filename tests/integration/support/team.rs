@@ -18,7 +18,7 @@ use super::model::ScriptedModel;
 use super::postgres;
 
 /// How long a test waits for what must happen. Generous, since the machines are shared; a test that passes never waits this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Which store a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
