@@ -1,0 +1,180 @@
+//! What the store knows: messages, answers, values of feeds.
+
+use chrono::TimeDelta;
+use teamroom::domain::ask::{Ask, AskState};
+use teamroom::domain::feed::Sample;
+use teamroom::domain::ids::AskId;
+use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Posted};
+use teamroom::domain::work::{Claim, Evidence, Execution, Owner, Trace, WatchTerms, WorkItem};
+use teamroom::store::AskUpdate;
+use teamroom::work::verifier::Verdict;
+
+use super::{at_most_200, evidence, reasons, watch};
+use crate::store::{Home, on_both};
+use crate::work::stage::{Stage, item, now, refused, returned};
+
+on_both!(
+    a_delivered_message_proves_a_reminder_and_no_other_does,
+    an_answer_proves_a_question_and_words_about_none_do_not,
+    a_value_at_which_the_rule_holds_proves_a_watch,
+    data_proves_a_watch_for_data,
+    a_store_that_does_not_answer_proves_nothing,
+);
+
+#[tokio::test]
+async fn a_persons_answer_counts_where_the_store_has_it() {
+    let stage = Stage::on_sqlite().await;
+    let claim = Claim::Answer { by: "Ann".into(), text: "done".into(), at: now() };
+    let answer = Evidence::Answer { by: "Ann".into(), text: "done".into(), at: now() };
+    let asked = item(Execution::Remind { answer: true });
+    assert!(reasons(stage.verify(&asked, std::slice::from_ref(&claim), &[]).await).contains("no answer of Ann is known"));
+    let answered = WorkItem { evidence: vec![answer.clone()], ..asked };
+    assert_eq!(stage.verify(&answered, &[claim], &[]).await, Verdict::Proven(vec![answer]));
+}
+
+async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
+    let stage = Stage::new(home).await;
+    let sent = |text: &str| OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, text);
+    let (delivered, pending, lost) = (sent("delivered"), sent("pending"), sent("lost"));
+    stage.store.enqueue(&[delivered.clone(), pending.clone(), lost.clone()], now()).await.unwrap();
+    let posted = Posted { channel: "10".into(), message: "p1".into(), at: now() };
+    stage.store.record_sent(&delivered.id, &posted).await.unwrap();
+    stage.store.record_failed(&lost.id, "the channel is gone").await.unwrap();
+
+    let reminder = item(Execution::Remind { answer: false });
+    let claim = |message: &OutboundMessage| Claim::Message { outbox: message.id.clone() };
+    let proof = Evidence::Delivered { outbox: delivered.id.clone(), message: "p1".into(), at: now() };
+    assert_eq!(stage.verify(&reminder, &[claim(&delivered)], &[]).await, Verdict::Proven(vec![proof.clone()]));
+    let not_yet = Verdict::NotYet { why: "the message is not delivered yet".into() };
+    assert_eq!(stage.verify(&reminder, &[claim(&pending)], &[]).await, not_yet);
+    assert_eq!(stage.verify(&reminder, &[claim(&delivered), claim(&pending)], &[]).await, not_yet);
+    assert!(reasons(stage.verify(&reminder, &[claim(&pending), claim(&lost)], &[]).await).contains("the channel is gone"));
+    let unknown = Claim::Message { outbox: "nowhere".into() };
+    assert!(reasons(stage.verify(&reminder, &[unknown], &[]).await).contains("there is no message nowhere"));
+
+    let strict = WorkItem { criteria: vec!["It is friendly".into()], ..reminder };
+    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in words".into() };
+    assert_eq!(stage.verify(&strict, &[claim(&delivered)], &[]).await, for_review);
+}
+
+async fn an_answer_proves_a_question_and_words_about_none_do_not(home: &Home) {
+    let stage = Stage::new(home).await;
+    let question = item(Execution::Ask { whom: Owner::Persona("solus".into()), question: "Which?".into() });
+    let claim = |ask: &AskId| [Claim::Ask { ask: ask.clone() }];
+    let ask = async |askee: &str, state: Option<AskState>, answer: Option<&str>| {
+        let ask = Ask {
+            id: AskId::generate(),
+            message: "m".into(),
+            chain: "m".into(),
+            channel: "10".into(),
+            asker: "vince".into(),
+            askee: askee.into(),
+            question: "Which?".into(),
+            path: vec!["vince".into()],
+            state: AskState::Asked,
+            answer: None,
+            asked_at: now(),
+            deadline: now() + TimeDelta::seconds(90),
+        };
+        stage.store.record_ask(&ask).await.unwrap();
+        if let Some(state) = state {
+            assert!(stage.store.settle_ask(&AskUpdate { ask: &ask.id, state, answer }, &[], now()).await.unwrap());
+        }
+        ask.id
+    };
+    let answered = ask("solus", Some(AskState::Answered), Some("The second.")).await;
+    let proof = Evidence::Answer { by: "solus".into(), text: "The second.".into(), at: now() };
+    assert_eq!(stage.verify(&question, &claim(&answered), &[]).await, Verdict::Proven(vec![proof]));
+
+    for open in [ask("solus", None, None).await, ask("solus", Some(AskState::Expired), None).await] {
+        assert_eq!(stage.verify(&question, &claim(&open), &[]).await, Verdict::NotYet { why: "solus has not answered yet".into() });
+    }
+    for (ask, why) in [
+        (ask("solus", Some(AskState::Failed), None).await, "solus could not answer"),
+        (ask("solus", Some(AskState::Answered), Some(" \n")).await, "solus could not answer"),
+        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not to be asked"),
+        (AskId::from("nowhere"), "there is no question nowhere"),
+    ] {
+        assert!(reasons(stage.verify(&question, &claim(&ask), &[]).await).contains(why), "{why}");
+    }
+    // That the question was delivered is no answer.
+    let posted = OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "Which?");
+    stage.store.enqueue(std::slice::from_ref(&posted), now()).await.unwrap();
+    stage.store.record_sent(&posted.id, &Posted { channel: "10".into(), message: "p".into(), at: now() }).await.unwrap();
+    let told = reasons(stage.verify(&question, &[Claim::Message { outbox: posted.id }], &[]).await);
+    assert_eq!(told, "nobody has answered");
+}
+
+async fn a_value_at_which_the_rule_holds_proves_a_watch(home: &Home) {
+    let stage = Stage::new(home).await;
+    let key = stage.readings.get_feed("shop").unwrap().key().to_owned();
+    let sample = |name: &str, minutes: i64, number: f64| Sample {
+        feed: key.clone(),
+        name: name.into(),
+        unit: "ms".into(),
+        at: now() + TimeDelta::minutes(minutes),
+        number,
+    };
+    let samples = [sample("p95", -3, 240.0), sample("p95", -2, 180.0), sample("p50", -2, 90.0)];
+    assert_eq!(stage.store.record_samples(&samples, now()).await.unwrap(), 3);
+    stage.store.record_samples(&[sample("p95", 5, 1.0)], now() + TimeDelta::minutes(5)).await.unwrap();
+    let watch = watch(Some(at_most_200()), "shop");
+    let claim = |feed: &str, name: &str, minutes: i64| {
+        [Claim::Value { feed: feed.into(), name: name.into(), at: now() + TimeDelta::minutes(minutes) }]
+    };
+    let at = now() - TimeDelta::minutes(2);
+    let proof = Evidence::Value { feed: "shop".into(), name: "p95".into(), value: 180.0, unit: "ms".into(), at };
+    assert_eq!(stage.verify(&watch, &claim("shop", "p95", -2), &[]).await, Verdict::Proven(vec![proof]));
+    for (claim, why) in [
+        (claim("shop", "p95", -3), "was 240 ms"),
+        (claim("shop", "p95", -1), "has no value of"),
+        (claim("shop", "p95", 5), "is yet to come"),
+        (claim("shop", "p50", -2), "is not what was watched for"),
+        (claim("docs", "p95", -2), "is not what was watched for"),
+        ([Claim::Reading { feed: "shop".into(), at }], "is not what was watched for"),
+    ] {
+        let told = reasons(stage.verify(&watch, &claim, &[]).await);
+        assert!(told.contains(why), "{told}");
+    }
+    let gone = WorkItem {
+        execution: Some(Execution::Watch(WatchTerms { feed: "gone".into(), rule: Some(at_most_200()), until: now() })),
+        ..watch
+    };
+    assert!(reasons(stage.verify(&gone, &claim("gone", "p95", -2), &[]).await).contains("there is no feed called \"gone\""));
+}
+
+async fn data_proves_a_watch_for_data(home: &Home) {
+    let stage = Stage::new(home).await;
+    let at = now() - TimeDelta::minutes(2);
+    let key = stage.readings.get_feed("shop").unwrap().key().to_owned();
+    stage.store.record_samples(&[Sample { feed: key, name: "p95".into(), unit: String::new(), at, number: 9.0 }], now()).await.unwrap();
+    let claim = |feed: &str, at| [Claim::Reading { feed: feed.into(), at }];
+    let proof = |feed: &str| Verdict::Proven(vec![Evidence::Reading { feed: feed.into(), at }]);
+    assert_eq!(stage.verify(&watch(None, "shop"), &claim("shop", at), &[]).await, proof("shop"));
+    assert!(reasons(stage.verify(&watch(None, "shop"), &claim("shop", now()), &[]).await).contains("nothing is known of data"));
+
+    // A feed without numbers leaves its trace in the journal.
+    let trace = Trace::Stored { kind: "reading".into(), id: format!("docs {}", at.to_rfc3339()) };
+    let journal = [returned("watch", true, Some(trace))];
+    assert_eq!(stage.verify(&watch(None, "docs"), &claim("docs", at), &journal).await, proof("docs"));
+    for (claim, journal) in [
+        (claim("docs", at), vec![]),
+        (claim("docs", now()), journal.to_vec()),
+        (claim("docs", at), vec![refused(journal[0].clone())]),
+        (claim("shop", at), journal.to_vec()),
+    ] {
+        reasons(stage.verify(&watch(None, "docs"), &claim, &journal).await);
+    }
+}
+
+async fn a_store_that_does_not_answer_proves_nothing(home: &Home) {
+    let stage = Stage::new(home).await;
+    let reminder = item(Execution::Remind { answer: false });
+    let message = OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "hello");
+    stage.store.enqueue(std::slice::from_ref(&message), now()).await.unwrap();
+    stage.store.record_sent(&message.id, &Posted { channel: "10".into(), message: "p".into(), at: now() }).await.unwrap();
+    let claim = [Claim::Message { outbox: message.id }];
+    evidence(stage.try_verify(&reminder, &claim, &[]).await.unwrap());
+    stage.store.close().await;
+    assert!(stage.try_verify(&reminder, &claim, &[]).await.is_err());
+}
