@@ -36,8 +36,8 @@ pub(crate) struct Identity {
     pub(crate) pulse: Pulse,
     /// Messages in a row that came without their content.
     withheld: AtomicU32,
-    /// Rung when the connection comes up.
-    up: Notify,
+    /// Rung when there is news.
+    rung: Notify,
     condition: Mutex<Condition>,
 }
 
@@ -48,15 +48,18 @@ struct Condition {
     /// What the account shows it is doing, also over reconnects.
     presence: Presence,
     manager: Option<Arc<ShardManager>>,
-    arrival: Option<Arrival>,
+    /// What has happened to the connection that the supervisor has not taken in yet.
+    news: Vec<News>,
 }
 
-/// How a connection came up.
+/// What happens to a connection. All of it is noted by the thread of its session, so that it stands in the order in which it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    /// After an IDENTIFY: what happened meanwhile was missed.
+enum News {
+    /// It went away and is dialled anew.
+    Dialled,
+    /// It is up after an IDENTIFY: what happened meanwhile was missed.
     Ready,
-    /// After a RESUME: Discord replays what happened meanwhile.
+    /// It is up after a RESUME: Discord replays what happened meanwhile.
     Resumed,
 }
 
@@ -68,14 +71,14 @@ impl Identity {
             trouble: None,
             presence: Presence::Listening,
             manager: None,
-            arrival: None,
+            news: Vec::new(),
         };
         Self {
             persona: credential.persona.clone(),
             credential,
             pulse: Pulse::new(),
             withheld: AtomicU32::new(0),
-            up: Notify::new(),
+            rung: Notify::new(),
             condition: Mutex::new(condition),
         }
     }
@@ -105,7 +108,7 @@ impl Identity {
 
     pub(crate) fn ready(&self, account: SnowflakeUser) {
         self.condition().account = Some(account);
-        self.arrived(Arrival::Ready);
+        self.arrived(News::Ready);
     }
 
     /// Counts messages that came without their content. True when it is certain that all of them do.
@@ -121,20 +124,24 @@ impl Identity {
     }
 
     pub(crate) fn resumed(&self) {
-        self.arrived(Arrival::Resumed);
+        self.arrived(News::Resumed);
     }
 
-    fn arrived(&self, arrival: Arrival) {
+    fn arrived(&self, how: News) {
         let mut condition = self.condition();
         condition.state = IdentityState::Ready;
         condition.trouble = None;
-        condition.arrival = Some(arrival);
         drop(condition);
-        self.up.notify_one();
+        self.note(how);
     }
 
-    fn take_arrival(&self) -> Option<Arrival> {
-        self.condition().arrival.take()
+    fn note(&self, news: News) {
+        self.condition().news.push(news);
+        self.rung.notify_one();
+    }
+
+    fn take_news(&self) -> Vec<News> {
+        std::mem::take(&mut self.condition().news)
     }
 
     fn set_state(&self, state: IdentityState, trouble: Option<String>) {

@@ -9,9 +9,10 @@ use std::sync::{Arc, OnceLock};
 use futures_util::StreamExt;
 use serenity::all::{Framework, GatewayIntents, Http, ShardId, ShardManager, ShardManagerOptions};
 use serenity::gateway::GatewayError;
-use tokio::sync::{Mutex, RwLock, oneshot};
+use tokio::sync::{Mutex, Notify, RwLock, oneshot};
 
-use super::Identity;
+use super::turnstile::Turnstile;
+use super::{Identity, News};
 use crate::discord::commands::{Commands, Counter};
 use crate::discord::gateway::{Gateway, Hub};
 
@@ -51,7 +52,8 @@ pub(crate) struct SessionParts {
 /// A running session.
 pub(super) struct Session {
     pub(super) manager: Arc<ShardManager>,
-    pub(super) address: Arc<Mutex<String>>,
+    /// Told to turn, it lets serenity dial anew.
+    pub(super) turnstile: Arc<Notify>,
     farewell: Option<oneshot::Sender<Farewell>>,
     ended: oneshot::Receiver<Ending>,
 }
@@ -59,13 +61,12 @@ pub(super) struct Session {
 impl Session {
     /// Starts a thread that dials the gateway.
     pub(super) async fn open(identity: &Arc<Identity>, parts: &SessionParts) -> anyhow::Result<Self> {
-        let address = Arc::new(Mutex::new(parts.gateway_url.clone()));
         let (farewell, told) = oneshot::channel();
-        let (started, manager) = oneshot::channel();
+        let (started, start) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let thread = SessionThread {
             identity: Arc::clone(identity),
-            address: Arc::clone(&address),
+            gateway_url: parts.gateway_url.clone(),
             http: Arc::clone(&parts.http),
             hub: Arc::clone(&parts.hub),
             counter: Arc::clone(&parts.counter),
@@ -78,7 +79,8 @@ impl Session {
             // Nobody waits for the end of an abandoned session.
             let _ = end.send(ending);
         })?;
-        Ok(Self { manager: manager.await?, address, farewell: Some(farewell), ended })
+        let (manager, turnstile) = start.await?;
+        Ok(Self { manager, turnstile, farewell: Some(farewell), ended })
     }
 
     /// Waits until the session ends by itself.
@@ -98,7 +100,7 @@ impl Session {
 /// What the thread of a session needs.
 struct SessionThread {
     identity: Arc<Identity>,
-    address: Arc<Mutex<String>>,
+    gateway_url: String,
     http: Arc<Http>,
     hub: Arc<Hub>,
     counter: Arc<Counter>,
@@ -106,7 +108,8 @@ struct SessionThread {
 }
 
 impl SessionThread {
-    async fn run(self, started: oneshot::Sender<Arc<ShardManager>>, told: oneshot::Receiver<Farewell>) -> Ending {
+    async fn run(self, started: oneshot::Sender<(Arc<ShardManager>, Arc<Notify>)>, told: oneshot::Receiver<Farewell>) -> Ending {
+        let address = Arc::new(Mutex::new(self.gateway_url));
         let framework = Arc::new(OnceLock::<Arc<dyn Framework>>::new());
         let (manager, mut returned) = ShardManager::new(ShardManagerOptions {
             data: Arc::new(RwLock::default()),
@@ -116,20 +119,23 @@ impl SessionThread {
             shard_index: 0,
             shard_init: 1,
             shard_total: 1,
-            ws_url: self.address,
+            ws_url: Arc::clone(&address),
             http: self.http,
             intents: INTENTS,
             presence: None,
         });
         let Self { identity, hub, counter, commands, .. } = self;
-        let gateway = Gateway { identity, hub, counter, commands, manager: Arc::clone(&manager) };
+        let gateway = Gateway { identity: Arc::clone(&identity), hub, counter, commands, manager: Arc::clone(&manager) };
         // The cell was made above and is empty.
         let _ = framework.set(Arc::new(gateway));
         if let Err(error) = manager.initialize() {
             tracing::error!(%error, "a gateway session could not be started");
             return Ending::Gone;
         }
-        let _ = started.send(Arc::clone(&manager));
+        // Behind the first dial, which is in this thread's queue by now.
+        let turn = Arc::new(Notify::new());
+        tokio::spawn(Turnstile::new(address).attend(Arc::clone(&turn), move || identity.note(News::Dialled)));
+        let _ = started.send((Arc::clone(&manager), turn));
         tokio::select! {
             outcome = returned.next() => match outcome {
                 Some(Err(error)) => Ending::Refused(error),

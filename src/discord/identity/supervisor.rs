@@ -67,7 +67,7 @@ impl Supervisor {
 
     /// One session from its start to its end.
     async fn session(&self) -> Outcome {
-        self.identity.take_arrival();
+        self.identity.take_news();
         let mut session = match Session::open(&self.identity, &self.parts).await {
             Ok(session) => session,
             Err(error) => return Outcome::Lost { reason: format!("its thread could not be started: {error}"), was_up: false },
@@ -94,10 +94,10 @@ impl Supervisor {
                     Ending::Refused(error) => return Outcome::Refused(error),
                     Ending::Gone => break "its session ended".to_owned(),
                 },
-                () = self.identity.up.notified() => {}
+                () = self.identity.rung.notified() => {}
                 _ = looks.tick() => {}
             }
-            if let Some(reason) = watch.look().await {
+            if let Some(reason) = watch.look(session).await {
                 break reason;
             }
         };

@@ -4,17 +4,15 @@ use std::time::Duration;
 use serenity::all::{ShardId, ShardManager};
 use tokio::time::Instant;
 
-use super::Arrival;
+use super::News;
 use super::session::Session;
 use super::supervisor::Supervisor;
-use super::turnstile::Turnstile;
 use crate::chat::IdentityState;
 
 /// What is known about a session from outside, and whether it is lost.
 pub(super) struct Watch<'a> {
     supervisor: &'a Supervisor,
     manager: Arc<ShardManager>,
-    turnstile: Turnstile,
     /// The dial that is under way.
     dial: Option<Dial>,
     up_since: Option<Instant>,
@@ -32,19 +30,28 @@ impl<'a> Watch<'a> {
         Self {
             supervisor,
             manager: Arc::clone(&session.manager),
-            turnstile: Turnstile::new(Arc::clone(&session.address)),
             dial: Some(Dial { since: Instant::now(), patience: supervisor.timing.ready }),
             up_since: None,
         }
     }
 
     /// Takes in what has happened since the last look. The reason, when the session is lost.
-    pub(super) async fn look(&mut self) -> Option<String> {
-        self.take_arrival().await;
-        self.take_latency().await;
-        if let Some(reason) = self.take_redial().await {
-            return Some(reason);
+    pub(super) async fn look(&mut self, session: &Session) -> Option<String> {
+        let news = self.supervisor.identity.take_news();
+        for each in &news {
+            match each {
+                News::Dialled => {
+                    if let Some(reason) = self.take_dial().await {
+                        return Some(reason);
+                    }
+                }
+                News::Ready | News::Resumed => self.take_arrival(*each).await,
+            }
         }
+        if !news.contains(&News::Dialled) {
+            session.turnstile.notify_one();
+        }
+        self.take_latency().await;
         let (timing, age) = (&self.supervisor.timing, self.supervisor.identity.pulse.age(Instant::now()));
         match self.dial {
             Some(dial) if dial.since.elapsed() > dial.patience => Some(format!("it was not up within {:?}", dial.patience)),
@@ -62,13 +69,12 @@ impl<'a> Watch<'a> {
         self.up_since.is_some_and(|since| since.elapsed() > self.supervisor.timing.steady)
     }
 
-    async fn take_arrival(&mut self) {
+    async fn take_arrival(&mut self, how: News) {
         let identity = &self.supervisor.identity;
-        let Some(arrival) = identity.take_arrival() else { return };
         self.dial = None;
         self.up_since.get_or_insert_with(Instant::now);
         identity.set_state(IdentityState::Ready, None);
-        if arrival == Arrival::Ready {
+        if how == News::Ready {
             self.supervisor.record_identify().await;
             identity.show_again().await;
         }
@@ -83,11 +89,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Lets serenity dial again, once: where one dial comes to nothing and it dials on, it would do so for ever.
-    async fn take_redial(&mut self) -> Option<String> {
-        if !self.turnstile.turn() {
-            return None;
-        }
+    /// serenity may dial again, once: where one dial comes to nothing and it dials on, it would do so for ever.
+    async fn take_dial(&mut self) -> Option<String> {
         self.supervisor.identity.set_state(IdentityState::Reconnecting, None);
         if self.dial.is_some() {
             return Some("Discord ends the connection before it is up".to_owned());

@@ -20,8 +20,8 @@ use teamroom::domain::roster::{Accounts, Roster};
 use teamroom::sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, RateLimits, Sandbox, Switch};
 use tokio::sync::mpsc;
 
-/// Longer than the silence after which a session is given up that serenity dials anew by itself, without our seeing it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(130);
+/// Longer than anything takes that works.
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
 /// What a test may change before the curtain rises.
