@@ -72,6 +72,12 @@ impl Store {
         Ok(rows.into_iter().map(Memory::from).collect())
     }
 
+    /// How many lessons there are, and how many of them have ended. Whoever has seen the same numbers has seen the same lessons; the newest one
+    /// does not tell, since of two that are stored side by side the older may come second.
+    pub async fn count_learnt(&self) -> Result<(i64, i64)> {
+        sql!(self.db().read(), fetch_one, "SELECT COUNT(*), COUNT(ended_at) FROM memories WHERE kind = 'lesson'")
+    }
+
     /// Ends a memory: nobody is told it any more. False when it has ended already, or there is none.
     pub async fn end_memory(&self, memory: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
         let ended =

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 
-use crate::domain::ids::MemoryId;
 use crate::domain::memory::{Memory, MemorySource};
 use crate::domain::work::short_id;
 use crate::persona::turn::Performer;
@@ -19,34 +18,34 @@ const NEWEST: u32 = 1000;
 pub struct Learnings {
     performer: Arc<Performer>,
     path: PathBuf,
-    /// The newest lesson in the file, as far as this process wrote it. Held from reading the store to writing the file, so that an older state
-    /// never follows a newer one.
-    newest: tokio::sync::Mutex<Option<MemoryId>>,
+    /// What [`Store::count_learnt`](crate::store::Store::count_learnt) gave for what this process wrote. Held from reading the store to writing
+    /// the file, so that an older state never follows a newer one.
+    written: tokio::sync::Mutex<Option<(i64, i64)>>,
 }
 
 impl Learnings {
     /// To be written to `path`, whose folder is made when it is missing.
     pub fn new(performer: Arc<Performer>, path: PathBuf) -> Self {
-        Self { performer, path, newest: tokio::sync::Mutex::default() }
+        Self { performer, path, written: tokio::sync::Mutex::default() }
     }
 
     /// Writes the file anew if something was learnt since, by whomever, or if it is gone. What fails is logged: the lessons themselves stand in
     /// the store, and the next time writes them again.
     pub async fn keep_up(&self) {
-        let mut newest = self.newest.lock().await;
-        let written = async {
-            let last = self.performer.store.list_learnt(1).await?.pop().map(|lesson| lesson.id);
-            if *newest == last && tokio::fs::try_exists(&self.path).await.unwrap_or(false) {
+        let mut written = self.written.lock().await;
+        let writing = async {
+            let learnt = self.performer.store.count_learnt().await?;
+            if *written == Some(learnt) && tokio::fs::try_exists(&self.path).await.unwrap_or(false) {
                 return anyhow::Ok(());
             }
             let text = render_learnings(&self.performer.store.list_learnt(NEWEST).await?);
             // A file does not leave through the outbox, which takes secrets out of everything else.
             let (text, _) = self.performer.redactor.redact(&text);
             write_whole(&self.path, text.as_bytes()).await?;
-            *newest = last;
+            *written = Some(learnt);
             Ok(())
         };
-        if let Err(error) = written.await {
+        if let Err(error) = writing.await {
             tracing::warn!(path = %self.path.display(), %error, "the learnings could not be written; they stand in the store");
         }
     }

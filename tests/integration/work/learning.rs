@@ -52,6 +52,17 @@ async fn the_file_follows_the_store(home: &Home) {
     learnings.keep_up().await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it was gone");
 
+    // Of two that are stored side by side the older may come second.
+    let older = Memory { created_at: now() - TimeDelta::milliseconds(3), ..failed("Sign the lease") };
+    stage.store.record_memories(std::slice::from_ref(&older)).await.unwrap();
+    learnings.keep_up().await;
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("vince, active: Sign the lease"), "{text}");
+    stage.store.end_memory(&older.id, now()).await.unwrap();
+    learnings.keep_up().await;
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains("vince, ended: Sign the lease"), "{text}");
+
     // The store is away: the old file stays.
     stage.store.close().await;
     learnings.keep_up().await;

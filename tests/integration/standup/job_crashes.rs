@@ -1,0 +1,91 @@
+//! `kill -9` around what the schedule asks of the standup: the settling of a call, and the weekly chart.
+
+use std::time::Duration;
+
+use teamroom::domain::prediction::Prediction;
+
+use super::aftermath::{Aftermath, CALL, CHANNEL, open, set, team};
+use crate::support::database::{allow, count, execute, forbid};
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+
+on_both_stores!(killed_around_the_settling_of_a_call, killed_before_the_weekly_chart_was_stored);
+
+const EVERY_SECOND: &str = "cron = \"* * * * * *\"";
+
+/// What the log says of a job that cannot store what came of it.
+const STANDS: &str = "a job could not be done";
+
+/// A team that has held a standup, and no process of it.
+async fn after_a_standup(backing: Backing) -> TestTeam {
+    let team = team(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say(CHANNEL, CALL).await;
+    Aftermath::wait(&team, 1).await;
+    process.kill();
+    team
+}
+
+/// Lets a process run against a wall until a job stands before it, and kills it there.
+async fn kill_before(team: &TestTeam, change: &str, when: &str) {
+    forbid(team, "wall", change, when).await;
+    let log = team.path("team.log");
+    let process = TeamProcess::spawn_logging(team, &log);
+    eventually("a job stands before the wall", || async { std::fs::read_to_string(&log).is_ok_and(|log| log.contains(STANDS)) }).await;
+    process.kill();
+    allow(team, "wall").await;
+}
+
+/// Waits until nothing that has fired is open and everything is said, and a little longer for what comes twice.
+async fn all_over(team: &TestTeam) {
+    let store = open(team).await;
+    let over = async || {
+        count(team, "SELECT COUNT(*) FROM firings WHERE state = 'open'").await == 0
+            && store.outbox_depth(team.clock.now()).await.unwrap().0 == 0
+    };
+    eventually("all that fired is done and said", || async { over().await }).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+}
+
+/// As if the call's time had come.
+async fn expire_call(team: &TestTeam) {
+    let call = open(team).await.list_open_predictions().await.unwrap().pop().expect("a call");
+    let document = serde_json::to_string(&Prediction { expires_at: call.made_at, ..call }).unwrap().replace('\'', "''");
+    execute(team, &format!("UPDATE predictions SET expires_at = made_at, prediction = '{document}'")).await;
+}
+
+async fn killed_around_the_settling_of_a_call(backing: Backing) {
+    let team = after_a_standup(backing).await;
+    set(&team, &format!("[schedules.settle-predictions]\n{EVERY_SECOND}"));
+    expire_call(&team).await;
+    let settled = async || count(&team, "SELECT COUNT(*) FROM predictions WHERE settled_at IS NOT NULL").await;
+    let told = async || Aftermath::wait(&team, 1).await.count("Settled by rule");
+
+    kill_before(&team, "UPDATE ON predictions", "NEW.settled_at IS NOT NULL").await;
+    assert_eq!((settled().await, told().await), (0, 0));
+    // It is settled, and the job that has done it is still open.
+    kill_before(&team, "UPDATE ON firings", "OLD.job = 'settle-predictions'").await;
+    assert_eq!(settled().await, 1);
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team).await;
+    assert_eq!((settled().await, told().await), (1, 1));
+}
+
+async fn killed_before_the_weekly_chart_was_stored(backing: Backing) {
+    let team = after_a_standup(backing).await;
+    let charts = async || {
+        let posts = team.answers(CHANNEL).await;
+        posts.iter().filter(|shown| shown.raw["embeds"][0]["title"] == "Health of the standup").count()
+    };
+    set(&team, &format!("[schedules.health]\n{EVERY_SECOND}"));
+    kill_before(&team, "UPDATE ON firings", "OLD.job = 'health'").await;
+    assert_eq!(charts().await, 0);
+    let open = count(&team, "SELECT COUNT(*) FROM firings WHERE job = 'health' AND state = 'open'").await;
+    assert!(open > 0, "nothing has fired");
+    // From now on it fires once a week.
+    set(&team, "");
+    let _process = TeamProcess::start(&team, &[]).await;
+    all_over(&team).await;
+    let drawn = count(&team, "SELECT COUNT(*) FROM firings WHERE job = 'health' AND state = 'done'").await;
+    assert_eq!((charts().await, drawn), (usize::try_from(open).unwrap(), open), "one chart for each firing");
+}
