@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use reqwest::Method;
 use serde_json::{Value as Json, json};
 use teamroom::clock::{Clock as _, ManualClock, SystemClock};
 use teamroom::config::{Config, ListedHost, ProviderKind};
@@ -15,9 +14,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::host::{Host, Page};
 use super::part::{is_work, what};
-use crate::support::command::{invoke, sub_command, text};
+use crate::support::command::{invoke, press, sub_command, text};
 use crate::support::model::Asked;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
+use crate::support::time::{go_on, pass};
 
 /// Where the team meets and says what became of its items.
 pub(super) const HERE: &str = "daily-standup";
@@ -28,8 +28,7 @@ pub(super) const PERSON: &str = "Ann";
 /// For how long something is waited for that must happen.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Time goes on in steps of this, and is hurried by `MOMENT` between two looks at something that nobody is at work on.
-const STEP: Duration = Duration::from_millis(20);
+/// By how much time is hurried between two looks at something that nobody is at work on.
 const MOMENT: Duration = Duration::from_millis(500);
 
 pub(super) struct Stage {
@@ -99,10 +98,10 @@ impl Setting {
             let person = &team.sandbox().people()[0];
             team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
         }
-        let time = tokio::spawn(go_on(clock.clone()));
+        let time = go_on(&clock);
         team.start_app().await;
         let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
-        Stage { team, store, clock, web, _time: AbortOnDropHandle::new(time) }
+        Stage { team, store, clock, web, _time: time }
     }
 }
 
@@ -110,13 +109,6 @@ fn feed(name: &str, url: &str, value: &str) -> FeedSpec {
     let settings = json!({"url": url, "values": {value: format!("/{value}")}});
     let Json::Object(settings) = settings else { unreachable!("settings are an object") };
     FeedSpec { kind: "http_json".into(), name: name.into(), settings }
-}
-
-async fn go_on(clock: ManualClock) {
-    loop {
-        tokio::time::sleep(STEP).await;
-        clock.advance(STEP);
-    }
 }
 
 impl Stage {
@@ -235,15 +227,8 @@ impl Stage {
     }
 
     pub(super) async fn press_on(&self, message: &Shown, label: &str) -> String {
-        let buttons = message.raw["components"][0]["components"].as_array().expect("a message with buttons");
-        let button = buttons.iter().find(|button| button["label"] == label).expect("the button");
         let before = self.team.history(HERE).await.len();
-        let body = json!({
-            "type": 3, "application_id": message.raw["author"]["id"], "guild_id": self.team.sandbox().guild_id(),
-            "channel_id": self.team.channel(HERE), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
-            "data": {"component_type": 2, "custom_id": button["custom_id"]},
-        });
-        self.team.call(Method::POST, "/interactions", Some(body)).await;
+        press(&self.team, HERE, message, |button| button["label"] == label).await;
         let answer = async || {
             let history = self.team.history(HERE).await.into_iter().skip(before);
             history.filter(|shown| shown.raw["message_reference"]["message_id"] == message.raw["id"]).find(|shown| !shown.text.is_empty())
@@ -252,13 +237,9 @@ impl Stage {
         answer().await.expect("an answer").text
     }
 
-    /// Time jumps by days or minutes; whoever looks at the clock now and then has seen it.
+    /// Time jumps by days or minutes.
     pub(super) async fn pass(&self, time: Duration) {
-        let look = Duration::from_secs(31);
-        for step in [time.saturating_sub(2 * look), look, look] {
-            self.clock.advance(step);
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        pass(&self.clock, time).await;
     }
 
     pub(super) fn learnings(&self) -> String {

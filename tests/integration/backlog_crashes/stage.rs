@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use teamroom::clock::{Clock, SystemClock};
 use teamroom::config::ProviderKind;
 use teamroom::domain::ids::PersonaSlug;
@@ -11,6 +11,7 @@ use teamroom::domain::work::{Evidence, Execution, Origin, Owner, WorkItem, WorkS
 use teamroom::persona::load::BUILT_IN;
 use teamroom::store::{ItemFilter, Store};
 
+use crate::support::command;
 use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
@@ -179,13 +180,5 @@ pub(super) async fn texts(team: &TestTeam) -> Vec<String> {
 
 /// The person presses the button of a message whose id begins like this.
 pub(super) async fn press(team: &TestTeam, message: &Shown, button: &str) {
-    let rows = message.raw["components"].as_array().unwrap().iter();
-    let mut buttons = rows.flat_map(|row| row["components"].as_array().unwrap());
-    let button: &Value = buttons.find(|known| known["custom_id"].as_str().is_some_and(|id| id.starts_with(button))).expect("the button");
-    let body = json!({
-        "type": 3, "application_id": message.raw["author"]["id"], "guild_id": team.sandbox().guild_id(),
-        "channel_id": team.channel(HERE), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
-        "data": { "component_type": 2, "custom_id": button["custom_id"] },
-    });
-    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
+    command::press(team, HERE, message, |known| known["custom_id"].as_str().is_some_and(|id| id.starts_with(button))).await;
 }

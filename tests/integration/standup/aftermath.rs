@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use teamroom::config::ProviderKind;
 use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
 use teamroom::domain::report::DayReport;
@@ -211,16 +211,4 @@ impl Aftermath {
 
 fn texts(posts: &[Shown]) -> Vec<String> {
     posts.iter().map(|post| format!("{}: {}", post.author, post.text)).collect()
-}
-
-/// What a person's client sends to press the button of a report whose id ends like this.
-pub(super) fn press(team: &TestTeam, post: &Shown, ending: &str) -> Value {
-    let rows = post.raw["components"].as_array().unwrap().iter();
-    let mut buttons = rows.flat_map(|row| row["components"].as_array().unwrap());
-    let button = buttons.find(|button| button["custom_id"].as_str().is_some_and(|id| id.ends_with(ending))).unwrap();
-    json!({
-        "type": 3, "application_id": post.raw["author"]["id"], "guild_id": team.sandbox().guild_id(), "channel_id": team.channel(CHANNEL),
-        "message_id": post.raw["id"], "session_id": "s", "nonce": "1",
-        "data": { "component_type": 2, "custom_id": button["custom_id"] },
-    })
 }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use teamroom::domain::meeting::{MeetingState, SeatState};
 use teamroom::sandbox::{RestFault, Switch};
 
-use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, press, reports_asked, set, team};
+use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, set, team};
 use super::cast::Part;
+use crate::support::command::press;
 use crate::support::database::{allow, count, forbid};
 use crate::support::model::Script;
 use crate::support::number_from;
@@ -297,7 +298,7 @@ async fn a_button_of_before_the_crash_rates(backing: Backing) {
     process.kill();
     let _process = TeamProcess::start(&team, &[]).await;
     let report = left.posts.iter().find(|post| post.text.starts_with("Report 0:")).unwrap();
-    team.call(reqwest::Method::POST, "/interactions", Some(press(&team, report, ":useful"))).await;
+    press(&team, CHANNEL, report, |button| button["custom_id"].as_str().is_some_and(|id| id.ends_with(":useful"))).await;
     let store = open(&team).await;
     let rated = async || store.count_ratings(&"vince".into(), left.meetings[0].called_at).await.unwrap();
     eventually("it is rated", || async { rated().await == (1, 0) }).await;

@@ -16,7 +16,9 @@ use teamroom::store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::newsstand::Newsstand;
+use crate::support::command::{invoke, press};
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
+use crate::support::time::{go_on, pass};
 
 pub(super) const CHANNEL: &str = "daily-standup";
 pub(super) const START: &str = "let's do a new standup kelly";
@@ -29,9 +31,6 @@ pub(super) const PERSON: &str = "Ann";
 
 /// By how much time is hurried on between two looks at something that waits for the schedule.
 pub(super) const MOMENT: Duration = Duration::from_millis(200);
-
-/// Time goes on in steps of this.
-const STEP: Duration = Duration::from_millis(20);
 
 pub(super) struct Stage {
     pub(super) team: TestTeam,
@@ -106,10 +105,10 @@ impl Setting {
             let person = &team.sandbox().people()[0];
             team.config.standup.humans = vec![(PERSON.to_owned(), person.id.as_str().into())];
         }
-        let time = tokio::spawn(go_on(clock.clone()));
+        let time = go_on(&clock);
         team.start_app().await;
         let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
-        Stage { team, feeds, clock, store, _time: AbortOnDropHandle::new(time) }
+        Stage { team, feeds, clock, store, _time: time }
     }
 
     pub(super) async fn open(self) -> Stage {
@@ -125,13 +124,6 @@ fn midday(now: DateTime<Utc>) -> Tz {
     name.parse().expect("a zone for each hour")
 }
 
-async fn go_on(clock: ManualClock) {
-    loop {
-        tokio::time::sleep(STEP).await;
-        clock.advance(STEP);
-    }
-}
-
 impl Stage {
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
@@ -142,13 +134,9 @@ impl Stage {
         self.clock.advance(by);
     }
 
-    /// Time jumps far, and whoever looks at the clock now and then has seen it: one who was just looking does so again within half a minute.
+    /// Time jumps far.
     pub(super) async fn pass(&self, time: Duration) {
-        let look = Duration::from_secs(31);
-        for step in [time.saturating_sub(2 * look), look, look] {
-            self.clock.advance(step);
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        pass(&self.clock, time).await;
     }
 
     /// A person calls a standup; it runs to its end.
@@ -252,19 +240,7 @@ impl Stage {
 
     /// A person uses a command in the channel of standups; what is answered.
     pub(super) async fn command(&self, name: &str, options: Json) -> String {
-        let guild = self.team.sandbox().guild_id();
-        let index = format!("/guilds/{guild}/application-command-index");
-        let find = async || {
-            let index = self.team.call(Method::GET, &index, None).await;
-            index["application_commands"].as_array().and_then(|known| known.iter().find(|known| known["name"] == name).cloned())
-        };
-        eventually("the command is registered", || async { find().await.is_some() }).await;
-        let command = find().await.expect("registered");
-        let body = json!({
-            "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": self.team.channel(CHANNEL),
-            "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
-        });
-        self.interact(body).await
+        self.answers_to(invoke(&self.team, CHANNEL, name, options)).await
     }
 
     /// `/standup wrap`, `/report today` and the like.
@@ -274,21 +250,15 @@ impl Stage {
 
     /// A person presses a button of a message.
     pub(super) async fn press(&self, message: &Shown, label: &str) -> String {
-        let buttons = message.raw["components"][0]["components"].as_array().expect("a message with buttons");
-        let button = buttons.iter().find(|button| button["label"] == label).expect("the button");
-        let body = json!({
-            "type": 3, "application_id": message.raw["author"]["id"], "guild_id": self.team.sandbox().guild_id(),
-            "channel_id": self.team.channel(CHANNEL), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
-            "data": {"component_type": 2, "custom_id": button["custom_id"]},
-        });
-        self.interact(body).await
+        self.answers_to(press(&self.team, CHANNEL, message, |button| button["label"] == label)).await
     }
 
-    async fn interact(&self, body: Json) -> String {
+    /// All that is answered to what a person does.
+    async fn answers_to<T>(&self, act: impl Future<Output = T>) -> String {
         let is_answer = |shown: &Shown| !shown.raw["interaction_metadata"].is_null() && !shown.text.is_empty();
         let answers = async || self.team.history(CHANNEL).await.into_iter().filter(is_answer).collect::<Vec<_>>();
         let before = answers().await.len();
-        self.team.call(Method::POST, "/interactions", Some(body)).await;
+        act.await;
         eventually("the person is answered", || async { answers().await.len() > before }).await;
         // A long answer comes in several messages.
         answers().await[before..].iter().map(|shown| shown.text.as_str()).collect::<Vec<_>>().join("\n")

@@ -1,8 +1,8 @@
-//! Slash commands, as a person's client gives them.
+//! Slash commands and buttons, as a person's client gives them.
 
 use serde_json::{Value, json};
 
-use super::team::{TestTeam, eventually};
+use super::team::{Shown, TestTeam, eventually};
 
 /// Gives a command of the team in a channel; the answer as it reads after the deferral.
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
@@ -28,6 +28,19 @@ pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: 
     let answered = || async { answers().await.into_iter().rfind(|shown| !before.contains(&shown.raw["id"])) };
     eventually("the command is answered", || async { answered().await.is_some() }).await;
     answered().await.expect("an answer").raw
+}
+
+/// Presses the button of a message in a channel of which `is_it` holds.
+pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it: impl Fn(&Value) -> bool) {
+    let rows = message.raw["components"].as_array().expect("a message with buttons").iter();
+    let mut buttons = rows.flat_map(|row| row["components"].as_array().expect("a row of buttons"));
+    let button = buttons.find(|button| is_it(button)).expect("the button");
+    let body = json!({
+        "type": 3, "application_id": message.raw["author"]["id"], "guild_id": team.sandbox().guild_id(),
+        "channel_id": team.channel(channel), "message_id": message.raw["id"], "session_id": "s", "nonce": "1",
+        "data": {"component_type": 2, "custom_id": button["custom_id"]},
+    });
+    team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
 }
 
 /// The options of a sub-command, all of them texts.

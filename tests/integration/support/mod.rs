@@ -10,6 +10,7 @@ pub(crate) mod postgres;
 pub(crate) mod process;
 pub(crate) mod skip;
 pub(crate) mod team;
+pub(crate) mod time;
 pub(crate) mod wire;
 
 /// A number from the environment, for the long forms of tests.
