@@ -30,8 +30,9 @@ impl Address {
             // The parser's message may hold the password.
             StoreError::Address("cannot be read; write postgres://user:password@host:port/database".into())
         })?;
-        // The server gives up on what we have given up on.
-        Ok(Self(options.options([("statement_timeout", "10s"), ("idle_in_transaction_session_timeout", "30s")])))
+        // The server gives up on what we have given up on. Nothing of ours thinks inside a transaction: one that stands still is of a machine that
+        // sleeps, and must not hold up the others until their own statements are given up.
+        Ok(Self(options.options([("statement_timeout", "10s"), ("idle_in_transaction_session_timeout", "5s")])))
     }
 
     /// Host and database, for people; never the password.
