@@ -44,9 +44,10 @@ impl Member {
         self.log.read()
     }
 
-    /// How often it was told that what it held is somebody else's by now.
+    /// How often it was told that what it held is somebody else's by now, or that the database has ended the transaction over which it slept.
     pub(super) fn refused_ends(&self) -> usize {
-        self.log().matches("this worker no longer holds the item; nothing of it was stored").count()
+        let refusals = ["this worker no longer holds the item; nothing of it was stored", "the end of a run could not be stored"];
+        refusals.iter().map(|refusal| self.log().matches(refusal).count()).sum()
     }
 
     /// The claims that are its own and in force: item and token.
