@@ -21,10 +21,14 @@ impl Turnstile {
         Self { address, held: None }
     }
 
-    /// Turns each time that it is told to, and tells of each dial that has passed.
+    /// Turns each time that it is told to, and tells of each dial that has passed. When nobody else holds `told` any more, the session was given
+    /// up: its dials wait for ever, and are no news to the session after it.
     pub(super) async fn attend(mut self, told: Arc<Notify>, passed: impl Fn()) {
         loop {
             told.notified().await;
+            if Arc::strong_count(&told) == 1 {
+                return std::future::pending().await;
+            }
             if self.turn() {
                 passed();
             }
@@ -75,6 +79,23 @@ mod tests {
             assert_eq!([turned().await, turned().await], [1, 0]);
             dial.await.unwrap();
         }
+    }
+
+    #[tokio::test]
+    async fn a_session_that_was_given_up_dials_no_more_and_tells_nothing() {
+        let address = Arc::new(Mutex::new("ws://x".to_owned()));
+        let (turn, passed) = attended(&address);
+        turn.notify_one();
+        tokio::task::yield_now().await;
+        let dial = tokio::spawn(async move { address.lock().await.clone() });
+        tokio::task::yield_now().await;
+        // Told to turn while its thread was busy, and given up before it heard of it.
+        turn.notify_one();
+        drop(turn);
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((dial.is_finished(), passed.load(Ordering::Relaxed)), (false, 0));
     }
 
     #[test]
