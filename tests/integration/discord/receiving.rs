@@ -137,8 +137,8 @@ async fn a_thread_is_known_by_its_parent_and_owner_and_a_direct_message_by_whom_
     let place = Place::Thread { parent: general.as_str().into(), parent_name: "general".to_owned(), owner: Some(person.as_str().into()) };
     assert_eq!((inside.channel.name.as_str(), inside.channel.place), ("plan", place));
 
-    let direct = stage.person("POST", "/users/@me/channels", json!({ "recipient_id": stage.bot_id("vince") })).await;
-    stage.say(direct["id"].as_str().unwrap(), "just you").await;
+    let direct = stage.direct("vince").await;
+    stage.say(&direct, "just you").await;
     let private = stage.events.message().await;
     assert_eq!((private.channel.place, private.seen_by.as_str(), private.text.as_str()), (Place::Direct, "vince", "just you"));
     stage.close().await;
@@ -152,8 +152,8 @@ async fn servers_that_are_not_allowed_are_not_heard() {
     stage.all_ready().await;
     let general = stage.channel("general");
     stage.say(&general, "nobody hears this").await;
-    let direct = stage.person("POST", "/users/@me/channels", json!({ "recipient_id": stage.bot_id("echo") })).await;
-    stage.say(direct["id"].as_str().unwrap(), "but this").await;
+    let direct = stage.direct("echo").await;
+    stage.say(&direct, "but this").await;
     let heard = tokio::time::timeout(PATIENCE, stage.events.message()).await.unwrap();
     assert_eq!(heard.text, "but this");
     stage.close().await;

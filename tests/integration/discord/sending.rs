@@ -139,11 +139,10 @@ async fn what_was_said_after_a_message_is_listed_oldest_first_over_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_direct_conversation_is_read_by_the_persona_it_is_held_with() {
     let stage = Stage::ready().await;
-    let direct = stage.person("POST", "/users/@me/channels", serde_json::json!({ "recipient_id": stage.bot_id("vince") })).await;
-    let channel = direct["id"].as_str().unwrap();
-    let first = stage.say(channel, "one").await;
-    stage.say(channel, "two").await;
-    let listed = stage.discord.list_messages_after(&channel.into(), &first.as_str().into(), 10).await.unwrap();
+    let direct = stage.direct("vince").await;
+    let first = stage.say(&direct, "one").await;
+    stage.say(&direct, "two").await;
+    let listed = stage.discord.list_messages_after(&direct.as_str().into(), &first.as_str().into(), 10).await.unwrap();
     assert_eq!(listed.iter().map(|m| (m.text.as_str(), m.seen_by.as_str())).collect::<Vec<_>>(), [("two", "vince")]);
     stage.close().await;
 }

@@ -192,6 +192,19 @@ impl Stage {
         serde_json::from_str(&text).unwrap_or(Value::Null)
     }
 
+    /// The channel in which the person writes to a persona alone.
+    pub(super) async fn direct(&self, slug: &str) -> String {
+        let channel = self.person("POST", "/users/@me/channels", json!({ "recipient_id": self.bot_id(slug) })).await;
+        channel["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a persona has heard all that Discord told it so far: what is said to it alone now comes last.
+    pub(super) async fn until_heard(&mut self, slug: &str) {
+        let direct = self.direct(slug).await;
+        self.say(&direct, "Still there?").await;
+        self.events.next(|event| matches!(event, PlatformEvent::Message(message) if message.text == "Still there?")).await;
+    }
+
     /// The person says something in a channel. Returns the message's id.
     pub(super) async fn say(&self, channel: &str, text: &str) -> String {
         let message = self.person("POST", &format!("/channels/{channel}/messages"), json!({ "content": text })).await;

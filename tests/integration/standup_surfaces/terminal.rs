@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use secrecy::ExposeSecret;
 use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
@@ -62,6 +63,12 @@ fn interrupt(child: &Child) {
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill runs").success());
 }
 
+async fn wait_until_printed(child: &mut Child, wanted: &str) {
+    let mut lines = BufReader::new(child.stdout.as_mut().expect("it is piped")).lines();
+    let printed = async { while lines.next_line().await.expect("it can be read").expect("it does not end before") != wanted {} };
+    tokio::time::timeout(Duration::from_mins(1), printed).await.expect(wanted);
+}
+
 async fn wait_until_shown(team: &TestTeam, words: &str) {
     let is_shown = || async { stdout(&run(team, &["standup", "show"]).await).contains(words) };
     eventually(words, is_shown).await;
@@ -116,12 +123,11 @@ async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
     // A command that makes a new database has it for a moment, and would be taken for a team.
     assert!(complain(&team, &["standup", "show"]).await.contains("no standup was held yet"));
-    let child = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
+    let mut child = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
+    wait_until_printed(&mut child, "Echo").await;
     wait_until_shown(&team, "To come: Eliza").await;
     interrupt(&child);
-    let ended = child.wait_with_output().await.expect("it ends");
-    assert_eq!(ended.status.code(), INTERRUPTED);
-    assert!(stdout(&ended).contains("\nEcho\n"), "{}", stdout(&ended));
+    assert_eq!(child.wait().await.expect("it ends").code(), INTERRUPTED);
     assert!(say(&team, &["standup", "show"]).await.contains("was cancelled"));
     assert!(complain(&team, &["report"]).await.contains("there is no Day Report"));
 }

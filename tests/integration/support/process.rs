@@ -11,7 +11,7 @@ use secrecy::ExposeSecret;
 use super::team::TestTeam;
 
 /// How long a start may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running `teamroom run`. Killed when dropped.
 pub(crate) struct TeamProcess {
