@@ -6,10 +6,11 @@ use chrono::{DateTime, Utc};
 
 use super::TURNSTILE;
 use super::items::ItemColumns;
+use super::planning::write_rank;
 use super::standing::{Consequences, Standing, insert_event};
 use crate::domain::ids::{ChannelId, PersonaSlug, WorkItemId};
 use crate::domain::work::graph::{self, GraphError};
-use crate::domain::work::{WorkItem, WorkStatus};
+use crate::domain::work::{Rank, WorkItem, WorkStatus};
 use crate::store::Store;
 use crate::store::engine::{Transaction, Who, Word, document, plain, sql};
 use crate::store::error::{Result, StoreError};
@@ -122,8 +123,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<b
         transaction.on(),
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
-             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25) ON CONFLICT (id) DO NOTHING",
+             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+         ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
         plain(&item.what),
@@ -148,7 +150,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<b
         item.wait.as_ref().map(document),
         item.not_before,
         i64::from(item.run),
-        document(&item.evidence)
+        document(&item.evidence),
+        // Good until the planner has seen it beside all others.
+        write_rank(&Rank::alone(item))
     )?;
     Ok(inserted > 0)
 }

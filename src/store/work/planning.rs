@@ -31,7 +31,7 @@ pub struct Planned<'a> {
 }
 
 /// A place in the order of work as it stands in its column: a text that sorts as the places do. Age beyond the day is in the id.
-fn write_rank(rank: &Rank) -> String {
+pub(super) fn write_rank(rank: &Rank) -> String {
     format!("{}/{}/{:010}/{:010}", order_of(rank.urgency), rank.day, u32::MAX - rank.waited_for.0, rank.depth)
 }
 
@@ -46,13 +46,13 @@ pub(super) fn order_of(urgency: Urgency) -> i64 {
 }
 
 impl Store {
-    /// Up to `limit` items that the planner has not looked at, the oldest first.
+    /// Up to `limit` items that the planner has not looked at, in the order of work as far as it is known.
     pub async fn list_unplanned(&self, limit: u32) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
-             FROM work_items WHERE status = 'new' ORDER BY created_at, id LIMIT $1",
+             FROM work_items WHERE status = 'new' ORDER BY rank, id LIMIT $1",
             i64::from(limit)
         )?;
         rows.into_iter().map(WorkItem::try_from).collect()

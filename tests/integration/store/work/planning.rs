@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use teamroom::domain::outbound::OutboundMessage;
-use teamroom::domain::work::{Execution, Wait, WorkItem, WorkStatus, graph};
+use teamroom::domain::work::{Execution, Urgency, Wait, WorkItem, WorkStatus, graph};
 use teamroom::store::{Planned, Store};
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
@@ -33,6 +33,10 @@ async fn the_planner_sees_what_is_new_and_decides_once_it_is_nobody_elses(home: 
     insert(&store, &[young.clone(), old.clone(), after.clone()]).await;
     assert_eq!(unplanned(&store).await.len(), 3);
     assert_eq!(store.list_unplanned(1).await.unwrap().len(), 1);
+    let urgent = WorkItem { urgency: Urgency::Now, ..item("urgent", 2) };
+    insert(&store, std::slice::from_ref(&urgent)).await;
+    assert_eq!(unplanned(&store).await[0], "urgent");
+    assert!(store.cancel_item(&urgent.id, "Ada", &[], at(2)).await.unwrap().is_some());
     let planned = Planned { note: Some("by rule"), ..for_persona("vince") };
     assert!(store.plan_item(&old.id, &planned, at(2)).await.unwrap());
     assert!(store.plan_item(&after.id, &planned, at(2)).await.unwrap());
