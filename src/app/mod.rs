@@ -170,14 +170,10 @@ impl App {
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
-        let http = match listener {
-            Some(listener) => {
-                let (team, settings) = (config.team.clone(), config.server.clone());
-                let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, metrics, clock };
-                Some(http::serve(listener, shown, shutdown.stop.clone())?)
-            }
-            None => None,
-        };
+        let (team, settings, ears) = (config.team.clone(), config.server.clone(), conversation.clone());
+        let is_listening = Arc::new(move || ears.is_listening());
+        let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, is_listening, metrics, clock };
+        let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
         Ok(Self { store, platform, relay, conversation, tasks, shutdown, http })
     }
 

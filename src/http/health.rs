@@ -14,7 +14,7 @@ pub(super) fn router() -> Router<Shown> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready)).route("/metrics", get(metrics))
 }
 
-/// Ready when the store answers and every identity that is not given up on is online.
+/// Ready when the store answers, every identity that is not given up on is online, and nothing that is said can be missed.
 async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
     let identities = shown.platform.identities();
     let waiting: Vec<_> = identities
@@ -23,10 +23,12 @@ async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
         .map(|identity| identity.persona.as_str())
         .collect();
     let store = shown.store.outbox_depth(shown.clock.now()).await;
-    let ready = waiting.is_empty() && store.is_ok();
+    let listening = (shown.is_listening)();
+    let ready = waiting.is_empty() && listening && store.is_ok();
     let body = Json(serde_json::json!({
         "ready": ready,
         "waiting_for": waiting,
+        "listening": listening,
         "store": store.as_ref().map_or_else(ToString::to_string, |_| "ok".into()),
     }));
     (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, body)

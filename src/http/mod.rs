@@ -30,6 +30,8 @@ pub struct Shown {
     pub roster: Arc<Roster>,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
+    /// Whether what is said from now on reaches the team, whatever becomes of this process.
+    pub is_listening: Arc<dyn Fn() -> bool + Send + Sync>,
     pub metrics: PrometheusHandle,
     pub clock: SharedClock,
 }

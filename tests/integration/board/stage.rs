@@ -82,6 +82,7 @@ impl Stage {
             roster: Arc::new(roster()),
             store: store.clone(),
             platform: Arc::new(Nobody),
+            is_listening: Arc::new(|| true),
             metrics: telemetry::start_metrics(),
             clock: shared,
         };
@@ -92,7 +93,7 @@ impl Stage {
         let http = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
-            .timeout(Duration::from_secs(20))
+            .timeout(Duration::from_mins(1))
             .build()
             .expect("a client");
         Self { store, address, clock, http, stop, _directory: directory }

@@ -6,6 +6,20 @@ use super::team::{Shown, TestTeam, eventually};
 
 /// Gives a command of the team in a channel; the answer as it reads after the deferral.
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
+    // Answers are told from what else is said in the channel.
+    let answers = || async {
+        let history = team.history(channel).await.into_iter();
+        history.filter(|shown| shown.raw.get("interaction_metadata").is_some() && !shown.text.is_empty()).collect::<Vec<_>>()
+    };
+    let before: Vec<Value> = answers().await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
+    give(team, channel, name, options).await;
+    let answered = || async { answers().await.into_iter().rfind(|shown| !before.contains(&shown.raw["id"])) };
+    eventually("the command is answered", || async { answered().await.is_some() }).await;
+    answered().await.expect("an answer").raw
+}
+
+/// Gives a command without waiting for its answer.
+pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Value) {
     let guild = team.sandbox().guild_id();
     let find = || async {
         let index = team.call(reqwest::Method::GET, &format!("/guilds/{guild}/application-command-index"), None).await;
@@ -14,20 +28,11 @@ pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: 
     };
     eventually("the command is registered", || async { find().await.is_some() }).await;
     let command = find().await.expect("it is registered");
-    // Answers are told from what else is said in the channel.
-    let answers = || async {
-        let history = team.history(channel).await.into_iter();
-        history.filter(|shown| shown.raw.get("interaction_metadata").is_some() && !shown.text.is_empty()).collect::<Vec<_>>()
-    };
-    let before: Vec<Value> = answers().await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
     let body = json!({
         "type": 2, "application_id": command["application_id"], "guild_id": guild, "channel_id": team.channel(channel),
         "data": {"id": command["id"], "name": name, "type": 1, "version": command["version"], "options": options},
     });
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
-    let answered = || async { answers().await.into_iter().rfind(|shown| !before.contains(&shown.raw["id"])) };
-    eventually("the command is answered", || async { answered().await.is_some() }).await;
-    answered().await.expect("an answer").raw
 }
 
 /// Presses the button of a message in a channel of which `is_it` holds.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use teamroom::config::ProviderKind;
 use teamroom::sandbox::{RestFault, Switch};
 
+use crate::support::command;
 use crate::support::model::Script;
 use crate::support::number_from;
 use crate::support::process::TeamProcess;
@@ -15,6 +17,9 @@ on_both_stores!(
     killed_after_the_claim,
     killed_while_the_model_thinks,
     killed_while_an_ask_is_out,
+    killed_while_a_command_asks,
+    killed_after_an_ask_expired,
+    killed_while_a_persona_is_paused,
     killed_after_a_stop,
     killed_with_a_stored_answer,
     killed_after_the_platform_took_the_answer,
@@ -30,12 +35,21 @@ async fn quiet(backing: Backing) -> TestTeam {
     team
 }
 
+/// What the team has said, oldest first.
+async fn said(team: &TestTeam) -> Vec<String> {
+    team.answers("general").await.into_iter().map(|answer| answer.text).collect()
+}
+
 /// One answer, and it stays one.
 async fn expect_one_answer(team: &TestTeam, text: &str) {
-    eventually("it was answered", || async { !team.answers("general").await.is_empty() }).await;
+    expect_said(team, &[text]).await;
+}
+
+/// These and no more.
+async fn expect_said(team: &TestTeam, texts: &[&str]) {
+    eventually("it was answered", || async { team.answers("general").await.len() >= texts.len() }).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
-    let answers = team.answers("general").await;
-    assert_eq!(answers.iter().map(|answer| answer.text.as_str()).collect::<Vec<_>>(), [text]);
+    assert_eq!(said(team).await, texts);
 }
 
 /// From now on every post of Vince's goes wrong in this way.
@@ -45,17 +59,9 @@ fn break_posts(team: &TestTeam, with: RestFault) {
     team.sandbox().misbehaviour().set(switch).expect("a switch");
 }
 
-/// The team has heard something in the channel before, so that it knows where to go on reading.
-async fn break_the_ice(team: &TestTeam, process: &TeamProcess) {
-    let _ = process;
-    team.say("general", "nothing for anybody").await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
-}
-
 async fn killed_before_it_heard_a_message(backing: Backing) {
     let team = quiet(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
-    break_the_ice(&team, &process).await;
     process.freeze();
     team.say("general", "vince, report one").await;
     process.kill();
@@ -99,6 +105,56 @@ async fn killed_while_an_ask_is_out(backing: Backing) {
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "**Vince** answers:\nit silts up").await;
     assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_while_a_command_asks(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    let question =
+        json!([{"type": 3, "name": "persona", "value": "vince"}, {"type": 3, "name": "question", "value": "what of the harbour?"}]);
+    command::give(&team, "general", "ask", question).await;
+    eventually("vince was asked", || async { team.model.count() == 1 }).await;
+    process.kill();
+    let thinking = said(&team).await;
+    assert_eq!(thinking, [""], "the command was taken before it was carried out");
+    team.model.on(|_| Script::say("it silts up"));
+    let _process = TeamProcess::start(&team, &[]).await;
+    // Nobody but the process that took a command could edit its answer.
+    expect_said(&team, &["", "Late, but here it is. **Vince** answers:\nit silts up"]).await;
+    assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_after_an_ask_expired(backing: Backing) {
+    let team = quiet(backing).await;
+    std::fs::write(team.dir.path().join("teamroom.toml"), "[chat]\nask_timeout = \"1s\"\n").expect("it can be written");
+    team.model.on(|_| Script::Hang);
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "ask vince what he thinks about the harbour").await;
+    let expired = "Vince has not answered in 1 s. If an answer still comes, I pass it on.";
+    eventually("it expired", || async { said(&team).await == [expired] }).await;
+    process.kill();
+    team.model.on(|_| Script::say("it silts up"));
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_said(&team, &[expired, "Late, but here it is. **Vince** answers:\nit silts up"]).await;
+    assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
+}
+
+async fn killed_while_a_persona_is_paused(backing: Backing) {
+    let team = quiet(backing).await;
+    std::fs::write(team.dir.path().join("teamroom.toml"), "[chat]\noperators = [\"*\"]\n").expect("it can be written");
+    let process = TeamProcess::start(&team, &[]).await;
+    let of_vince = |action: &str| command::sub_command(action, &[("persona", "vince")]);
+    command::invoke(&team, "ops", "team", of_vince("pause")).await;
+    process.kill();
+    let _process = TeamProcess::start(&team, &[]).await;
+    team.say("general", "vince, report paused").await;
+    eventually("it is told", || async { said(&team).await.iter().any(|text| text.contains("paused")) }).await;
+    assert_eq!(team.model.count(), 0, "he was asked all the same");
+    command::invoke(&team, "ops", "team", of_vince("resume")).await;
+    team.say("general", "vince, report back").await;
+    eventually("he answers", || async { said(&team).await.iter().any(|text| text == "answer to back") }).await;
+    assert_eq!(team.model.count(), 1);
 }
 
 async fn killed_after_a_stop(backing: Backing) {
@@ -155,9 +211,7 @@ async fn killed_after_everything_was_marked(backing: Backing) {
 
 async fn killed_at_random_moments(backing: Backing) {
     let team = quiet(backing).await;
-    let process = TeamProcess::start(&team, &[]).await;
-    break_the_ice(&team, &process).await;
-    process.kill();
+    TeamProcess::start(&team, &[]).await.kill();
     let rounds = number_from("TEAMROOM_TEST_CRASHES").unwrap_or(8);
     let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
