@@ -11,7 +11,7 @@ use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(a_page_that_listens_hears_of_a_change, nobody_asks_the_store_while_nobody_listens);
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 const ROUND: Duration = Duration::from_millis(500);
 
 /// An open page.

@@ -114,6 +114,7 @@ async fn a_standup_whose_channel_is_deleted_comes_to_its_end(backing: Backing) {
     Cast::default().report("Vince", Script::Hang).perform(&stage.team.model);
     stage.team.say(CHANNEL, START).await;
     stage.speaking(VINCE).await;
+    stage.team.model.wait_for(5).await;
     stage.team.call(Method::DELETE, &format!("/channels/{}", stage.team.channel(CHANNEL)), None).await;
     stage.jump(Duration::from_secs(90));
     let held = stage.over().await;

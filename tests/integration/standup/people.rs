@@ -23,6 +23,8 @@ async fn asked(backing: Backing) -> Stage {
     Cast::default().perform(&stage.team.model);
     stage.team.say(CHANNEL, START).await;
     stage.speaking(LAST).await;
+    // From here on the time runs in which the report has to come.
+    stage.hears("your report, please").await;
     stage
 }
 

@@ -12,9 +12,11 @@ use teamroom::clock::{Clock, ManualClock, SystemClock};
 use teamroom::config::{Config, ProviderKind};
 use teamroom::domain::meeting::{MeetingState, SeatState};
 use teamroom::domain::schedule::{FiringState, Job, Timetable};
+use teamroom::store::Store;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::aftermath::{Aftermath, CALL, CHANNEL, SPEAKERS, answer, make_repository, open, reports_asked, set, team};
 use super::crashes::Wall;
@@ -134,15 +136,17 @@ impl Clock for Crooked {
     }
 }
 
-/// Lets time pass, some thirty times as fast as it does.
-fn run(hand: &ManualClock) -> JoinHandle<()> {
+/// Lets time pass, some thirty times as fast as it does, or as on the wall while a standup is held: what has its limits then takes real time.
+fn run(hand: &ManualClock, store: Store) -> AbortOnDropHandle<()> {
+    const STEP: Duration = Duration::from_millis(8);
     let hand = hand.clone();
-    tokio::spawn(async move {
+    AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
-            hand.advance(Duration::from_millis(250));
-            tokio::time::sleep(Duration::from_millis(8)).await;
+            let is_idle = store.list_open_meetings().await.is_ok_and(|open| open.is_empty());
+            hand.advance(if is_idle { Duration::from_millis(250) } else { STEP });
+            tokio::time::sleep(STEP).await;
         }
-    })
+    }))
 }
 
 /// Waits for a moment of a clock that runs.
@@ -177,8 +181,8 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
         (_, script) => script,
     });
     team.start_app().await;
-    let _running = run(&hand);
     let store = open(&team).await;
+    let _running = run(&hand, store.clone());
 
     // An hour ahead before its time has come, which makes it late; an hour back in the middle of it, and its time comes once more.
     until(&clock, at - TimeDelta::seconds(30)).await;
@@ -220,9 +224,9 @@ async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_o
     // A runtime of its own is what can be killed of a process within this one: its tasks, its connections, and with them its lock.
     let process = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let serving = process.spawn(App::start(setting(TimeDelta::seconds(30)))).await.unwrap().unwrap();
-    serving.ready(Duration::from_secs(20)).await.unwrap();
+    serving.ready(Duration::from_mins(1)).await.unwrap();
     let standby = tokio::spawn(start_or_stand_by(setting(-TimeDelta::seconds(30))));
-    let _running = run(&hand);
+    let _running = run(&hand, open(&team).await);
 
     eventually("the second speaker's model was asked", || async { team.model.count() == 2 }).await;
     assert!(hand.now() < at, "the clock that is ahead fires first");

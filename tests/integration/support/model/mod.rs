@@ -10,6 +10,7 @@ mod script;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -20,6 +21,9 @@ use serde_json::{Value, json};
 use teamroom::config::ProviderKind;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+
+/// How long what must come is waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) use script::{Counted, Script};
 
@@ -157,7 +161,9 @@ impl ScriptedModel {
 
     /// Waits until there were so many requests.
     pub(crate) async fn wait_for(&self, count: usize) {
-        self.shared.count.subscribe().wait_for(|seen| *seen >= count).await.expect("the server holds the sender");
+        let mut seen = self.shared.count.subscribe();
+        let asked = tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= count)).await;
+        asked.expect("the model is asked").expect("the server holds the sender");
     }
 }
 
