@@ -209,7 +209,7 @@ async fn the_team_leaves_at_once_and_together() {
     let began = Instant::now();
     stage.discord.shutdown().await;
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(2), "it took {took:?}");
+    assert!(took < Duration::from_secs(10), "it took {took:?}");
     println!("seven identities closed after {took:?}");
 }
 

@@ -37,7 +37,7 @@ async fn a_fault_of_discords_is_unreachable_and_the_same_row_again_is_one_messag
         let began = Instant::now();
         let failed = stage.discord.send(&answer).await;
         assert!(matches!(failed, Err(SendError::Unreachable(_))), "{fault:?}: {failed:?}");
-        assert!(began.elapsed() < Duration::from_secs(4), "{fault:?} took {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(20), "{fault:?} took {:?}", began.elapsed());
         stage.discord.send(&answer).await.unwrap();
         assert_eq!(stage.history(&general).await.len(), index + 1, "{fault:?}");
     }
@@ -56,27 +56,39 @@ async fn headers_that_cannot_be_read_make_one_message() {
     stage.close().await;
 }
 
+/// How long a limit holds back, in seconds: what need not wait is through by then, however busy the machine is.
+const HELD: f64 = 3.0;
+
+/// A team that sits such a limit out.
+async fn patient() -> Stage {
+    let mut setting = Setting::new();
+    setting.timing.call = Duration::from_secs(20);
+    let mut stage = setting.open().await;
+    stage.all_ready().await;
+    stage
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_limited_route_waits_as_told_and_others_do_not() {
-    let stage = Stage::ready().await;
+    let stage = patient().await;
     let (general, ops) = (stage.channel("general"), stage.channel("ops"));
-    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: 0.6, headers: true, global: false }));
+    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: HELD, headers: true, global: false }));
     let answer = row("vince", &general, "after a while");
     let began = Instant::now();
     let (limited, free) = tokio::join!(async { (stage.discord.send(&answer).await, began.elapsed()) }, async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         (stage.discord.send(&row("vince", &ops, "at once")).await, began.elapsed())
     });
-    assert!(limited.0.is_ok() && limited.1 >= Duration::from_millis(600), "{limited:?}");
-    assert!(free.0.is_ok() && free.1 < Duration::from_millis(500), "{free:?}");
+    assert!(limited.0.is_ok() && limited.1 >= Duration::from_secs_f64(HELD), "{limited:?}");
+    assert!(free.0.is_ok() && free.1 < limited.1, "{free:?} {limited:?}");
     stage.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_global_limit_holds_back_the_whole_token_and_no_other() {
-    let stage = Stage::ready().await;
+    let stage = patient().await;
     let (general, ops) = (stage.channel("general"), stage.channel("ops"));
-    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: 0.8, headers: true, global: true }));
+    stage.misbehave(posting(Some("vince"), 1, RestFault::RateLimited { retry_after: HELD, headers: true, global: true }));
     let began = Instant::now();
     let later = || async {
         tokio::time::sleep(Duration::from_millis(150)).await;
@@ -92,9 +104,9 @@ async fn a_global_limit_holds_back_the_whole_token_and_no_other() {
             (stage.discord.send(&row("echo", &ops, "three")).await.is_ok(), began.elapsed())
         }
     );
-    let held = Duration::from_millis(800);
+    let held = Duration::from_secs_f64(HELD);
     assert!(first.0 && second.0 && first.1 >= held && second.1 >= held, "{first:?} {second:?}");
-    assert!(other.0 && other.1 < Duration::from_millis(600), "{other:?}");
+    assert!(other.0 && other.1 < first.1, "{other:?} {first:?}");
     stage.close().await;
 }
 
@@ -112,7 +124,7 @@ async fn a_limit_without_end_is_handed_back_after_two_requests() {
     let began = Instant::now();
     let limited = stage.discord.send(&row("echo", &general, "in a minute")).await;
     assert!(matches!(limited, Err(SendError::RateLimited(wait)) if wait > Duration::from_secs(50)), "{limited:?}");
-    assert!(began.elapsed() < Duration::from_secs(2));
+    assert!(began.elapsed() < Duration::from_secs(20));
     stage.close().await;
 }
 
