@@ -104,7 +104,7 @@ async fn a_file_goes_out_with_its_message_and_comes_back_within_the_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_link_is_replaced_by_a_fresh_one() {
     let mut setting = Setting::new();
-    setting.sandbox.windows.attachment_url = Duration::from_secs(1);
+    setting.sandbox.windows.attachment_url = Duration::from_secs(4);
     let mut stage = setting.open().await;
     stage.all_ready().await;
     let general = stage.channel("general");
@@ -112,7 +112,7 @@ async fn an_expired_link_is_replaced_by_a_fresh_one() {
     answer.files = vec![OutboundFile { name: "report.md".to_owned(), content: FileContent::Text("still there".to_owned()) }];
     stage.discord.send(&answer).await.unwrap();
     let file = stage.events.message().await.attachments.remove(0);
-    tokio::time::sleep(Duration::from_millis(2200)).await;
+    tokio::time::sleep(Duration::from_millis(4200)).await;
     assert_eq!(stage.discord.download(&file, 1000).await.unwrap(), "still there".as_bytes());
     let gone = Attachment { id: "1".to_owned(), ..file };
     assert!(matches!(stage.discord.download(&gone, 1000).await, Err(DownloadError::Failed(_))));

@@ -115,11 +115,11 @@ async fn an_interaction_that_nobody_answers_fails_in_time() {
 
 #[tokio::test]
 async fn a_token_is_good_for_its_window_only() {
-    let world = start_with(|options| options.windows.interaction_token = Duration::from_millis(200)).await;
+    let world = start_with(|options| options.windows.interaction_token = Duration::from_secs(1)).await;
     let mut scene = Scene::new(world).await;
     let interaction = scene.ask().await;
     scene.answer(&interaction, json!({ "type": 5 })).await.ok();
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    tokio::time::sleep(Duration::from_millis(1050)).await;
     let late = scene.kelly.call("POST", &scene.hook(&interaction), json!({ "content": "late" })).await;
     assert_eq!(late.refusal(), (401, 50027));
 }

@@ -64,19 +64,18 @@ async fn a_long_chain_fails_from_its_end(home: &Home) {
     assert_eq!(status(&store, items.last().unwrap()).await, WorkStatus::Failed);
 }
 
-/// How long a claim takes, the middle of several.
+/// How long a claim takes, the shortest of several: what others do on the machine only makes some longer.
 async fn time_claims(store: &Store) -> Duration {
     let worker = WorkerId::generate();
-    let mut times = Vec::new();
+    let mut shortest = Duration::MAX;
     for _ in 0..31 {
         let began = Instant::now();
         let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, at(10)).await.unwrap().expect("one is free");
-        times.push(began.elapsed());
+        shortest = shortest.min(began.elapsed());
         assert_eq!(claimed.item.persona, Some("solus".into()));
         end(store, &claimed.lease, End::Released).await.unwrap();
     }
-    times.sort_unstable();
-    times[times.len() / 2]
+    shortest
 }
 
 async fn a_claim_does_not_look_at_what_is_blocked_or_waits_for_a_busy_persona(home: &Home) {
