@@ -83,7 +83,10 @@ pub fn check(new: &[WorkItem], known: &dyn Fn(&WorkItemId) -> bool) -> Result<()
 pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
     let graph = Graph::of(open);
     let order = graph.order();
-    let mut ranks: Vec<Rank> = open.iter().map(Rank::alone).collect();
+    let mut ranks: Vec<Rank> = open
+        .iter()
+        .map(|item| Rank { urgency: item.urgency, day: item.created_at.date_naive(), waited_for: Reverse(0), depth: 0 })
+        .collect();
     for &place in &order {
         ranks[place].depth = graph.waits_for[place].iter().map(|&other| ranks[other].depth + 1).max().unwrap_or(0);
     }

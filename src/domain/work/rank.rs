@@ -1,10 +1,8 @@
 //! What comes first (WORK-3).
 
-use std::cmp::Reverse;
-
 use chrono::NaiveDate;
 
-use super::{Urgency, WorkItem};
+use super::Urgency;
 
 /// An item's place in the order of work; the smallest is claimed first.
 ///
@@ -17,14 +15,7 @@ pub struct Rank {
     /// The day on which it came up, UTC.
     pub day: NaiveDate,
     /// How many items wait for it, directly and through others.
-    pub waited_for: Reverse<u32>,
+    pub waited_for: std::cmp::Reverse<u32>,
     /// How many items lie before it on its longest way.
     pub depth: u32,
-}
-
-impl Rank {
-    /// The place of an item that nothing is known to wait for, and that waits for nothing.
-    pub fn alone(item: &WorkItem) -> Self {
-        Self { urgency: item.urgency, day: item.created_at.date_naive(), waited_for: Reverse(0), depth: 0 }
-    }
 }

@@ -107,8 +107,10 @@ async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemI
 pub(in crate::store) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
     // Nothing here waits for others; what is written must still come before or after what others do to the backlog.
     transaction.serialize(TURNSTILE).await?;
+    // Their places among each other; the planner sets those among all.
+    let ranks = graph::ranks(items);
     for item in items {
-        if insert_item(transaction, item).await? {
+        if insert_item(transaction, item, &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
             insert_event(transaction, &item.id, None, item.status, None, at).await?;
         }
@@ -117,7 +119,7 @@ pub(in crate::store) async fn insert_items(transaction: &mut Transaction, items:
 }
 
 /// False when it is there already.
-async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<bool> {
+async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank) -> Result<bool> {
     let owner = Who::from(&item.owner);
     let inserted = sql!(
         transaction.on(),
@@ -151,8 +153,7 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem) -> Result<b
         item.not_before,
         i64::from(item.run),
         document(&item.evidence),
-        // Good until the planner has seen it beside all others.
-        write_rank(&Rank::alone(item))
+        write_rank(rank)
     )?;
     Ok(inserted > 0)
 }

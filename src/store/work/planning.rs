@@ -48,11 +48,12 @@ pub(super) fn order_of(urgency: Urgency) -> i64 {
 impl Store {
     /// Up to `limit` items that the planner has not looked at, in the order of work as far as it is known.
     pub async fn list_unplanned(&self, limit: u32) -> Result<Vec<WorkItem>> {
+        // The few are found in the index; of thousands, whole rows would have to be sorted each time.
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
-             FROM work_items WHERE status = 'new' ORDER BY rank, id LIMIT $1",
+             FROM work_items WHERE id IN (SELECT id FROM work_items WHERE status = 'new' ORDER BY rank, id LIMIT $1) ORDER BY rank, id",
             i64::from(limit)
         )?;
         rows.into_iter().map(WorkItem::try_from).collect()

@@ -17,14 +17,19 @@ use crate::domain::usage::Refused;
 use crate::domain::work::{Execution, Owner, Wait, WorkItem, WorkStatus, graph};
 use crate::store::{ItemEdit, Planned, StoreError};
 
-/// How many items are planned at a time, so that ten thousand new ones keep nobody from working on the first.
+/// How many items are planned at a time, so that ten thousand new ones keep nobody from anything else.
 const AT_ONCE: u32 = 200;
+
+/// Whoever has become free meanwhile waits for no more than these to be planned.
+const IN_A_ROW: usize = 10;
 
 /// When what was looked at last.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     /// The last time that everything was looked through; none before the first.
     whole: Option<DateTime<Utc>>,
+    /// Something was planned since the last time that places were set.
+    unranked: bool,
 }
 
 impl Rounds {
@@ -46,7 +51,10 @@ impl Work {
         }
         let new = parts.store.list_unplanned(AT_ONCE).await?;
         let mut is_planned = false;
-        for item in &new {
+        for (place, item) in new.iter().enumerate() {
+            if place > 0 && place.is_multiple_of(IN_A_ROW) {
+                self.take_up().await?;
+            }
             match self.plan_one(item).await {
                 Err(error) if !error.is_retryable() => {
                     tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are");
@@ -55,11 +63,13 @@ impl Work {
             }
         }
         // Ranks are those of all that is open, so that many new items are ranked together, behind the last of them.
+        rounds.unranked |= !new.is_empty();
         let more = new.len() == AT_ONCE as usize;
-        if whole || (!new.is_empty() && !more) {
+        if whole || (rounds.unranked && !more) {
             let open = parts.store.list_open_items().await?;
             let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
             parts.store.set_ranks(&ranks).await?;
+            rounds.unranked = false;
         }
         if whole {
             rounds.whole = Some(now);

@@ -8,6 +8,7 @@ use teamroom::domain::work::{Execution, Origin, Owner, Urgency, Wait, WorkItem, 
 
 use super::part::{DOCUMENT, Part, Play, finish, write};
 use super::stage::{HERE, Setting, Stage};
+use crate::support::database::count;
 use crate::support::model::Script;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
@@ -17,6 +18,7 @@ on_both_stores!(
     what_ends_with_others_is_told_in_a_few_lines,
     a_persona_is_not_only_told_of_its_own_work,
     ten_thousand_items_keep_nobody_from_what_is_urgent,
+    what_came_in_one_go_has_its_place_soon,
     an_item_that_is_edited_while_it_runs_is_done_as_it_reads_now,
     the_work_of_a_persona_that_has_left_goes_to_the_coordinator,
 );
@@ -95,6 +97,22 @@ async fn ten_thousand_items_keep_nobody_from_what_is_urgent(backing: Backing) {
     assert!(waiting.iter().all(|item| item.wait == Some(Wait::Model)));
     let before = waiting.iter().filter(|item| item.updated_at < done.updated_at).count();
     assert!(before < 2000, "{before} that are less urgent were planned before it was done");
+}
+
+async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
+    let stage = Setting::on(backing).open().await;
+    // Exactly as many as are planned at once: there is no rest behind which they would be ranked.
+    let keys = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
+    let door = |n| WorkItem {
+        depends_on: vec![keys.id.clone()],
+        ..stage.item(&format!("Open door {n}"), "", Execution::Remind { answer: false })
+    };
+    let doors: Vec<_> = (1..=200).map(door).collect();
+    stage.put(&[&keys]).await;
+    stage.comes_to(&keys.id, WorkStatus::Waiting).await;
+    stage.put(&doors.iter().collect::<Vec<_>>()).await;
+    let waited_for = format!("SELECT COUNT(*) FROM work_items WHERE rank LIKE '%/{}/%'", u32::MAX - 200);
+    eventually("its place is that of what 200 others wait for", || async { count(&stage.team, &waited_for).await == 1 }).await;
 }
 
 /// Somebody is at work on it and comes to no end.
