@@ -101,12 +101,12 @@ async fn ten_thousand_items_keep_nobody_from_what_is_urgent(backing: Backing) {
 
 async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
     let stage = Setting::on(backing).open().await;
-    // Exactly as many as are planned at once: there is no rest behind which they would be ranked.
     let keys = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
     let door = |n| WorkItem {
         depends_on: vec![keys.id.clone()],
         ..stage.item(&format!("Open door {n}"), "", Execution::Remind { answer: false })
     };
+    // Exactly as many as are planned at once: there is no rest behind which they would be ranked.
     let doors: Vec<_> = (1..=200).map(door).collect();
     stage.put(&[&keys]).await;
     stage.comes_to(&keys.id, WorkStatus::Waiting).await;

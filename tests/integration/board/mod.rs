@@ -2,6 +2,7 @@
 
 mod access;
 mod browser;
+mod health;
 mod live;
 mod pages;
 mod stage;

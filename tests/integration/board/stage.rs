@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -42,6 +43,8 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) clock: ManualClock,
     pub(crate) http: reqwest::Client,
+    /// Whether the team says that it hears everything.
+    pub(crate) listening: Arc<AtomicBool>,
     stop: CancellationToken,
     _directory: tempfile::TempDir,
 }
@@ -76,13 +79,15 @@ impl Stage {
         };
         let store = Store::open(&url.into(), noon()).await.expect("the store opens");
         let listener = TcpListener::bind(listen).await.expect("a free port");
+        let listening = Arc::new(AtomicBool::new(true));
+        let ears = listening.clone();
         let shown = Shown {
             team: "Night <shift>".into(),
             settings,
             roster: Arc::new(roster()),
             store: store.clone(),
             platform: Arc::new(Nobody),
-            is_listening: Arc::new(|| true),
+            is_listening: Arc::new(move || ears.load(Ordering::Relaxed)),
             metrics: telemetry::start_metrics(),
             clock: shared,
         };
@@ -96,7 +101,7 @@ impl Stage {
             .timeout(Duration::from_mins(1))
             .build()
             .expect("a client");
-        Self { store, address, clock, http, stop, _directory: directory }
+        Self { store, address, clock, http, listening, stop, _directory: directory }
     }
 
     pub(crate) async fn insert(&self, items: &[WorkItem]) {

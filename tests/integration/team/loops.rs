@@ -12,7 +12,7 @@ on_both_stores!(
     two_agents_stop_in_a_slow_loop,
     a_ring_of_five_stops,
     asks_do_not_run_in_a_circle,
-    stop_ends_everything_within_a_second,
+    stop_ends_everything_though_the_model_hangs,
     a_stop_survives_a_restart,
     the_end_of_a_loop_survives_a_restart,
     a_stop_silences_what_was_written_before_it,
@@ -87,7 +87,7 @@ async fn asks_do_not_run_in_a_circle(backing: Backing) {
     assert!(team.model.count() <= 24, "{} model calls", team.model.count());
 }
 
-async fn stop_ends_everything_within_a_second(backing: Backing) {
+async fn stop_ends_everything_though_the_model_hangs(backing: Backing) {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).start().await;
     team.model.on(|_| Script::Hang);
     team.say("general", "vince, think hard").await;
@@ -96,7 +96,7 @@ async fn stop_ends_everything_within_a_second(backing: Backing) {
     team.say("general", "stop").await;
     let answers = team.wait_for_answers("general", 1).await;
     team.settle().await;
-    assert!(said.elapsed() < Duration::from_secs(30), "a shared machine may be slow, but not this slow");
+    assert!(said.elapsed() < Duration::from_secs(20), "it was waited for the model, which is given up after 30 s");
     assert!(answers[0].text.starts_with("Stopped"), "{answers:?}");
 }
 

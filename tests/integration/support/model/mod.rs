@@ -22,10 +22,10 @@ use teamroom::config::ProviderKind;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+pub(crate) use script::{Counted, Script};
+
 /// How long what must come is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
-
-pub(crate) use script::{Counted, Script};
 
 /// One request as the server understood it.
 #[derive(Debug, Clone)]
