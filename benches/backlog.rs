@@ -15,12 +15,13 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use kernel::time::{Clock as _, SystemClock};
 use secrecy::SecretString;
 use serde_json::json;
 use stage::{Sandbox, Team, binary, millis};
-use teamroom::clock::{Clock as _, SystemClock};
-use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::{ClaimTerms, End, ItemFilter, RunEnd, Store};
+use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::{ClaimTerms, End, ItemFilter, RunEnd};
+use teamroom::store::Store;
 
 const WORKERS: u32 = 8;
 const BLOCKED: usize = 10_000;

@@ -5,13 +5,14 @@ use std::hint::black_box;
 
 use chrono::{DateTime, TimeDelta};
 use divan::Bencher;
+use kernel::chat::message::{Author, AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker, Spoken};
+use kernel::chat::redact::Redactor;
+use kernel::chat::split::split;
+use kernel::persona::roster::{Accounts, Roster};
+use kernel::persona::{Persona, StandupRole, Tier};
 use secrecy::SecretString;
-use teamroom::chat::{redact::Redactor, split::split};
-use teamroom::config::{ChatSettings, FallbackAnswer, GuardLimits};
-use teamroom::conversation::rules::{guard, router};
-use teamroom::domain::message::{Author, AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker, Spoken};
-use teamroom::domain::persona::{Persona, StandupRole, Tier};
-use teamroom::domain::roster::{Accounts, Roster};
+use teamroom::features::chat::rules::{guard, router};
+use teamroom::features::chat::settings::{ChatSettings, FallbackAnswer, GuardLimits};
 
 const NAMES: [&str; 8] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Clio"];
 

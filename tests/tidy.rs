@@ -4,32 +4,25 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::persona::file;
-use teamroom::{config, persona};
+use kernel::commands::{Services, render_table};
+use kernel::ids::PersonaSlug;
+use kernel::persona;
+use kernel::persona::file;
+use teamroom::config;
 
-/// Imports go only to earlier rows; rooms of one row do not import each other. `lib.rs` lists them and is no room.
-const ROWS: [&[&str]; 12] = [
-    &["domain"],
-    &["clock", "containment", "shutdown"],
-    &["config"],
-    &["telemetry"],
-    &["store", "llm", "chat"],
-    &["outbox", "schedule", "memory", "tools", "feeds"],
-    &["persona"],
-    &["conversation", "meeting", "work", "coordination"],
-    &["discord", "slack", "http"],
-    &["app"],
-    &["cli"],
-    &["main"],
+/// The features, in order: one imports only those before it.
+const FEATURES: [&str; 6] = ["backlog", "chat", "schedule", "meeting", "reminders", "standup"];
+
+/// Imports against that order which are still to be removed.
+const KNOWN: [(&str, &str); 0] = [];
+
+/// Crates that stay in some folders, so that they could be replaced.
+const CONFINED: [(&str, &[&str]); 2] = [
+    ("sqlx", &["crates/kernel/src/db", "crates/kernel/src/jobs", "store", "crates/kernel/src/lib.rs"]),
+    ("serenity", &["src/adapters/discord", "src/app"]),
 ];
-/// The sandbox is a Discord, and knows nothing of the team; only what starts it may name it.
-const ALONE: &str = "sandbox";
-const STARTS_IT: [&str; 3] = ["app", "cli", "main"];
-
-/// Crates that stay in one room, so that they could be replaced.
-const CONFINED: [(&str, &[&str]); 3] = [("sqlx", &["store"]), ("serenity", &["discord", "app"]), ("poise", &["discord", "app"])];
 
 /// A file above this many lines is listed, not refused: it is cut where an idea ends, not where a number does.
 const LONG: usize = 400;
@@ -41,10 +34,13 @@ struct Source {
 }
 
 impl Source {
-    /// The top-level module that the file belongs to.
-    fn room(&self) -> &str {
-        let first = self.path.components().nth(1).expect("a file below src").as_os_str().to_str().expect("a Unicode name");
-        first.trim_end_matches(".rs")
+    /// The feature that the file belongs to.
+    fn feature(&self) -> Option<&str> {
+        self.path.strip_prefix("src/features").ok()?.iter().next()?.to_str()?.split('.').next()
+    }
+
+    fn is_below(&self, folder: &str) -> bool {
+        self.path.starts_with(folder) || self.path.iter().any(|part| part == folder) || self.path.ends_with(format!("{folder}.rs"))
     }
 
     /// The code without comments, in which names stand for other things.
@@ -80,79 +76,57 @@ fn file_names(folder: &str) -> BTreeSet<String> {
     entries.map(|entry| entry.expect("a readable folder").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The rooms that a text names as `crate::room` or `crate::{room::…, room::…}`; in `main.rs` the crate is `teamroom`.
-fn imported_rooms(code: &str) -> BTreeSet<String> {
-    let mut rooms = BTreeSet::new();
-    for after in code.split("crate::").skip(1).chain(code.split("teamroom::").skip(1)) {
-        let Some(group) = after.strip_prefix('{') else {
-            rooms.insert(identifier(after));
-            continue;
-        };
-        let mut depth = 0;
-        let mut begins = true;
-        for (at, c) in group.char_indices() {
-            match c {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => begins = true,
-                c if begins && !c.is_whitespace() => {
-                    rooms.insert(identifier(&group[at..]));
-                    begins = false;
-                }
-                _ => {}
-            }
+/// The features that a text names as `features::name` or `features::{name, …}`.
+fn imported_features(code: &str) -> BTreeSet<String> {
+    let mut features = BTreeSet::new();
+    for after in code.split("features::").skip(1) {
+        match after.strip_prefix('{').and_then(|group| group.split_once('}')) {
+            Some((group, _)) => features.extend(group.split(',').map(|name| identifier(name.trim()))),
+            None => _ = features.insert(identifier(after)),
         }
     }
-    rooms
+    features
 }
 
 fn identifier(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// The row of a room; an error of this test if nobody has said where it belongs.
-fn row(room: &str) -> usize {
-    ROWS.iter().position(|rooms| rooms.contains(&room)).unwrap_or_else(|| panic!("{room}: add this room to a row of tests/tidy.rs"))
-}
-
-fn may_import(room: &str, imported: &str) -> bool {
-    room == imported
-        || (imported == ALONE && STARTS_IT.contains(&room))
-        || (room != ALONE && imported != ALONE && row(imported) < row(room))
+fn place(feature: &str) -> usize {
+    FEATURES.iter().position(|known| *known == feature).unwrap_or_else(|| panic!("{feature}: add this feature to tests/tidy.rs"))
 }
 
 #[test]
-fn imports_go_one_way_and_the_sandbox_stands_alone() {
+fn features_import_only_those_before_them() {
     let mut wrong = String::new();
-    for source in rust_files("src").iter().filter(|source| source.room() != "lib") {
-        for imported in imported_rooms(&source.code()).iter().filter(|imported| !may_import(source.room(), imported)) {
-            writeln!(wrong, "{} imports {imported}", source.path.display()).expect("a String takes everything");
+    for source in rust_files("src/features") {
+        let Some(feature) = source.feature().filter(|name| *name != "mod") else { continue };
+        for imported in imported_features(&source.code()) {
+            if place(&imported) > place(feature) && !KNOWN.contains(&(feature, imported.as_str())) {
+                writeln!(wrong, "{} imports {imported}", source.path.display()).expect("a String takes everything");
+            }
         }
     }
-    assert!(wrong.is_empty(), "imports against the direction of the rows:\n{wrong}");
+    assert!(wrong.is_empty(), "imports against the order of the features:\n{wrong}");
 }
 
 #[test]
-fn imports_are_found_in_every_form_and_judged() {
-    let code = "use crate::domain::{ids, text};\nuse crate::{\n    llm::{Tool, x},\n    store,\n};\nfn f() { crate::clock::now() }";
-    assert_eq!(imported_rooms(code).into_iter().collect::<Vec<_>>(), ["clock", "domain", "llm", "store"]);
-    assert!(may_import("store", "domain") && may_import("cli", "sandbox") && may_import("sandbox", "sandbox"));
-    for (room, imported) in [("domain", "store"), ("store", "llm"), ("sandbox", "domain"), ("chat", "sandbox"), ("feeds", "tools")] {
-        assert!(!may_import(room, imported), "{room} may not import {imported}");
+fn adapters_are_named_only_where_the_team_is_put_together() {
+    for source in rust_files("src/features").into_iter().chain(rust_files("crates/kernel")) {
+        assert!(!source.code().contains("adapters::"), "{} names an adapter", source.path.display());
     }
 }
 
 #[test]
-fn some_crates_stay_in_their_room() {
-    for source in rust_files("src") {
+fn some_crates_stay_in_their_folders() {
+    for source in rust_files("src").into_iter().chain(rust_files("crates/kernel")) {
         let code = source.code();
-        for (name, rooms) in CONFINED.iter().filter(|(_, rooms)| !rooms.contains(&source.room())) {
+        for (name, folders) in CONFINED.iter().filter(|(_, folders)| !folders.iter().any(|folder| source.is_below(folder))) {
             assert!(
                 !code.contains(&format!("{name}::")),
                 "{} uses {name}, which belongs to {}",
                 source.path.display(),
-                rooms.join(" and ")
+                folders.join(" and ")
             );
         }
     }
@@ -162,7 +136,6 @@ fn some_crates_stay_in_their_room() {
 fn migrations_come_in_pairs() {
     let (sqlite, postgres) = (file_names("migrations/sqlite"), file_names("migrations/postgres"));
     assert_eq!(sqlite, postgres, "each migration stands in both folders under the same name");
-    assert_eq!(sqlite.is_empty(), !root().join("src/store").exists(), "a store has migrations");
     for (index, name) in sqlite.iter().enumerate() {
         assert!(name.starts_with(&format!("{:04}_", index + 1)), "{name}: migrations are numbered from 0001 without a gap");
     }
@@ -177,6 +150,21 @@ fn the_example_of_the_environment_is_what_the_configuration_declares() {
         let expected = Path::new(env!("CARGO_TARGET_TMPDIR")).join("env.example");
         fs::write(&expected, declared).expect("a writable target folder");
         panic!("the configuration has changed; cp {} .env.example", expected.display());
+    }
+}
+
+#[test]
+fn the_readme_lists_the_commands_that_are_registered() {
+    let registry = teamroom::features::registry(&Services::new("not here"), Arc::new(|_, _, _| Ok(())));
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let (begin, end) = ("tests/tidy.rs compares. -->\n", "<!-- /commands -->");
+    let (before, rest) = readme.split_once(begin).expect("the table of commands has a beginning");
+    let (table, after) = rest.split_once(end).expect("the table of commands has an end");
+    let registered = format!("\n{}\n", render_table(registry.commands()));
+    if table != registered {
+        let expected = Path::new(env!("CARGO_TARGET_TMPDIR")).join("README.md");
+        fs::write(&expected, format!("{before}{begin}{registered}{end}{after}")).expect("a writable target folder");
+        panic!("the commands have changed; cp {} README.md", expected.display());
     }
 }
 
@@ -214,7 +202,7 @@ fn the_clock_the_environment_and_bare_clients_are_banned() {
 #[test]
 fn nothing_is_left_for_later() {
     let later = ["todo!(", "unimplemented!(", "#[ignore", "#[allow(", "dbg!("];
-    let sources = ["src", "tests", "benches"].into_iter().flat_map(rust_files);
+    let sources = ["src", "crates", "tests", "benches"].into_iter().flat_map(rust_files);
     for source in sources.filter(|source| source.path != Path::new("tests/tidy.rs")) {
         let code = source.code();
         for word in later {
@@ -224,7 +212,7 @@ fn nothing_is_left_for_later() {
 }
 
 #[test]
-fn every_room_says_what_it_is() {
+fn every_folder_says_what_it_is() {
     for source in rust_files("src").iter().filter(|source| source.path.ends_with("mod.rs")) {
         assert!(source.text.starts_with("//! "), "{} does not begin with what the folder does", source.path.display());
     }
@@ -232,7 +220,7 @@ fn every_room_says_what_it_is() {
 
 #[test]
 fn long_files_are_listed() {
-    let files: Vec<_> = ["src", "tests", "benches"].into_iter().flat_map(rust_files).collect();
+    let files: Vec<_> = ["src", "crates", "tests", "benches"].into_iter().flat_map(rust_files).collect();
     assert!(files.len() > 10, "the list is made of all files");
     for source in files.iter().filter(|source| source.text.lines().count() > LONG) {
         println!("{} has {} lines: is there a second noun in it?", source.path.display(), source.text.lines().count());

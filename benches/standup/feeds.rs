@@ -8,14 +8,14 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use chrono::TimeDelta;
+use kernel::config::Sources;
+use kernel::feeds::FeedQuery;
+use kernel::persona::roster::Roster;
+use kernel::persona::{file, load};
+use kernel::time::{Clock as _, SharedClock, SystemClock};
 use serde_json::json;
-use teamroom::app;
-use teamroom::clock::{Clock as _, SharedClock, SystemClock};
-use teamroom::config::{self, Sources};
-use teamroom::domain::roster::Roster;
-use teamroom::feeds::FeedQuery;
-use teamroom::persona::{file, load};
 use teamroom::store::Store;
+use teamroom::{app, config};
 
 use crate::stage::millis;
 
@@ -110,10 +110,10 @@ async fn read(bruno: &str) -> Duration {
     let clock: SharedClock = std::sync::Arc::new(SystemClock);
     let url = format!("sqlite:{}", dir.path().join("teamroom.db").display()).into();
     let store = Store::open(&url, clock.now()).await.expect("the store opens");
-    let (performer, _) = app::performer(&config, &roster, &store, &clock).expect("a performer");
+    let agents = app::agents(&config, &roster, &store, &clock).expect("the agents").agents;
     let now = clock.now();
     let started = Instant::now();
-    let page = performer.readings.read_page(&FeedQuery { now, since: now - TimeDelta::days(1), until: now, limit: 12 }).await;
+    let page = agents.readings.read_page(&FeedQuery { now, since: now - TimeDelta::days(1), until: now, limit: 12 }).await;
     let took = started.elapsed();
     let read = page.iter().filter(|entry| entry.kind == "http_json" && entry.outcome.is_ok()).count();
     assert_eq!(read, DELAYS.len(), "a feed failed: {page:?}");

@@ -25,10 +25,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use feeds::FeedServer;
+use kernel::time::{Clock as _, SystemClock};
 use model::ScriptedModel;
 use serde_json::Value;
 use stage::{Person, Sandbox, Team, binary, millis};
-use teamroom::clock::{Clock as _, SystemClock};
 
 /// Who speaks, in this order; Kelly facilitates.
 const SPEAKERS: [&str; 8] = ["vince", "eliza", "echo", "oracle", "sentinel", "bruno", "clara", "solus"];

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use chrono::NaiveDate;
-use teamroom::domain::health::StandupFigures;
-use teamroom::domain::usage::Money;
-use teamroom::meeting::standup::render::draw_health;
+use kernel::money::Money;
+use teamroom::features::standup::model::health::StandupFigures;
+use teamroom::features::standup::render::draw_health;
 
 use crate::{Stage, Wanted, spread};
 

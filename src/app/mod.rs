@@ -1,37 +1,48 @@
 //! Builds the team out of its parts, starts it, waits, and stops it. The only place that names concrete adapters.
 
+mod beside;
+mod local_tools;
 mod parts;
 mod ports;
+pub mod shutdown;
 mod sources;
 mod standby;
 mod team_feeds;
+pub mod telemetry;
 mod tools;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use crate::chat::{ChatPlatform, IdentityState, PlatformEvent};
-use crate::clock::SharedClock;
+use crate::adapters::discord::Discord;
+use crate::adapters::http;
+use crate::app::shutdown::Shutdown;
 use crate::config::Config;
-use crate::conversation::{Conversation, Parts};
-use crate::discord::Discord;
-use crate::domain::ids::{ChannelId, PersonaSlug};
-use crate::domain::roster::Roster;
-use crate::meeting::{self, Meetings};
-use crate::outbox::Relay;
-use crate::schedule::{self, Schedule, ScheduleDesk};
-use crate::shutdown::{self, Shutdown};
+use crate::features::backlog::Work;
+use crate::features::chat::commands::{ChatCommands, authorizer};
+use crate::features::chat::{Conversation, Parts};
+use crate::features::meeting::Meetings;
+use crate::features::schedule::Schedule;
+use crate::features::standup::Standup;
+use crate::features::{self, backlog as work, meeting, schedule, standup};
 use crate::store::Store;
-use crate::work::{self, Work};
-use crate::{http, telemetry};
+pub use beside::{Beside, beside};
+use kernel::chat::outbox::Relay;
+use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
+use kernel::commands::Services;
+use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use kernel::wakeup::Wakeup;
+pub use local_tools::{LocalParts, local_tools};
 pub(crate) use parts::redactor;
-use parts::{backlog_desk, connect, known_accounts, work_parts};
-pub use parts::{people, performer, terms};
-use ports::{Memory, Reception};
+pub use parts::{AgentParts, agents, people, terms};
+use parts::{Hands, connect, known_accounts, provide, work_parts};
+use ports::Memory;
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
@@ -52,6 +63,7 @@ pub struct App {
     platform: Arc<Discord>,
     relay: Relay,
     conversation: Conversation,
+    services: Services,
     tasks: TaskTracker,
     shutdown: Shutdown,
     /// Where health and metrics are served.
@@ -79,6 +91,7 @@ impl App {
         started
     }
 
+    #[expect(clippy::too_many_lines, reason = "it puts the parts of the team together, one after the other")]
     async fn start_on(opened: &Opened, setting: Setting) -> anyhow::Result<Self> {
         let Opened { store, tasks, shutdown, .. } = opened;
         let (store, tasks, shutdown) = (store.clone(), tasks.clone(), shutdown.clone());
@@ -90,54 +103,70 @@ impl App {
         };
         let metrics = telemetry::start_metrics();
 
-        let (performer, budget_low) = performer(&config, &roster, &store, &clock)?;
-        if !performer.models.is_offline() {
-            performer.readings.warm();
+        let AgentParts { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
+        if !agents.is_offline() {
+            agents.readings.warm();
         }
         let (events, inbox) = mpsc::channel(EVENTS);
-        let reception = Arc::new(Reception::default());
+        // Discord is told of the commands while the team is still starting.
+        let services = Services::new("We are just starting. Please try again in a moment.");
+        let commands = Arc::new(features::registry(&services, authorizer(config.chat.clone())));
         let known_accounts = known_accounts(&store).await?;
         let memory = Memory { store: store.clone(), clock: clock.clone() };
-        let platform = connect(&config, &roster, &known_accounts, events, reception.clone(), memory).await?;
+        let platform = connect(&config, &roster, &known_accounts, events, commands, memory).await?;
         let platform = opened.platform.get_or_init(|| platform).clone();
         let port: Arc<dyn ChatPlatform> = platform.clone();
-        let relay = Relay::start(store.clone(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
-        let standup = terms(&config, &roster);
-        let called = Arc::new(Notify::new());
-        let schedule = Schedule::new(schedule::Parts {
-            settings: config.schedules.clone(),
-            coordinator: roster.coordinator().slug.clone(),
-            standup: standup.clone(),
-            store: store.clone(),
-            platform: Some(port.clone()),
-            clock: clock.clone(),
-            wake: called.clone(),
-        });
-        let performer = Arc::new(performer);
+        let relay = Relay::start(store.database(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let agents = Arc::new(agents);
         let work = work::Parts {
             relay: Some(relay.clone()),
             tasks: tasks.clone(),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
-            ..work_parts(&config, &roster, &store, &performer, &clock)?
+            ..work_parts(&config, &store, &agents, workspaces, &clock)
         };
-        let meetings = Meetings::new(meeting::Parts {
+        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
+        let standup = Arc::new(Standup::new(standup::Parts {
             roster: roster.clone(),
             standup: config.standup.clone(),
-            terms: standup.clone(),
+            terms: terms(&config, &roster),
             reports: config.data.join("reports"),
+            store: store.clone(),
+            relay: relay.clone(),
+            agents: agents.clone(),
+            clock: clock.clone(),
+            meetings: wakeup.clone(),
+            backlog: work.wake.clone(),
+        }));
+        let schedule = Schedule::new(schedule::Parts {
+            settings: config.schedules.clone(),
+            coordinator: roster.coordinator().slug.clone(),
+            actions: standup::actions(terms(&config, &roster), &store, wakeup.clone(), Some(&standup)),
+            store: store.clone(),
+            platform: Some(port.clone()),
+            clock: clock.clone(),
+        });
+        let meetings = Meetings::new(meeting::Parts {
+            agendas: vec![standup.clone()],
+            roster: roster.clone(),
             store: store.clone(),
             platform: port.clone(),
             relay: relay.clone(),
-            performer: performer.clone(),
             clock: clock.clone(),
             tasks: tasks.clone(),
-            called: called.clone(),
-            backlog: work.wake.clone(),
+            wakeup: wakeup.clone(),
+            answered: answered.clone(),
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         });
-        let backlog = backlog_desk(&config, &work);
+        let hands = Hands {
+            store: store.clone(),
+            roster: roster.clone(),
+            clock: clock.clone(),
+            relay: Some(relay.clone()),
+            meetings: wakeup.clone(),
+            work: work.wake.clone(),
+        };
         let work = Work::new(work);
         let members = roster.clone();
         let conversation = Conversation::new(
@@ -149,12 +178,10 @@ impl App {
                 store: store.clone(),
                 platform: port.clone(),
                 relay: relay.clone(),
-                schedule: ScheduleDesk::new(schedule.clone()),
-                standups: meetings.desk(),
-                work: backlog,
-                meetings: called,
-                standup,
-                performer,
+                listeners: vec![meetings.listener()],
+                halted: wakeup,
+                answered,
+                agents: agents.clone(),
                 clock: clock.clone(),
                 tasks: tasks.clone(),
                 stop: shutdown.stop.clone(),
@@ -163,9 +190,18 @@ impl App {
             known_accounts,
         )
         .await?;
-        reception.open(Arc::new(conversation.clone()));
+        let chat = ChatCommands {
+            store: store.clone(),
+            roster: members.clone(),
+            agents: Some(agents),
+            clock: clock.clone(),
+            live: Some(conversation.clone()),
+        };
+        provide(&services, &config, hands, schedule.clone(), chat);
+        tasks.spawn(conversation.clone().follow_halts());
         conversation.recover().await?;
         meetings.start();
+        tasks.spawn(async move { standup.write_missing_file().await });
         work.start();
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
@@ -174,7 +210,7 @@ impl App {
         let is_listening = Arc::new(move || ears.is_listening());
         let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, is_listening, metrics, clock };
         let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
-        Ok(Self { store, platform, relay, conversation, tasks, shutdown, http })
+        Ok(Self { store, platform, relay, conversation, services, tasks, shutdown, http })
     }
 
     /// Waits until every identity is online or given up on, and the team is listening.
@@ -224,6 +260,7 @@ impl App {
         let _ = tokio::time::timeout(Duration::from_secs(2), self.tasks.wait()).await;
         self.relay.drained(Duration::from_secs(5)).await;
         self.platform.shutdown().await;
+        self.services.clear();
         self.store.close().await;
         tracing::info!("stopped");
     }

@@ -8,25 +8,32 @@ use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ports::{Memory, Reception};
-use super::sources::OwnDoings;
-use super::tools;
-use crate::chat::PlatformEvent;
-use crate::chat::redact::Redactor;
-use crate::clock::SharedClock;
+use crate::adapters::discord;
+use crate::adapters::discord::Discord;
+use crate::app::ports::Memory;
+use crate::app::sources::OwnDoings;
+use crate::app::tools;
 use crate::config::Config;
-use crate::discord::{self, Discord};
-use crate::domain::ids::{PersonaSlug, UserId};
-use crate::domain::meeting::StandupTerms;
-use crate::domain::roster::{Accounts, Roster};
-use crate::feeds::{Feed, FeedBuilder, FeedSources, Web};
-use crate::llm::Models;
-use crate::persona::LedgerMeter;
-use crate::persona::turn::{Performer, Readings};
+use crate::features::backlog as work;
+use crate::features::backlog::service::{self, Backlog};
+use crate::features::chat::commands::ChatCommands;
+use crate::features::schedule::Schedule;
+use crate::features::schedule::model::JobAction;
+use crate::features::standup::commands::StandupCommands;
+use crate::features::standup::{STANDUP, StandupTerms};
 use crate::store::Store;
-use crate::tools::workspace::Workspaces;
-use crate::work;
-use crate::work::desk::Backlog;
+use kernel::agent::{Agents, Readings, Runner};
+use kernel::chat::PlatformEvent;
+use kernel::chat::outbox::Relay;
+use kernel::chat::redact::Redactor;
+use kernel::commands::{Registry, Services};
+use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
+use kernel::ids::{PersonaSlug, UserId};
+use kernel::llm::{LedgerMeter, Models};
+use kernel::persona::roster::{Accounts, Roster};
+use kernel::time::SharedClock;
+use kernel::tools::workspace::Workspaces;
+use kernel::wakeup::Wakeup;
 
 /// The accounts of personas that earlier runs have seen.
 pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
@@ -37,11 +44,43 @@ pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
     Ok(accounts)
 }
 
-/// What people reach the backlog through that these parts work on.
-pub(super) fn backlog_desk(config: &Config, work: &work::Parts) -> Arc<Backlog> {
-    let work::Parts { store, roster, relay, clock, wake, budgets, settings, .. } = work.clone();
-    let (people, most_rejections) = (people(config), settings.attempts);
-    Arc::new(Backlog::new(work::desk::Parts { store, roster, people, budgets, most_rejections, relay, clock, ring: wake }))
+/// What commands work with that needs no connection. A process beside the team leaves rows, which the team finds.
+pub(super) struct Hands {
+    pub(super) store: Store,
+    pub(super) roster: Arc<Roster>,
+    pub(super) clock: SharedClock,
+    pub(super) relay: Option<Relay>,
+    /// Woken up when a meeting was called or steered.
+    pub(super) meetings: Wakeup,
+    /// Notified when items were changed.
+    pub(super) work: Arc<Notify>,
+}
+
+/// Provides the features that answer commands.
+pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
+    let Hands { store, roster, clock, relay, meetings, work } = hands;
+    services.provide(Arc::new(Backlog::new(service::Parts {
+        store: store.clone(),
+        roster: roster.clone(),
+        people: people(config),
+        budgets: config.budgets.clone(),
+        most_rejections: config.backlog.attempts,
+        relay: relay.clone(),
+        clock: clock.clone(),
+        ring: work,
+    })));
+    let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::named(STANDUP.as_str()));
+    services.provide(Arc::new(StandupCommands {
+        terms: terms(config, &roster),
+        scheduled_in: scheduled.and_then(|job| job.channel.clone()),
+        store,
+        roster,
+        relay,
+        meetings,
+        clock,
+    }));
+    services.provide(Arc::new(schedule));
+    services.provide(Arc::new(chat));
 }
 
 /// Brings the identities online; what they hear goes to `events`.
@@ -50,7 +89,7 @@ pub(super) async fn connect(
     roster: &Arc<Roster>,
     known_accounts: &Accounts,
     events: mpsc::Sender<PlatformEvent>,
-    commands: Arc<Reception>,
+    commands: Arc<Registry>,
     memory: Memory,
 ) -> anyhow::Result<Arc<Discord>> {
     let (clock, memory) = (memory.clock.clone(), Arc::new(memory));
@@ -71,7 +110,12 @@ pub(super) async fn connect(
 
 /// On what terms standups are called.
 pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
-    StandupTerms { facilitator: roster.coordinator().slug.clone(), zone: config.schedules.zone, session: config.standup.session }
+    StandupTerms {
+        facilitator: roster.coordinator().slug.clone(),
+        zone: config.schedules.zone,
+        session: config.standup.session,
+        budget: config.budgets.meeting,
+    }
 }
 
 /// Who may own an item of the backlog besides personas, with the name that they are called by.
@@ -79,16 +123,18 @@ pub fn people(config: &Config) -> Vec<(UserId, String)> {
     config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
 }
 
-/// Everything a turn works with. Also returns where it is told that the day's budget runs low.
-///
+/// The personas, ready to be asked, and what belongs to them.
+pub struct AgentParts {
+    pub agents: Agents,
+    /// Hears when the day's budget runs low.
+    pub budget_low: mpsc::Receiver<String>,
+    /// Those that the tools write to.
+    pub workspaces: Workspaces,
+}
+
 /// # Errors
-/// A feed or a model that is declared in a way that cannot work.
-pub fn performer(
-    config: &Config,
-    roster: &Arc<Roster>,
-    store: &Store,
-    clock: &SharedClock,
-) -> anyhow::Result<(Performer, mpsc::Receiver<String>)> {
+/// A feed, a model or a tool is set in a way that cannot work, or a persona lists a tool that does not exist.
+pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<AgentParts> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
     let web = Web::new().context("cannot make an HTTP client for feeds")?;
@@ -100,47 +146,31 @@ pub fn performer(
             feeds.entry(persona.slug.clone()).or_default().push(feed);
         }
     }
-    let (meter, low) = LedgerMeter::new(store.clone(), config.budgets.clone(), clock.clone());
+    let (meter, budget_low) = LedgerMeter::new(store.database(), config.budgets.clone(), clock.clone());
     let http = reqwest::Client::builder()
         .connect_timeout(config.models.connect_timeout)
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .context("cannot make an HTTP client")?;
     let models = Models::new(&config.models, &http, meter, clock.clone())?;
-    let performer = Performer {
-        roster: roster.clone(),
-        team: config.team.clone(),
-        store: store.clone(),
-        models,
-        max_output_tokens: config.models.max_output_tokens,
-        readings: Readings::new(feeds, clock.clone()),
-        redactor: redactor(config),
-        clock: clock.clone(),
-    };
-    Ok((performer, low))
+    let readings = Readings::new(feeds, clock.clone());
+    let workspaces = Workspaces::new(config.data.join("workspaces"));
+    let tools = tools::toolbox(config, roster, store, &readings, &workspaces, clock)?;
+    let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
+    let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
+    let agents = Agents { runner, roster: roster.clone(), team, store: store.database(), readings, max_output_tokens };
+    Ok(AgentParts { agents, budget_low, workspaces })
 }
 
-/// What the backlog is worked off with, by a process of its own that nobody stops.
-///
-/// # Errors
-/// A tool is set in a way that cannot work, or a persona lists one that there is not.
-pub(super) fn work_parts(
-    config: &Config,
-    roster: &Arc<Roster>,
-    store: &Store,
-    performer: &Arc<Performer>,
-    clock: &SharedClock,
-) -> anyhow::Result<work::Parts> {
-    let workspaces = Workspaces::new(config.data.join("workspaces"));
-    let toolbox = Arc::new(tools::toolbox(config, roster, performer, &workspaces)?);
-    Ok(work::Parts {
-        roster: roster.clone(),
+/// What the backlog needs in a process of its own that nobody stops.
+pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
+    work::Parts {
+        roster: agents.roster.clone(),
         settings: config.backlog.clone(),
         learnings: config.data.join("learnings.md"),
         store: store.clone(),
         relay: None,
-        performer: performer.clone(),
-        toolbox,
+        agents: agents.clone(),
         budgets: config.budgets.clone(),
         workspaces,
         clock: clock.clone(),
@@ -148,7 +178,7 @@ pub(super) fn work_parts(
         wake: Arc::new(Notify::new()),
         stop: CancellationToken::new(),
         kill: CancellationToken::new(),
-    })
+    }
 }
 
 /// Knows everything that this process was told in confidence.

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::domain::ids::PersonaSlug;
-use crate::domain::roster::Roster;
-use crate::domain::turn::TurnState;
-use crate::domain::usage::{CostGroup, CostLine};
-use crate::domain::work::Owner;
-use crate::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine};
-use crate::store::{ActivityKind, ItemChange, Store};
+use crate::features::backlog::model::Owner;
+use crate::features::backlog::store::ItemChange;
+use crate::features::chat::store::ActivityKind;
+use crate::store::Store;
+use kernel::agent::turn::TurnState;
+use kernel::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine};
+use kernel::ids::PersonaSlug;
+use kernel::money::{CostGroup, CostLine};
+use kernel::persona::roster::Roster;
 
 /// The store, with the names that people know.
 pub(super) struct OwnDoings {

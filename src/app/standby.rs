@@ -8,15 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{App, Setting};
-use crate::schedule::{self, Schedule};
-use crate::shutdown;
-use crate::store::{Store, StoreError};
-use crate::work::{self, Work};
+use crate::app::{AgentParts, App, Setting, shutdown};
+use crate::features::backlog::Work;
+use crate::features::schedule::Schedule;
+use crate::features::{backlog as work, schedule, standup};
+use crate::store::Store;
+use kernel::db::StoreError;
+use kernel::wakeup::Wakeup;
 
 /// How often the one that stands by tries to take over. The database lets the lock of a killed process go at once, so that with the time a
 /// start takes it is replaced well within 30 s (OPS-3).
@@ -79,17 +80,16 @@ impl Watch {
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            standup: super::terms(config, roster),
+            // What is to be carried out, the process that serves finds at its next look.
+            actions: standup::actions(super::terms(config, roster), &store, Wakeup::default(), None),
             store: store.clone(),
             platform: None,
             clock: clock.clone(),
-            // What is to be carried out, the process that serves finds at its next look.
-            wake: Arc::new(Notify::new()),
         });
         schedule.start(&tasks, stop.clone());
         let roster = Arc::new(roster.clone());
-        let (performer, _) = super::performer(config, &roster, &store, clock)?;
-        let parts = super::work_parts(config, &roster, &store, &Arc::new(performer), clock)?;
+        let AgentParts { agents, workspaces, .. } = super::agents(config, &roster, &store, clock)?;
+        let parts = super::work_parts(config, &store, &Arc::new(agents), workspaces, clock);
         Work::new(work::Parts { tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone(), ..parts }).start();
         Ok(Self { store, tasks, stop, kill })
     }

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::domain::ids::PersonaSlug;
-use crate::feeds::{FeedItem, FeedQuery, Reading};
-use crate::persona::turn::Readings;
-use crate::tools::FeedReader;
+use kernel::agent::Readings;
+use kernel::feeds::{FeedItem, FeedQuery, Reading};
+use kernel::ids::PersonaSlug;
+use kernel::tools::FeedReader;
 
 /// How far back a run is told of a feed, and how many items of it.
 const DAYS: TimeDelta = TimeDelta::days(7);

@@ -2,29 +2,38 @@
 
 use std::sync::Arc;
 
-use super::TeamFeeds;
+use crate::app::{LocalParts, TeamFeeds, local_tools};
 use crate::config::Config;
-use crate::domain::roster::Roster;
-use crate::persona::turn::Performer;
-use crate::tools::web::{SystemLookup, web_tools};
-use crate::tools::workspace::Workspaces;
-use crate::tools::{LocalParts, Toolbox, local_tools};
+use crate::store::Store;
+use kernel::agent::Readings;
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use kernel::tools::Toolbox;
+use kernel::tools::web::{SystemLookup, web_tools};
+use kernel::tools::workspace::Workspaces;
 
 /// All tools that there are by these settings.
 ///
 /// # Errors
 /// A tool is set in a way that cannot work, or a persona lists one that there is none of.
-pub(super) fn toolbox(config: &Config, roster: &Arc<Roster>, performer: &Performer, workspaces: &Workspaces) -> anyhow::Result<Toolbox> {
+pub(super) fn toolbox(
+    config: &Config,
+    roster: &Arc<Roster>,
+    store: &Store,
+    readings: &Readings,
+    workspaces: &Workspaces,
+    clock: &SharedClock,
+) -> anyhow::Result<Toolbox> {
     let mut tools = local_tools(LocalParts {
         workspaces: workspaces.clone(),
         work: config.work.clone(),
-        feeds: Arc::new(TeamFeeds { readings: performer.readings.clone() }),
-        store: performer.store.clone(),
+        feeds: Arc::new(TeamFeeds { readings: readings.clone() }),
+        store: store.clone(),
         roster: roster.clone(),
         people: super::people(config),
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
-    let toolbox = Toolbox::new(tools, performer.clock.clone());
+    let toolbox = Toolbox::new(tools, clock.clone());
     for persona in roster.personas() {
         toolbox.check_listed(&persona.tools).map_err(|unknown| anyhow::anyhow!("{} lists a tool wrongly: {unknown}", persona.name))?;
     }

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use super::setting;
 use crate::app;
-use crate::chat::attachments;
-use crate::clock::{Clock, SharedClock, SystemClock};
-use crate::domain::ids::{ChainId, ChannelId, MessageId, TurnId};
-use crate::domain::message::{Attachment, Channel, Place, Speaker};
-use crate::domain::usage::Purpose;
-use crate::persona::turn::{AgentAsk, Colleagues, TurnInput};
-use crate::shutdown;
-use crate::store::{FileText, Store};
+use crate::app::AgentParts;
+use crate::app::shutdown;
+use crate::cli::{Globals, setting};
+use crate::store::Store;
+use kernel::agent::Question;
+use kernel::chat::attachments;
+use kernel::chat::message::{Attachment, Speaker};
+use kernel::chat::store::FileText;
+use kernel::ids::{ChannelId, MessageId, TurnId};
+use kernel::money::Purpose;
+use kernel::time::{Clock, SharedClock, SystemClock};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -35,8 +36,8 @@ pub(super) struct Args {
     question: Vec<String>,
 }
 
-pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let config = setting::read_config(config)?;
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(globals)?;
     let roster = Arc::new(setting::read_roster(&config)?);
     let clock: SharedClock = Arc::new(SystemClock);
     let persona = match &args.persona {
@@ -46,34 +47,23 @@ pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<(
     let question = read_question(&args.question)?;
     let files = args.file.iter().map(|path| read_file(path, clock.as_ref())).collect::<anyhow::Result<Vec<_>>>()?;
     let store = Store::open_shared(&config.database_url, clock.now()).await?;
-    let (performer, _low) = app::performer(&config, &roster, &store, &clock)?;
-    let turn = TurnId::generate();
-    let here = Channel { id: ChannelId::new("terminal"), name: "terminal".into(), place: Place::Server };
-    let message = MessageId::new(format!("terminal-{turn}"));
-    let chain = ChainId::new(message.as_str());
-    let cancel = CancellationToken::new();
-    let input = TurnInput {
-        persona: &persona.slug,
-        purpose: Purpose::Other,
-        subject: turn.as_str(),
-        message: &message,
-        chain: &chain,
-        channel: &here,
-        asker: &Speaker::Person { id: "terminal".into(), name: "you".into() },
-        through: None,
-        answered: &[],
-        question: &question,
+    let AgentParts { agents, .. } = app::agents(&config, &roster, &store, &clock)?;
+    let subject = TurnId::generate();
+    let asker = Speaker::Person { id: "terminal".into(), name: "you".into() };
+    let question = Question {
         files: &files,
-        path: vec![persona.slug.clone()],
+        channel_name: "terminal",
+        ..Question::new(&persona.slug, (Purpose::Other, subject.as_str()), &asker, &question)
     };
-    let performing = performer.perform(&input, &Alone, &cancel);
-    tokio::pin!(performing);
+    let cancel = CancellationToken::new();
+    let answering = agents.answer(&question, &cancel);
+    tokio::pin!(answering);
     let reply = tokio::select! {
-        reply = &mut performing => reply,
+        reply = &mut answering => reply,
         () = shutdown::signalled() => {
             // The call is settled before the process ends.
             cancel.cancel();
-            performing.await
+            answering.await
         }
     };
     let reply = reply.map_err(|error| anyhow::anyhow!("{} did not answer: {error}", persona.name));
@@ -115,14 +105,4 @@ fn read_file(path: &Path, clock: &dyn Clock) -> anyhow::Result<FileText> {
         by: "you".into(),
         at: clock.now(),
     })
-}
-
-/// In the terminal a persona answers by itself.
-struct Alone;
-
-#[async_trait]
-impl Colleagues for Alone {
-    async fn ask(&self, _: &AgentAsk<'_>) -> String {
-        "Not asked: you are alone with the person here. Answer from what you know.".into()
-    }
 }

@@ -1,10 +1,8 @@
 //! `teamroom db`: what the database holds.
 
-use std::path::PathBuf;
-
-use super::setting;
-use crate::clock::{Clock, SystemClock};
+use crate::cli::{Globals, setting};
 use crate::store::Store;
+use kernel::time::{Clock, SystemClock};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -13,8 +11,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let config = setting::read_config(config)?;
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(globals)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let summary = store.summary().await;
     store.close().await;

@@ -1,18 +1,19 @@
 //! `teamroom doctor`: what is missing, each finding with its remedy.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::setting;
+use crate::adapters::discord;
+use crate::adapters::discord::Finding;
 use crate::app;
-use crate::clock::{Clock, SharedClock, SystemClock};
+use crate::app::AgentParts;
+use crate::cli::{Globals, setting};
 use crate::config::Config;
-use crate::discord::{self, Finding};
-use crate::domain::roster::Roster;
-use crate::feeds::FeedQuery;
-use crate::persona::load;
-use crate::persona::turn::PageEntry;
 use crate::store::Store;
+use kernel::agent::PageEntry;
+use kernel::feeds::FeedQuery;
+use kernel::persona::load;
+use kernel::persona::roster::Roster;
+use kernel::time::{Clock, SharedClock, SystemClock};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,8 +22,8 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let config = setting::read_config(file)?;
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_team_config(globals)?;
     let mut findings = vec![Finding::good("configuration: valid")];
     if let Some(roster) = check_personas(&config, &mut findings) {
         let roster = Arc::new(roster);
@@ -70,12 +71,12 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
         Ok(summary) => Finding::bad(format!("store: damaged ({}); keep the file and restore a backup", summary.damage.join("; "))),
         Err(error) => Finding::bad(format!("store: {error}")),
     });
-    match app::performer(config, roster, &store, &clock) {
+    match app::agents(config, roster, &store, &clock) {
         Err(error) => findings.push(Finding::bad(format!("{error:#}"))),
-        Ok((performer, _low)) => {
-            findings.push(Finding::good(performer.describe_models()));
+        Ok(AgentParts { agents, .. }) => {
+            findings.push(Finding::good(agents.describe_models()));
             let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
-            let page = performer.readings.read_page(&asked).await;
+            let page = agents.readings.read_page(&asked).await;
             findings.extend(page.into_iter().map(|entry| describe_feed(entry, roster)));
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::config;
-use crate::persona::load::BUILT_IN;
+use kernel::persona::load::BUILT_IN;
 
 /// The `.env.example` of this version. `tests/tidy.rs` holds it against the configuration.
 const ENV_EXAMPLE: &str = include_str!("../../.env.example");
@@ -65,14 +65,15 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::config::{Sources, load};
+    use crate::config::load;
+    use kernel::config::Sources;
 
     #[test]
     fn what_init_writes_loads_as_the_defaults_and_the_built_in_team() {
         let dir = tempfile::tempdir().expect("a directory");
         run(dir.path()).expect("written");
         let config = load(Sources { dir: dir.path().into(), ..Sources::default() }).expect("a configuration");
-        let roster = crate::persona::load::load(&config.personas).roster.expect("a roster");
+        let roster = kernel::persona::load::load(&config.personas).roster.expect("a roster");
         assert_eq!((config.team.as_str(), roster.personas().len()), ("Teamroom", 7));
     }
 

@@ -1,90 +1,171 @@
-//! The commands, one file each. They read arguments, call what does the work and print for people; they decide nothing themselves.
+//! The command line. Commands of the team come from its registry (`generated`); what only makes sense at a terminal has a file of its own here. They
+//! read arguments, call what does the work and print; they decide nothing themselves.
 
 mod ask;
 mod backlog;
+mod completions;
 mod db;
 mod doctor;
+mod generated;
 pub mod init;
-mod predictions;
 mod report;
 mod run;
 mod sandbox;
-mod schedule;
 mod setting;
 mod standup;
+mod terminal;
 mod trace;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::features;
+use kernel::commands::{Registry, Services};
 
 /// A team of AI personas in a chat server: one process, one account each.
 #[derive(Debug, Parser)]
 #[command(name = "teamroom", version, about)]
-pub struct Cli {
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Special,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+struct Globals {
     /// The configuration file; by default `teamroom.toml` here, if there is one.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    #[command(subcommand)]
-    command: Command,
+    /// Use the database of the sandbox in this directory. The default where there is no other.
+    #[arg(long = "sandbox", id = "use-sandbox", global = true)]
+    sandbox: bool,
 }
 
+/// Commands that are the command line's alone.
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Special {
     /// Run the team in a local chat server, with nothing to configure.
     Sandbox(sandbox::Args),
     /// Run the team on Discord.
     Run,
-    /// Write a commented configuration, `.env` and the personas into this directory; what is there stays.
+    /// Write a commented configuration, `.env` and the personas into this directory; existing files are kept.
     Init {
         /// Where to; by default here.
         #[arg(default_value = ".")]
         dir: PathBuf,
     },
-    /// Check configuration, personas, store, feeds, models, tokens and clock; each finding comes with its remedy.
+    /// Check configuration, personas, store, feeds, models, tokens and clock, and say how to fix what is wrong.
     Doctor(doctor::Args),
     /// Ask a persona here in the terminal, without a chat server.
     Ask(ask::Args),
-    /// Hold a standup and watch it, see how it stands, or steer it.
-    Standup(standup::Args),
-    /// Show the Day Report of today or of another day.
-    Report(report::Args),
-    /// Show the calls made in standups and how they turned out.
-    Predictions(predictions::Args),
     /// Show everything that was decided and done about a message.
     Trace(trace::Args),
-    /// Show and change what there is to be done, and watch it being done.
-    Backlog(backlog::Args),
-    /// Show and change what happens by the clock.
-    Schedule(schedule::Args),
     /// Show what is in the database and whether it is sound.
     Db(db::Args),
+    /// Print a script that completes commands in a shell.
+    Completions(completions::Args),
 }
 
-impl Cli {
-    /// Runs the command; what the process is to exit with.
-    ///
-    /// # Errors
-    /// What kept it from being done, for the person at the terminal.
-    pub async fn run(self) -> anyhow::Result<ExitCode> {
-        let config = self.config;
-        match self.command {
-            Command::Sandbox(args) => sandbox::run(config, args).await,
-            // On the heap: the start of the whole team is large.
-            Command::Run => Box::pin(run::run(config)).await,
-            Command::Init { dir } => init::run(&dir),
-            Command::Doctor(args) => doctor::run(config, args).await,
-            Command::Ask(args) => ask::run(config, args).await,
-            // Who waits for a standup is told how it ended.
-            Command::Standup(args) => return standup::run(config, args).await,
-            Command::Backlog(args) => return backlog::run(config, args).await,
-            Command::Report(args) => report::run(config, args).await,
-            Command::Predictions(args) => predictions::run(config, args).await,
-            Command::Trace(args) => trace::run(config, args).await,
-            Command::Schedule(args) => schedule::run(config, args).await,
-            Command::Db(args) => db::run(config, args).await,
-        }?;
-        Ok(ExitCode::SUCCESS)
+/// The commands of the team, without anything to run them on.
+fn registry(services: &Services) -> Registry {
+    // Nobody but the command line calls it here, which may do everything.
+    features::registry(services, Arc::new(|_, _, _| Ok(())))
+}
+
+/// Everything that the command line takes.
+fn command(registry: &Registry) -> clap::Command {
+    let generated = registry.commands().iter().filter(|spec| spec.surface.is_on_command_line()).map(generated::subcommand);
+    let command = Cli::command().subcommands(generated);
+    command.mut_subcommand("backlog", backlog::extend).mut_subcommand("standup", standup::extend).mut_subcommand("report", report::extend)
+}
+
+/// Runs what the arguments of this process ask for; what it is to exit with.
+///
+/// # Errors
+/// What kept it from being done, for the person at the terminal.
+pub async fn run() -> anyhow::Result<ExitCode> {
+    let registry = registry(&Services::new("This works only where the team runs. Give the command in the chat."));
+    let matches = command(&registry).get_matches();
+    let globals = Globals::from_arg_matches(&matches)?;
+    match matches.subcommand() {
+        Some(("backlog", group)) if let Some(("watch", matches)) = group.subcommand() => backlog::watch(&globals, group, matches).await,
+        Some(("backlog", group))
+            if let Some(("add", matches)) = group.subcommand()
+                && let Some(file) = matches.get_one::<PathBuf>("file") =>
+        {
+            backlog::add_file(&globals, group, file).await
+        }
+        Some(("standup", group)) if let Some(("run", matches)) = group.subcommand() => standup::run(&globals, matches).await,
+        Some(("report", matches)) if matches.subcommand().is_none() => report::run(&globals, matches).await,
+        Some((name, matches)) if registry.commands().iter().any(|spec| spec.name == name && spec.surface.is_on_command_line()) => {
+            generated::run(&globals, &registry, name, matches).await
+        }
+        _ => run_special(Cli::from_arg_matches(&matches)?, &registry).await,
+    }
+}
+
+async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> {
+    let globals = cli.globals;
+    match cli.command {
+        Special::Sandbox(args) => sandbox::run(globals.config, args).await,
+        // On the heap: the start of the whole team is large.
+        Special::Run => Box::pin(run::run(&globals)).await,
+        Special::Init { dir } => init::run(&dir),
+        Special::Doctor(args) => doctor::run(&globals, args).await,
+        Special::Ask(args) => ask::run(&globals, args).await,
+        Special::Trace(args) => trace::run(&globals, args).await,
+        Special::Db(args) => db::run(&globals, args).await,
+        Special::Completions(args) => {
+            completions::print(&args, &mut command(registry));
+            Ok(())
+        }
+    }?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str]) -> Result<clap::ArgMatches, clap::Error> {
+        let registry = registry(&Services::new("not here"));
+        command(&registry).try_get_matches_from(std::iter::once(&"teamroom").chain(args))
+    }
+
+    #[test]
+    fn the_command_line_has_no_contradictions() {
+        command(&registry(&Services::new("not here"))).debug_assert();
+    }
+
+    #[test]
+    fn every_command_of_the_team_can_be_given_here() {
+        for args in [
+            &["costs", "--json"][..],
+            &["costs", "--since", "this-week"],
+            &["team", "list"],
+            &["team", "pause", "vince", "--json"],
+            &["status", "--sandbox"],
+            &["halt"],
+            &["standup", "show"],
+            &["standup", "run", "--channel", "ops"],
+            &["report"],
+            &["report", "2026-03-31", "--markdown"],
+            &["report", "today", "--json"],
+            &["report", "show", "2026-03-31"],
+            &["backlog", "add", "Tidy up", "--criterion", "a", "--criterion", "b"],
+            &["backlog", "add", "--file", "items.json"],
+            &["backlog", "watch", "--until-idle", "--json"],
+            &["schedule", "next", "standup", "--count", "2"],
+        ] {
+            assert!(parse(args).is_ok(), "{args:?}: {}", parse(args).unwrap_err());
+        }
+        for args in [&["backlog"][..], &["backlog", "add"], &["backlog", "add", "x", "--file", "y"], &["ask"], &["team", "show"]] {
+            assert!(parse(args).is_err(), "{args:?}");
+        }
     }
 }

@@ -1,19 +1,18 @@
 //! `teamroom run`: the team on Discord.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::setting;
-use crate::app::{self, Setting};
-use crate::clock::SystemClock;
-use crate::telemetry;
+use crate::app;
+use crate::app::{Setting, telemetry};
+use crate::cli::{Globals, setting};
+use kernel::time::SystemClock;
 
 /// How long to wait for identities before it is said which are missing; they go on connecting.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-pub(super) async fn run(file: Option<PathBuf>) -> anyhow::Result<()> {
-    let config = setting::read_config(file)?;
+pub(super) async fn run(globals: &Globals) -> anyhow::Result<()> {
+    let config = setting::read_team_config(globals)?;
     let roster = setting::read_roster(&config)?;
     telemetry::start_logs(&config.server)?;
     let setting = Setting { config, roster, clock: Arc::new(SystemClock) };

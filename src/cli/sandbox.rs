@@ -9,14 +9,14 @@ use std::time::Duration;
 use anyhow::Context;
 use secrecy::SecretString;
 
-use super::setting;
-use crate::app::{App, Setting};
-use crate::clock::SystemClock;
-use crate::config::{Config, ServerSettings};
-use crate::conversation::EVERYBODY;
-use crate::domain::roster::Roster;
-use crate::sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
-use crate::{shutdown, telemetry};
+use crate::adapters::http::settings::ServerSettings;
+use crate::app::{App, Setting, shutdown, telemetry};
+use crate::cli::setting;
+use crate::config::Config;
+use crate::features::chat::EVERYBODY;
+use kernel::persona::roster::Roster;
+use kernel::time::SystemClock;
+use sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
 
 /// Where the page is unless somebody says otherwise or has taken it.
 const PORT: u16 = 4800;
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Args {
     /// Where the chat server and the team keep their state; with `DATABASE_URL` set, the team keeps its own there.
-    #[arg(long, default_value = ".teamroom/sandbox")]
+    #[arg(long, default_value = setting::SANDBOX)]
     dir: PathBuf,
     /// The port on 127.0.0.1; 0 takes any. By default 4800, or any if that is taken.
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let mut config = setting::read_config_with(file, [("data", args.dir.display().to_string())])?;
+    let mut config = setting::read_config_with(file, "data", args.dir.display().to_string())?;
     let roster = setting::read_roster(&config)?;
     quieten(&mut config.server);
     telemetry::start_logs(&config.server)?;
@@ -79,7 +79,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     announce(&args, &sandbox, Some(&app))?;
     if args.terminal {
         let person = sandbox.people().into_iter().next().expect("a sandbox has at least one person");
-        crate::sandbox::terminal::run(sandbox.api_url(), person.token).await?;
+        sandbox::terminal::run(sandbox.api_url(), person.token).await?;
         app.stop_within(Duration::from_secs(2)).await;
     } else {
         app.run(PATIENCE).await?;

@@ -4,21 +4,62 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::config::{self, Config, Sources};
-use crate::domain::roster::Roster;
-use crate::persona::load;
+use crate::cli::Globals;
+use crate::config;
+use crate::config::Config;
+use kernel::config::Sources;
+use kernel::persona::load;
+use kernel::persona::roster::Roster;
 
-/// Reads the configuration from the file, `.env` and the environment of this process.
-pub(super) fn read_config(file: Option<PathBuf>) -> anyhow::Result<Config> {
-    read_config_with(file, [])
+/// Where `teamroom sandbox` keeps the team's files.
+pub(super) const SANDBOX: &str = ".teamroom/sandbox";
+
+/// Reads the configuration from the file, `.env` and the environment of this process. Where nothing but the sandbox's database is there, that one is
+/// used.
+pub(super) fn read_config(globals: &Globals) -> anyhow::Result<Config> {
+    let sources = read_sources(globals.config.clone())?;
+    let sandbox = globals.sandbox || has_only_sandbox(&sources);
+    load(sources, sandbox)
 }
 
-/// The same with values from the command line, by the dotted names of their keys.
-pub(super) fn read_config_with<const N: usize>(file: Option<PathBuf>, overrides: [(&str, String); N]) -> anyhow::Result<Config> {
-    let dir = std::env::current_dir().context("this directory cannot be read")?;
-    let mut sources = Sources::from_process(dir, file)?;
-    sources.overrides = overrides.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+/// The same for commands that are about the team itself: the sandbox's database is used only if it is asked for.
+pub(super) fn read_team_config(globals: &Globals) -> anyhow::Result<Config> {
+    load(read_sources(globals.config.clone())?, globals.sandbox)
+}
+
+/// The same with a value from the command line, by the dotted name of its key.
+pub(super) fn read_config_with(file: Option<PathBuf>, key: &str, value: String) -> anyhow::Result<Config> {
+    let mut sources = read_sources(file)?;
+    sources.overrides.insert(key.to_owned(), value);
     Ok(config::load(sources)?)
+}
+
+fn read_sources(file: Option<PathBuf>) -> anyhow::Result<Sources> {
+    let dir = std::env::current_dir().context("this directory cannot be read")?;
+    Ok(Sources::from_process(dir, file)?)
+}
+
+fn load(mut sources: Sources, sandbox: bool) -> anyhow::Result<Config> {
+    if sandbox {
+        sources.overrides.insert("data".to_owned(), SANDBOX.to_owned());
+    }
+    Ok(config::load(sources)?)
+}
+
+/// Whether nobody named a database or a directory for one, and there is none but the sandbox's.
+fn has_only_sandbox(sources: &Sources) -> bool {
+    let is_set = |name: &str| sources.env.get(name).is_some_and(|value| !value.trim().is_empty());
+    if ["DATABASE_URL", "DATABASE_URL_FILE", "TEAMROOM_DATA"].into_iter().any(is_set) {
+        return false;
+    }
+    let file = sources.file.clone().unwrap_or_else(|| sources.dir.join("teamroom.toml"));
+    let names_data = match std::fs::read_to_string(file) {
+        // What cannot be parsed is told by the reading that follows.
+        Ok(text) => text.parse::<toml::Table>().map_or(true, |table| table.contains_key("data")),
+        Err(_) => false,
+    };
+    let is_there = |data: &str| sources.dir.join(data).join("teamroom.db").exists();
+    !names_data && !is_there(".teamroom") && is_there(SANDBOX)
 }
 
 /// Loads the personas. Files that are refused are told on standard error; the others make the team.
@@ -32,4 +73,45 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
         eprintln!("{stranger}");
     }
     Ok(roster)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(dir: &tempfile::TempDir, env: &[(&str, &str)]) -> Sources {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        Sources { dir: dir.path().into(), env, ..Sources::default() }
+    }
+
+    fn touch(dir: &tempfile::TempDir, path: &str, text: &str) {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn the_sandbox_is_meant_where_nothing_else_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!has_only_sandbox(&sources(&dir, &[])), "there is none");
+        touch(&dir, ".teamroom/sandbox/teamroom.db", "");
+        assert!(has_only_sandbox(&sources(&dir, &[])));
+        assert!(has_only_sandbox(&sources(&dir, &[("DATABASE_URL", "")])));
+        assert!(!has_only_sandbox(&sources(&dir, &[("DATABASE_URL", "postgres://x")])));
+        assert!(!has_only_sandbox(&sources(&dir, &[("TEAMROOM_DATA", "elsewhere")])));
+        touch(&dir, "teamroom.toml", "team = 'Ours'");
+        assert!(has_only_sandbox(&sources(&dir, &[])));
+        touch(&dir, "teamroom.toml", "data = 'elsewhere'");
+        assert!(!has_only_sandbox(&sources(&dir, &[])));
+        touch(&dir, "teamroom.toml", "");
+        touch(&dir, ".teamroom/teamroom.db", "");
+        assert!(!has_only_sandbox(&sources(&dir, &[])), "the team has one of its own");
+    }
+
+    #[test]
+    fn the_files_of_the_sandbox_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = load(sources(&dir, &[]), true).unwrap();
+        assert_eq!(config.data, dir.path().join(SANDBOX));
+    }
 }

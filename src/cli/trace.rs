@@ -1,14 +1,13 @@
 //! `teamroom trace`: everything that was decided and done about a message.
 
-use std::path::PathBuf;
-
 use chrono::{DateTime, Utc};
 
-use super::setting;
-use crate::clock::{Clock, SystemClock};
-use crate::domain::message::Speaker;
-use crate::domain::turn::Trigger;
-use crate::store::{Store, Trace};
+use crate::cli::{Globals, setting};
+use crate::features::chat::store::Trace;
+use crate::store::Store;
+use kernel::agent::turn::Trigger;
+use kernel::chat::message::Speaker;
+use kernel::time::{Clock, SystemClock};
 
 /// Longer texts are cut; the whole stands in the channel.
 const SHOWN: usize = 160;
@@ -17,17 +16,28 @@ const SHOWN: usize = 160;
 pub(super) struct Args {
     /// The id of a person's message, or of one of ours.
     message: String,
+    /// Print JSON: a list of lines.
+    #[arg(long)]
+    json: bool,
 }
 
-pub(super) async fn run(config: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let config = setting::read_config(config)?;
+pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
+    let config = setting::read_config(globals)?;
     let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
     let trace = store.trace(&args.message.as_str().into()).await;
     store.close().await;
-    let trace = trace?
-        .ok_or_else(|| anyhow::anyhow!("nothing is known of message {} in {}; set DATABASE_URL to another database, such as sqlite:.teamroom/sandbox/teamroom.db for the sandbox", args.message, store.place()))?;
-    for line in lines(&trace) {
-        println!("{line}");
+    let trace = trace?.ok_or_else(|| {
+        anyhow::anyhow!(
+            "nothing is known of message {} in {}; add --sandbox for the sandbox, or set DATABASE_URL to another database",
+            args.message,
+            store.place()
+        )
+    })?;
+    let lines = lines(&trace);
+    if args.json {
+        println!("{}", serde_json::json!(lines));
+    } else {
+        println!("{}", lines.join("\n"));
     }
     Ok(())
 }
@@ -46,7 +56,7 @@ fn lines(trace: &Trace) -> Vec<String> {
         ));
         if let (Some(decision), Some(at)) = (&row.decision, row.decided_at) {
             let who = if decision.responders.is_empty() { "nobody".to_owned() } else { names(&decision.responders) };
-            lines.push(format!("{}  decided: {who} ({})", time(at), decision.reason.explain()));
+            lines.push(format!("{}  decided: {who} ({})", time(at), decision.explain()));
         }
         lines.extend(row.edited_at.map(|at| format!("{}  edited", time(at))));
         lines.extend(row.deleted_at.map(|at| format!("{}  deleted", time(at))));
@@ -116,7 +126,7 @@ fn lines(trace: &Trace) -> Vec<String> {
     lines
 }
 
-fn names(slugs: &[crate::domain::ids::PersonaSlug]) -> String {
+fn names(slugs: &[kernel::ids::PersonaSlug]) -> String {
     slugs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

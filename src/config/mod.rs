@@ -3,63 +3,47 @@
 //! Everything is validated here and all errors are told at once; the rest of the crate sees plain values. This folder does no I/O but
 //! reading the configuration itself.
 
-mod backlog;
-mod budget;
-mod chat;
-mod discord;
-mod guard;
-mod models;
-mod reader;
-mod schedules;
-mod server;
-mod standup;
-mod tools;
-
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::domain::ids::PersonaSlug;
-use crate::domain::roster::Roster;
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::Roster;
 
-pub use backlog::BacklogSettings;
-pub use budget::Budgets;
-pub use chat::{ChannelRules, ChatSettings, FallbackAnswer};
-pub use discord::DiscordSettings;
-pub use guard::GuardLimits;
-pub use models::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
-pub use reader::{ConfigError, ConfigErrors, Sources};
-pub use schedules::ScheduleSettings;
-pub use server::{LogFormat, ServerSettings};
-pub use standup::StandupSettings;
-pub use tools::{ListedHost, SearchEngine, SearchSettings, ToolSettings};
+use kernel::config::{ConfigErrors, Reader, Section, Sources, find_nearest, settings};
+use kernel::llm::budget::Budgets;
+use kernel::llm::settings::ModelSettings;
+use kernel::tools::settings::ToolSettings;
 
-pub(crate) use reader::find_nearest;
-use reader::{Reader, Section};
+use crate::adapters::discord::settings::DiscordSettings;
+use crate::adapters::http::settings::ServerSettings;
+use crate::features;
+use crate::features::backlog::settings::BacklogSettings;
+use crate::features::chat::settings::{ChatSettings, GuardLimits};
+use crate::features::schedule::settings::ScheduleSettings;
+use crate::features::standup::settings::StandupSettings;
 
-/// The whole configuration, valid.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// The team's name, for prompts and pages.
-    pub team: String,
-    /// Where `personas/*.md` lie.
-    pub personas: PathBuf,
-    /// Where the team keeps its files; the SQLite database too, unless `database_url` says otherwise.
-    pub data: PathBuf,
-    /// The directory that feeds of kind `git` and `files` are relative to.
-    pub work: PathBuf,
-    /// `postgres://…` or `sqlite:…`; by default `sqlite:<data>/teamroom.db`. From `DATABASE_URL`.
-    pub database_url: SecretString,
-    pub chat: ChatSettings,
-    pub guard: GuardLimits,
-    pub schedules: ScheduleSettings,
-    pub standup: StandupSettings,
-    pub backlog: BacklogSettings,
-    pub models: ModelSettings,
-    pub budgets: Budgets,
-    pub tools: ToolSettings,
-    pub discord: DiscordSettings,
-    pub server: ServerSettings,
+settings! {
+    /// The whole configuration, valid.
+    #[derive(Debug, Clone)]
+    pub struct Config {
+        team: String = "Teamroom".into(), "What the team is called, in prompts and on pages.";
+        personas: PathBuf = "personas".into(), "Where the persona files are. Without such a folder the built-in team is used.";
+        data: PathBuf = ".teamroom".into(), "Where the team keeps its files and, by default, its database.";
+        work: PathBuf = ".".into(), "The directory whose git history and knowledge/ folder the personas' feeds read.";
+        schedules: ScheduleSettings = ScheduleSettings::default(), by read_schedules;
+        chat: ChatSettings = ChatSettings::default(), table ChatSettings::read;
+        guard: GuardLimits = GuardLimits::default(), table GuardLimits::read;
+        standup: StandupSettings = StandupSettings::default(), table StandupSettings::read;
+        backlog: BacklogSettings = BacklogSettings::default(), table BacklogSettings::read;
+        models: ModelSettings = ModelSettings::default(), table ModelSettings::read_all;
+        budgets: Budgets = Budgets::default(), table Budgets::read;
+        tools: ToolSettings = ToolSettings::default(), table ToolSettings::read;
+        discord: DiscordSettings = DiscordSettings::default(), table DiscordSettings::read;
+        server: ServerSettings = ServerSettings::default(), table ServerSettings::read;
+        /// `postgres://…` or `sqlite:…`; by default `sqlite:<data>/teamroom.db`. From `DATABASE_URL`.
+        database_url: SecretString = SecretString::default();
+    }
 }
 
 /// Reads and checks everything.
@@ -69,7 +53,7 @@ pub struct Config {
 pub fn load(sources: Sources) -> Result<Config, ConfigErrors> {
     let dir = sources.dir.clone();
     let mut reader = Reader::new(sources);
-    let config = Config::read(&mut reader.root(), &dir);
+    let config = Config::read_in(&dir, &mut reader.root());
     reader.finish().map(|()| config)
 }
 
@@ -85,39 +69,20 @@ pub fn default_env(personas: &[PersonaSlug]) -> String {
 
 fn describe(personas: &[PersonaSlug]) -> Reader {
     let mut reader = Reader::describing(personas.iter().map(DiscordSettings::token_variable));
-    Config::read(&mut reader.root(), std::path::Path::new(""));
+    Config::read_in(Path::new(""), &mut reader.root());
     reader
 }
 
 impl Config {
-    fn read(root: &mut Section<'_>, dir: &std::path::Path) -> Self {
-        let team = root.read("team", "Teamroom".to_owned(), "What the team is called, in prompts and on pages.");
-        let personas = root.read(
-            "personas",
-            PathBuf::from("personas"),
-            "Where the persona files are. Without such a folder the built-in team is used.",
-        );
-        let data = root.read("data", PathBuf::from(".teamroom"), "Where the team keeps its files and, by default, its database.");
-        let work = root.read("work", PathBuf::from("."), "The directory whose git history and knowledge/ folder the personas' feeds read.");
-        let data = dir.join(data);
-        let schedules = ScheduleSettings::read(root);
-        Self {
-            team,
-            personas: dir.join(personas),
-            work: dir.join(work),
-            chat: ChatSettings::read(&mut root.section("chat")),
-            guard: GuardLimits::read(&mut root.section("guard")),
-            standup: StandupSettings::read(&mut root.section("standup"), schedules.zone),
-            backlog: BacklogSettings::read(&mut root.section("backlog")),
-            schedules,
-            models: ModelSettings::read(&mut root.section("models")),
-            budgets: Budgets::read(&mut root.section("budgets")),
-            tools: ToolSettings::read(&mut root.section("tools")),
-            discord: DiscordSettings::read(&mut root.section("discord")),
-            server: ServerSettings::read(&mut root.section("server")),
-            database_url: read_database_url(root).unwrap_or_else(|| format!("sqlite:{}", data.join("teamroom.db").display()).into()),
-            data,
+    /// `dir` is where relative paths begin.
+    fn read_in(dir: &Path, root: &mut Section<'_>) -> Self {
+        let mut config = Self::read(root);
+        for path in [&mut config.personas, &mut config.data, &mut config.work] {
+            *path = dir.join(&*path);
         }
+        let database = || format!("sqlite:{}", config.data.join("teamroom.db").display()).into();
+        config.database_url = read_database_url(root).unwrap_or_else(database);
+        config
     }
 
     /// What the configuration says of personas that the roster does not have. The rest of the team works all the same, so these are
@@ -148,6 +113,10 @@ impl Config {
     }
 }
 
+fn read_schedules(root: &mut Section<'_>) -> ScheduleSettings {
+    ScheduleSettings::read(root, &features::actions())
+}
+
 fn read_database_url(root: &mut Section<'_>) -> Option<SecretString> {
     let about =
         "The database: postgres://user:password@host/name, or sqlite:path/of/the/file. Not set: a file in the team's data directory.";
@@ -160,4 +129,4 @@ fn read_database_url(root: &mut Section<'_>) -> Option<SecretString> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
-use teamroom::clock::ManualClock;
-use teamroom::domain::persona::{FeedSpec, Persona, StandupRole, Tier};
-use teamroom::domain::roster::Roster;
-use teamroom::feeds::{self, Feed};
-use teamroom::persona::offline::{OfflineAnswer, OfflineQuestion, compose};
-use teamroom::persona::retrieval::ChannelFile;
+use kernel::agent::offline::{OfflineAnswer, OfflineQuestion, compose};
+use kernel::feeds;
+use kernel::feeds::Feed;
+use kernel::memory::retrieval::ChannelFile;
+use kernel::persona::roster::Roster;
+use kernel::persona::{FeedSpec, Persona, StandupRole, Tier};
+use kernel::time::ManualClock;
 
 use crate::support::{history, nothing};
 

@@ -5,28 +5,32 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::Tz;
+use kernel::agent::{Agents, RunError};
+use kernel::chat::message::{Channel, Place};
+use kernel::config::Sources;
+use kernel::feeds::condition::{Comparison, SettlingRule};
+use kernel::ids::PersonaSlug;
+use kernel::llm::ModelError;
+use kernel::llm::settings::ProviderKind;
+use kernel::money::{CostGroup, TokenUsage};
+use kernel::persona::roster::Roster;
+use kernel::persona::{file, load};
+use kernel::time::{ManualClock, SharedClock};
 use secrecy::SecretString;
 use serde_json::json;
-use teamroom::app;
-use teamroom::clock::{ManualClock, SharedClock};
-use teamroom::config::{self, ProviderKind, Sources};
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingState, StandupTerms};
-use teamroom::domain::message::{Channel, Place};
-use teamroom::domain::page::{PageFeed, PageReading, PageValue, SharedPage};
-use teamroom::domain::prediction::{Answer, Call, Comparison, Scoreboard, SettlingRule};
-use teamroom::domain::report::ValueChange;
-use teamroom::domain::roster::Roster;
-use teamroom::domain::signal::Direction;
-use teamroom::domain::tension::CrossCheck;
-use teamroom::domain::usage::{CostGroup, TokenUsage};
-use teamroom::llm::ModelError;
-use teamroom::persona::standup::{CallAsked, ConcludeAsked, Conclusion, QuestionAsked, ReportAsked};
-use teamroom::persona::turn::{Performer, TurnError};
-use teamroom::persona::{file, load};
+use teamroom::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingState};
+use teamroom::features::meeting::signal::Direction;
+use teamroom::features::standup::StandupTerms;
+use teamroom::features::standup::model::page::{PageFeed, PageReading, PageValue, SharedPage};
+use teamroom::features::standup::model::prediction::{Answer, Call, Scoreboard};
+use teamroom::features::standup::model::report::ValueChange;
+use teamroom::features::standup::model::tension::CrossCheck;
+use teamroom::features::standup::turns::{CallAsked, ConcludeAsked, Conclusion, QuestionAsked, ReportAsked, Turns};
 use teamroom::store::Store;
+use teamroom::{app, config};
 use tokio_util::sync::CancellationToken;
 
+use crate::support::migrated;
 use crate::support::model::{Script, ScriptedModel};
 use crate::support::team::use_model;
 
@@ -40,7 +44,7 @@ fn now() -> DateTime<Utc> {
 
 /// The built-in team with its standup, in front of a scripted model.
 struct Stage {
-    performer: Performer,
+    agents: Agents,
     meeting: Meeting,
     page: SharedPage,
     rule: SettlingRule,
@@ -59,16 +63,16 @@ impl Stage {
         if let Some((model, kind)) = model {
             use_model(&mut config, kind, model);
         }
-        let url = SecretString::from(format!("sqlite:{}", dir.path().join("teamroom.db").display()));
+        let url = SecretString::from(migrated::sqlite(&dir.path().join("teamroom.db")));
         let store = Store::open(&url, now()).await.expect("the store opens");
         let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()));
         let roster = Arc::new(Roster::new(personas.map(|persona| persona.expect("a persona")).collect()).expect("a roster"));
         let clock: SharedClock = Arc::new(ManualClock::new(now()));
-        let (performer, _) = app::performer(&config, &roster, &store, &clock).expect("a performer");
-        Self { performer, meeting: meeting(), page: page(), rule: rule(), _dir: dir }
+        let agents = app::agents(&config, &roster, &store, &clock).expect("the agents").agents;
+        Self { agents, meeting: meeting(), page: page(), rule: rule(), _dir: dir }
     }
 
-    async fn report(&self, cancel: &CancellationToken) -> Result<Contribution, TurnError> {
+    async fn report(&self, cancel: &CancellationToken) -> Result<Contribution, RunError> {
         let asked = ReportAsked {
             persona: &PersonaSlug::from("vince"),
             meeting: &self.meeting,
@@ -85,7 +89,7 @@ impl Stage {
             rated: (0, 0),
             delta_context: true,
         };
-        self.performer.report(&asked, cancel).await
+        Turns::new(&self.agents).report(&asked, cancel).await
     }
 
     async fn call(&self) -> Call {
@@ -98,7 +102,7 @@ impl Stage {
             question: self.question(),
             scoreboard: &Scoreboard::default(),
         };
-        self.performer.call(&asked, &CancellationToken::new()).await
+        Turns::new(&self.agents).call(&asked, &CancellationToken::new()).await
     }
 
     async fn conclude(&self) -> Conclusion {
@@ -114,7 +118,7 @@ impl Stage {
             open: &[],
             people: &[],
         };
-        self.performer.conclude(&asked, &CancellationToken::new()).await
+        Turns::new(&self.agents).conclude(&asked, &CancellationToken::new()).await
     }
 
     fn question(&self) -> QuestionAsked<'_> {
@@ -125,13 +129,13 @@ impl Stage {
     /// Calls and tokens that the ledger has under `standup`.
     async fn ledger(&self) -> (u64, TokenUsage) {
         let day = TimeDelta::days(1);
-        let lines = self.performer.store.costs(now() - day, now() + day, CostGroup::Purpose).await.expect("the ledger");
+        let lines = self.agents.store.costs(now() - day, now() + day, CostGroup::Purpose).await.expect("the ledger");
         lines.iter().find(|line| line.key == "standup").map(|line| (line.calls, line.usage)).unwrap_or_default()
     }
 }
 
 fn meeting() -> Meeting {
-    let terms = StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30) };
+    let terms = StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30), budget: None };
     let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server };
     Meeting { id: "meeting-1".into(), state: MeetingState::Running, ..terms.call(channel, CalledBy::CommandLine, now()) }
 }
@@ -159,7 +163,7 @@ fn rule() -> SettlingRule {
     SettlingRule { feed, value, unit, comparison: Comparison::Below, threshold: 500.0 }
 }
 
-async fn reported(script: Script, kind: ProviderKind) -> (Result<Contribution, TurnError>, usize) {
+async fn reported(script: Script, kind: ProviderKind) -> (Result<Contribution, RunError>, usize) {
     let model = ScriptedModel::start().await;
     model.on(move |_| script.clone());
     let stage = Stage::with(&model, kind).await;
@@ -206,9 +210,9 @@ async fn a_report_without_signals_is_a_report() {
 async fn a_refusal_is_an_error_and_never_a_report() {
     for kind in BOTH {
         let (said, _) = reported(Script::Filtered, kind).await;
-        assert!(matches!(said, Err(TurnError::Model(ModelError::Refused { .. }))), "{said:?}");
+        assert!(matches!(said, Err(RunError::Model(ModelError::Refused { .. }))), "{said:?}");
         let (said, _) = reported(Script::say(r#"{"refusal": "I cannot help with that."}"#), kind).await;
-        assert!(matches!(said, Err(TurnError::Nothing)), "{said:?}");
+        assert!(matches!(said, Err(RunError::Nothing)), "{said:?}");
     }
 }
 
@@ -216,7 +220,7 @@ async fn a_refusal_is_an_error_and_never_a_report() {
 async fn an_empty_answer_is_nothing() {
     for script in [Script::Empty, Script::say("\u{200b}\u{2060}"), Script::say(" \n")] {
         let (said, asked) = reported(script, ProviderKind::OpenAi).await;
-        assert!(matches!(said, Err(TurnError::Nothing)), "{said:?}");
+        assert!(matches!(said, Err(RunError::Nothing)), "{said:?}");
         assert_eq!(asked, 2, "an empty answer is asked for once more");
     }
 }
@@ -234,7 +238,7 @@ async fn of_a_truncated_stream_whole_sentences_are_kept() {
         let said = said.expect("a report");
         assert_eq!((said.text.as_str(), said.partial, asked), ("Latency rose to 840 ms.", true, 2));
         let (said, _) = reported(Script::CutOff, kind).await;
-        assert!(matches!(said, Err(TurnError::Model(ModelError::Truncated { .. }))), "no sentence was whole: {said:?}");
+        assert!(matches!(said, Err(RunError::Model(ModelError::Truncated { .. }))), "no sentence was whole: {said:?}");
     }
 }
 
@@ -281,7 +285,7 @@ async fn at_the_time_limit_nothing_said_is_cancelled() {
         model.wait_for(1).await;
         limit.cancel();
     });
-    assert!(matches!(said, Err(TurnError::Cancelled)), "{said:?}");
+    assert!(matches!(said, Err(RunError::Cancelled)), "{said:?}");
 }
 
 #[tokio::test]

@@ -7,14 +7,16 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 
-use super::on_one_line;
-use crate::clock::{Clock, SystemClock};
-use crate::domain::ids::WorkItemId;
-use crate::domain::work::{WorkItem, WorkStatus};
-use crate::shutdown;
-use crate::store::{Store, StoreError};
-use crate::work::desk::Backlog;
-use crate::work::render::{describe_change, name_of_owner};
+use crate::app::shutdown;
+use crate::cli::terminal::on_one_line;
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::render::{describe_change, name_of_owner};
+use crate::features::backlog::service::Backlog;
+use crate::store::Store;
+use kernel::commands::parse_duration;
+use kernel::db::StoreError;
+use kernel::ids::WorkItemId;
+use kernel::time::{Clock, SystemClock};
 
 /// How often the store is looked at.
 const LOOK: Duration = Duration::from_millis(500);
@@ -31,7 +33,7 @@ pub(super) struct Args {
     #[arg(long)]
     until_idle: bool,
     /// End after this time, such as 10s or 5m; with --until-idle and work left, exit code 1.
-    #[arg(long = "for", value_name = "TIME", value_parser = parse_time)]
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
     limit: Option<Duration>,
 }
 
@@ -88,7 +90,7 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
         return;
     }
     let owner = name_of_owner(&item.owner, backlog.roster());
-    let wait = item.wait.as_ref().map(crate::domain::work::Wait::describe);
+    let wait = item.wait.as_ref().map(crate::features::backlog::model::Wait::describe);
     let why = wait.or_else(|| item.outcome.clone()).map_or(String::new(), |why| format!(" — {}", on_one_line(&why)));
     println!("{}  #{}  {}  {owner}: {}{why}", at.format("%H:%M:%S"), item.short_id(), describe_change(from, to), on_one_line(&item.what));
 }
@@ -96,31 +98,4 @@ fn print(backlog: &Backlog, item: &WorkItem, from: Option<WorkStatus>, to: WorkS
 async fn is_idle(store: &Store) -> Result<bool, StoreError> {
     let counts = store.count_items(SystemClock.now()).await?;
     Ok([WorkStatus::New, WorkStatus::Ready, WorkStatus::InProgress].into_iter().all(|status| counts.of(status) == 0))
-}
-
-fn parse_time(given: &str) -> Result<Duration, String> {
-    let unknown = || format!("\"{given}\" is no time; write it as 500ms, 10s, 5m or 1h");
-    let (number, unit) = given.split_at(given.find(|c: char| !c.is_ascii_digit()).ok_or_else(unknown)?);
-    let milliseconds = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return Err(unknown()),
-    };
-    number.parse::<u64>().ok().and_then(|number| number.checked_mul(milliseconds)).map(Duration::from_millis).ok_or_else(unknown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_has_a_number_and_a_unit() {
-        assert_eq!(parse_time("10s"), Ok(Duration::from_secs(10)));
-        assert_eq!(parse_time("500ms"), Ok(Duration::from_millis(500)));
-        for bad in ["", "10", "s", "10 days", "-1s", "99999999999999999999h"] {
-            assert!(parse_time(bad).is_err(), "{bad}");
-        }
-    }
 }

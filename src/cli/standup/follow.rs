@@ -6,28 +6,26 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::transcript::Transcript;
-use super::{INTERRUPTED, judge, name_of};
-use crate::app;
+use crate::app::shutdown;
 use crate::cli::report;
-use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
-use crate::domain::ids::MeetingId;
-use crate::domain::meeting::{CalledBy, Meeting, MeetingState, Seat};
-use crate::domain::message::{Channel, Place};
-use crate::domain::roster::Roster;
-use crate::domain::schedule::JobAction;
-use crate::schedule::find_channel;
-use crate::shutdown;
-use crate::store::{Called, Store};
+use crate::cli::standup::transcript::Transcript;
+use crate::cli::standup::{INTERRUPTED, judge, name_of};
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Seat};
+use crate::features::meeting::store::Called;
+use crate::features::standup::commands::StandupCommands;
+use crate::store::Store;
+use kernel::ids::MeetingId;
+use kernel::persona::roster::Roster;
+use kernel::time::{Clock, SystemClock};
 
 /// How often the store is looked at.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Calls a standup in its channel and prints it as it goes. Ctrl-C ends the watching, not the standup.
-pub(super) async fn call_and_follow(config: &Config, roster: &Roster, store: &Store, channel: Option<&str>) -> anyhow::Result<ExitCode> {
-    let channel = get_channel(config, store, channel).await?;
-    let meeting = app::terms(config, roster).call(channel, CalledBy::CommandLine, SystemClock.now());
+pub(super) async fn call_and_follow(standups: &StandupCommands, channel: Option<&str>) -> anyhow::Result<ExitCode> {
+    let StandupCommands { store, roster, terms, .. } = standups;
+    let channel = standups.get_channel(channel).await?;
+    let meeting = terms.call(channel, CalledBy::CommandLine, SystemClock.now());
     let meeting = match store.call_meeting(&meeting).await? {
         Called::Opened => meeting,
         Called::AlreadyOpen(running) => {
@@ -77,20 +75,4 @@ fn text_of(seat: &Seat) -> String {
         Some(contribution) => contribution.text.clone(),
         None => format!("(skipped: {})", seat.reason.as_deref().unwrap_or("no reason is known")),
     }
-}
-
-/// The channel that was asked for, or the one of the scheduled standup.
-async fn get_channel(config: &Config, store: &Store, asked: Option<&str>) -> anyhow::Result<Channel> {
-    let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::Standup).and_then(|job| job.channel.as_deref());
-    let name = asked.or(scheduled).context("no standup is scheduled, so its channel is not known; name one with --channel")?;
-    let name = name.trim().trim_start_matches('#');
-    if let Some(channel) = find_channel(store, None, name).await? {
-        return Ok(channel);
-    }
-    let seen = store.list_channels().await?.into_iter().map(|seen| seen.channel);
-    let known: Vec<_> = seen.filter(|channel| channel.place == Place::Server).map(|channel| format!("#{}", channel.name)).collect();
-    anyhow::bail!(
-        "there is no channel \"{name}\"; the team has seen {}",
-        if known.is_empty() { "none yet".into() } else { known.join(", ") }
-    )
 }

@@ -1,76 +1,39 @@
-//! `teamroom standup`: holds one where the team runs or right here, tells how it stands and steers it. What a standup is, the meeting
-//! engine decides; nothing of that is here.
+//! `teamroom standup run`: holds a standup where the team runs or right here, and prints it. What a standup is, the meeting engine decides.
 
 mod follow;
-mod steer;
 mod terminal;
 mod transcript;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Subcommand;
-use serde_json::json;
+use clap::{Arg, ArgMatches, Command};
 
-use super::setting;
-use crate::clock::{Clock, SystemClock};
+use crate::cli::{Globals, generated, setting};
 use crate::config::Config;
-use crate::domain::meeting::{Meeting, MeetingState, Participant};
-use crate::domain::roster::Roster;
-use crate::meeting::standup::render::render_standup_status;
-use crate::store::{Store, StoreError};
+use crate::features::meeting::model::{Meeting, MeetingState, Participant};
+use crate::features::standup::commands::StandupCommands;
+use crate::store::Store;
+use kernel::db::StoreError;
+use kernel::persona::roster::Roster;
+use kernel::time::{Clock, SystemClock};
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Hold a standup and watch it: in its channel when a team is running, here in the terminal when none is.
-    Run {
-        /// In which channel, by name or id; by default that of the standup's schedule.
-        #[arg(long, value_name = "NAME")]
-        channel: Option<String>,
-    },
-    /// The standup that is running, or the last one: who spoke, who comes, who was passed over.
-    Show {
-        /// Print JSON: the meeting and its seats.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Pass over a persona or a person who has not spoken yet.
-    Skip { who: String },
-    /// Come to the end: pass over everybody left and write the Day Report.
-    Wrap,
-    /// Stop the standup without a Day Report.
-    Cancel,
+/// Adds `run`, and `show` as another name of `status`.
+pub(super) fn extend(command: Command) -> Command {
+    let channel = Arg::new("channel").long("channel").value_name("NAME");
+    let run = Command::new("run")
+        .about("Hold a standup and watch it: in its channel when a team is running, here in the terminal when none is")
+        .arg(channel.help("In which channel, by name or id; by default that of the scheduled standup"));
+    command.subcommand(run).mut_subcommand("status", |status| status.visible_alias("show"))
 }
 
 /// What a shell tells of a program that Ctrl-C ended: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
 
-pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<ExitCode> {
-    let config = setting::read_config(file)?;
+pub(super) async fn run(globals: &Globals, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let config = setting::read_config(globals)?;
     let roster = Arc::new(setting::read_roster(&config)?);
-    match args.command {
-        Command::Run { channel } => hold(&config, &roster, channel.as_deref()).await,
-        Command::Show { json } => beside(&config, async |store| show(store, &roster, json).await).await,
-        Command::Skip { who } => beside(&config, async |store| steer::skip(store, &roster, &who).await).await,
-        Command::Wrap => beside(&config, async |store| steer::wrap(store).await).await,
-        Command::Cancel => beside(&config, async |store| steer::cancel(store).await).await,
-    }
-}
-
-/// Does something in the store, whoever serves from it, and prints what came of it.
-async fn beside(config: &Config, work: impl AsyncFnOnce(&Store) -> anyhow::Result<String>) -> anyhow::Result<ExitCode> {
-    let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
-    let told = work(&store).await;
-    store.close().await;
-    println!("{}", told?);
-    Ok(ExitCode::SUCCESS)
+    hold(&config, &roster, matches.get_one::<String>("channel").map(String::as_str)).await
 }
 
 /// Where the team runs, or here: whoever has the database holds it.
@@ -85,33 +48,18 @@ async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> a
             ended
         }
         Err(StoreError::Locked { .. }) => {
-            let store = Store::open_shared(&config.database_url, SystemClock.now()).await?;
-            let ended = follow::call_and_follow(config, roster, &store, channel).await;
-            store.close().await;
+            let beside = generated::open(config).await?;
+            let standups = beside.services.late::<StandupCommands>().get()?;
+            let ended = follow::call_and_follow(&standups, channel).await;
+            beside.store.close().await;
             ended
         }
         Err(error) => Err(error.into()),
     }
 }
 
-async fn show(store: &Store, roster: &Roster, json: bool) -> anyhow::Result<String> {
-    let open = store.list_open_meetings().await?.pop().map(|open| open.meeting);
-    let last = match open {
-        Some(open) => Some(open),
-        None => store.list_meetings(1).await?.pop(),
-    };
-    let Some(meeting) = last else {
-        anyhow::bail!("no standup was held yet in {}; `teamroom standup run` begins one", store.place());
-    };
-    let seats = store.list_seats(&meeting.id).await?;
-    Ok(if json { json!({"meeting": meeting, "seats": seats}).to_string() } else { render_standup_status(&meeting, &seats, roster) })
-}
-
 fn name_of<'a>(who: &'a Participant, roster: &'a Roster) -> &'a str {
-    match who {
-        Participant::Persona(slug) => roster.name_of(slug),
-        Participant::Person { name, .. } => name,
-    }
+    who.name(roster)
 }
 
 /// How a standup that is over counts for whoever waited for it.

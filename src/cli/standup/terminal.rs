@@ -8,24 +8,29 @@ use std::time::Duration;
 use anyhow::Context;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
-use super::transcript::{Transcript, describe, indent};
-use super::{INTERRUPTED, judge};
 use crate::app;
-use crate::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
-use crate::clock::{Clock, SharedClock, SystemClock};
-use crate::config::{Config, StandupSettings};
-use crate::domain::ids::{ChannelId, MeetingId, MessageId, PersonaSlug};
-use crate::domain::meeting::{CalledBy, Meeting, MeetingState};
-use crate::domain::message::{Attachment, Channel, InboundMessage, Place};
-use crate::domain::outbound::{OutboundMessage, Posted};
-use crate::domain::roster::Roster;
-use crate::meeting::{Meetings, Parts};
-use crate::outbox::Relay;
-use crate::shutdown::{self, Shutdown};
-use crate::store::{Called, Store};
+use crate::app::AgentParts;
+use crate::app::shutdown;
+use crate::app::shutdown::Shutdown;
+use crate::cli::standup::transcript::{Transcript, describe, indent};
+use crate::cli::standup::{INTERRUPTED, judge};
+use crate::config::Config;
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingState};
+use crate::features::meeting::store::Called;
+use crate::features::meeting::{Meetings, Parts};
+use crate::features::standup::settings::StandupSettings;
+use crate::features::standup::{self, Standup};
+use crate::store::Store;
+use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::outbox::Relay;
+use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use kernel::ids::{ChannelId, MeetingId, MessageId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::time::{Clock, SharedClock, SystemClock};
+use kernel::wakeup::Wakeup;
 
 /// The channel of standups that are held here, in the store. No platform's id looks like it.
 const HERE: &str = "terminal";
@@ -91,22 +96,38 @@ fn build(
     tasks: &TaskTracker,
 ) -> anyhow::Result<Meetings> {
     let platform = Arc::new(Terminal { roster: roster.clone(), transcript: Transcript::new(), threads: Mutex::default() });
-    let (performer, _low) = app::performer(config, roster, store, clock)?;
-    Ok(Meetings::new(Parts {
+    let AgentParts { agents, .. } = app::agents(config, roster, store, clock)?;
+    let relay =
+        Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
+    let wakeup = Wakeup::default();
+    let standup = Arc::new(Standup::new(standup::Parts {
         roster: roster.clone(),
         // Nobody could be asked here.
         standup: StandupSettings { humans: Vec::new(), ..config.standup.clone() },
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
         store: store.clone(),
-        relay: Relay::start(store.clone(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone()),
-        platform,
-        performer: Arc::new(performer),
+        relay: relay.clone(),
+        agents: Arc::new(agents),
         clock: clock.clone(),
-        tasks: tasks.clone(),
-        called: Arc::new(Notify::new()),
+        meetings: wakeup.clone(),
         // Whoever serves finds what is to be worked off by itself.
         backlog: Arc::default(),
+    }));
+    tasks.spawn({
+        let standup = standup.clone();
+        async move { standup.write_missing_file().await }
+    });
+    Ok(Meetings::new(Parts {
+        agendas: vec![standup],
+        roster: roster.clone(),
+        store: store.clone(),
+        platform,
+        relay,
+        clock: clock.clone(),
+        tasks: tasks.clone(),
+        wakeup,
+        answered: Wakeup::default(),
         stop: shutdown.stop.clone(),
         kill: shutdown.kill.clone(),
     }))

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 
-use crate::domain::outbound::OutboundMessage;
-use crate::domain::text::without_invisible;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::text::without_invisible;
 
 /// How far what stands in a thread is moved to the right.
 const INDENT: &str = "    ";
@@ -52,7 +52,7 @@ pub(super) fn describe(message: &OutboundMessage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::outbound::{Embed, EmbedField, FileContent, OutboundFile, OutboundKind};
+    use kernel::chat::outbound::{Embed, EmbedField, FileContent, OutboundFile, OutboundKind};
 
     #[test]
     fn names_are_bold_only_where_a_person_looks() {

@@ -1,8 +1,8 @@
 //! Calls that somebody else may have wished for: a person allows each, as it is shown, once.
 
+use kernel::tools::approval::ApprovalState;
 use serde_json::{Value as Json, json};
-use teamroom::domain::approval::ApprovalState;
-use teamroom::domain::work::{Execution, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Execution, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{Setting, Stage};

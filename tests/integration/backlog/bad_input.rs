@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use teamroom::domain::ids::WorkItemId;
-use teamroom::domain::roster::Roster;
-use teamroom::domain::work::{Execution, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use kernel::ids::WorkItemId;
+use kernel::persona::roster::Roster;
+use teamroom::features::backlog::model::{Execution, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, Part, Play, finish, write};
 use super::stage::{HERE, Setting, Stage};

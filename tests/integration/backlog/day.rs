@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use teamroom::domain::work::{Evidence, Execution, Judge, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Execution, Judge, WorkStatus};
 
 use super::host::Page;
 use super::part::{MORE, Part, Play, fetch, finish, write};

@@ -1,7 +1,7 @@
 //! A model that lies and reaches for what it may not, and one that does the same honestly.
 
 use serde_json::json;
-use teamroom::domain::work::{Evidence, Execution, JournalEntry, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem, WorkStatus};
 
 use super::host::{Host, Page};
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use kernel::llm::settings::ModelPrice;
+use kernel::money::{Limit, Money};
+use kernel::time::Clock;
 use serde_json::json;
-use teamroom::clock::Clock;
-use teamroom::config::{Config, ModelPrice};
-use teamroom::domain::usage::{Limit, Money};
-use teamroom::domain::work::{Evidence, Execution, Judge, Wait, WorkItem, WorkStatus};
+use teamroom::config::Config;
+use teamroom::features::backlog::model::{Evidence, Execution, Judge, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
 use super::stage::{HERE, Setting, Stage};

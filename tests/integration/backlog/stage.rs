@@ -2,14 +2,18 @@
 
 use std::time::{Duration, Instant};
 
+use kernel::ids::WorkItemId;
+use kernel::llm::settings::ProviderKind;
+use kernel::persona::FeedSpec;
+use kernel::time::{Clock as _, ManualClock, SystemClock};
+use kernel::tools::CallStatus;
+use kernel::tools::settings::ListedHost;
 use serde_json::{Value as Json, json};
-use teamroom::clock::{Clock as _, ManualClock, SystemClock};
-use teamroom::config::{Config, ListedHost, ProviderKind};
-use teamroom::domain::ids::WorkItemId;
-use teamroom::domain::persona::FeedSpec;
-use teamroom::domain::schedule::JobAction;
-use teamroom::domain::work::{Execution, JournalEntry, Origin, Owner, WorkItem, WorkStatus};
-use teamroom::store::{ItemFilter, Store};
+use teamroom::config::Config;
+use teamroom::features::backlog::model::{Execution, JournalEntry, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::schedule::model::JobAction;
+use teamroom::store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::host::{Host, Page};
@@ -53,7 +57,7 @@ impl Setting {
             // Tests move time by days; the sandbox dates messages by the machine's clock.
             config.chat.max_age = Duration::from_hours(24 * 365);
             // Standups are called by the tests, not by the time of day.
-            config.schedules.jobs.retain(|job| job.action == JobAction::SettlePredictions);
+            config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
         Self { wanted, person: false }
     }
@@ -180,7 +184,7 @@ impl Stage {
     /// Why calls were refused.
     pub(super) async fn refusals(&self, id: &WorkItemId) -> Vec<String> {
         let refused = |entry| match entry {
-            JournalEntry::Returned { refused: true, text, .. } => Some(text),
+            JournalEntry::Returned { status: CallStatus::Refused, text, .. } => Some(text),
             _ => None,
         };
         self.journal(id).await.into_iter().filter_map(refused).collect()

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::work::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
+use kernel::time::{Clock, SystemClock};
+use teamroom::features::backlog::model::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
 use super::stage::{

@@ -5,18 +5,18 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::work::{Evidence, JournalEntry, WorkItem, WorkStatus};
-use teamroom::store::{ItemEvent, Store};
+use kernel::time::{Clock, SystemClock};
+use teamroom::features::backlog::model::{Evidence, JournalEntry, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::ItemEvent;
+use teamroom::store::Store;
 
 use super::crew::{Member, is_held};
 use super::stage::{all_over, eventually, open, question, read, subject_of, team, texts};
-use crate::support::database;
 use crate::support::model::{Asked, Script};
-use crate::support::number_from;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam};
+use crate::support::{database, number_from};
 
 /// Who works: one item each at a time.
 const HANDS: [&str; 10] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince", "amy", "ben", "cleo"];
@@ -66,7 +66,7 @@ async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem
         assert_eq!(count(WorkStatus::InProgress), 1 + lost, "{events:#?}");
         assert!(matches!(now.evidence.as_slice(), [Evidence::Answer { .. }]), "{:#?}", now.evidence);
         let journal = store.list_journal(&item.id, 0).await.unwrap();
-        assert!(matches!(journal.as_slice(), [(JournalEntry::Replied { .. }, _)]), "{journal:#?}");
+        assert!(matches!(journal.as_slice(), [(JournalEntry::Asked { .. }, _), (JournalEntry::Replied { .. }, _)]), "{journal:#?}");
         assert_eq!(announced.get(&subject), Some(&1), "announcements of {subject}");
         assert!((1..=1 + lost).contains(&paid[&subject]), "{subject} was paid {} times and lost {lost} times", paid[&subject]);
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use kernel::time::{Clock, SystemClock};
 use secrecy::ExposeSecret;
 use sqlx::{Connection, Executor, SqliteConnection};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::work::{WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::store::Store;
 
 use super::stage::{all_over, answer, asked_for, document, eventually, expect_done_once, open, question, read, said, subject_of, team};

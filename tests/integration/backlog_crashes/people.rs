@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::approval::ApprovalState;
-use teamroom::domain::work::{Evidence, Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
+use kernel::time::{Clock, SystemClock};
+use kernel::tools::approval::ApprovalState;
+use teamroom::features::backlog::model::{Evidence, Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
 use super::stage::{

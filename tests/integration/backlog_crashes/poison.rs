@@ -1,7 +1,7 @@
 //! An item that takes its process down each time: it is set aside, and the others go on.
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::work::{Wait, WorkItem, WorkStatus};
+use kernel::time::{Clock, SystemClock};
+use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
 
 use super::stage::{all_over, asked_for, eventually, expect_done_once, open, press, question, read, said, subject_of, team};
 use crate::support::model::Script;

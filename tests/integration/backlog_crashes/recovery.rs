@@ -4,17 +4,16 @@
 
 use std::time::{Duration, Instant};
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::work::WorkStatus;
+use kernel::time::{Clock, SystemClock};
+use teamroom::features::backlog::model::WorkStatus;
 
 use super::crew::Member;
 use super::stage::{all_over, eventually, expect_done_once, open, question, read, subject_of, team};
-use crate::support::database;
 use crate::support::model::Script;
-use crate::support::number_from;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::Backing;
+use crate::support::{database, number_from};
 
 /// A worker is dead after seven looks of a second each without a sign of life. When it dies, its last sign may have been seen two seconds ago:
 /// nothing is taken back before the looks that are left were made.

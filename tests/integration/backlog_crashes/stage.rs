@@ -2,14 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use kernel::ids::PersonaSlug;
+use kernel::llm::settings::ProviderKind;
+use kernel::memory::MemorySource;
+use kernel::persona::load::BUILT_IN;
+use kernel::time::{Clock, SystemClock};
 use serde_json::json;
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::config::ProviderKind;
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::memory::MemorySource;
-use teamroom::domain::work::{Evidence, Execution, Origin, Owner, WorkItem, WorkStatus};
-use teamroom::persona::load::BUILT_IN;
-use teamroom::store::{ItemFilter, Store};
+use teamroom::features::backlog::model::{Evidence, Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::store::Store;
 
 use crate::support::command;
 use crate::support::model::{Asked, Script};

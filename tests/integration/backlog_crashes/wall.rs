@@ -1,6 +1,6 @@
 //! Triggers that keep a process from its next step in an item: it stands right behind what it stored until it is killed.
 
-use teamroom::domain::work::WorkItem;
+use teamroom::features::backlog::model::WorkItem;
 
 use crate::support::database::{allow, forbid};
 use crate::support::team::TestTeam;

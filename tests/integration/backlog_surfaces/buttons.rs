@@ -1,12 +1,12 @@
 //! The buttons below what is said about work: pressed by those who may and those who may not, twice, late, and about what is gone.
 
+use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::money::{Limit, Money, Refused};
+use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use serde_json::json;
-use teamroom::domain::approval::{Approval, ApprovalState, Risk};
-use teamroom::domain::ids::{ApprovalId, WorkItemId};
-use teamroom::domain::usage::{Limit, Money, Refused};
-use teamroom::domain::work::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::ClaimTerms;
-use teamroom::work::button::WorkButton;
+use teamroom::features::backlog::button::WorkButton;
+use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::ClaimTerms;
 
 use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_anew, read};
 use crate::support::command::{is_ephemeral, text};
@@ -135,7 +135,7 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
     let failed = WorkItem { outcome: Some("no page".to_owned()), ..item(&team, "Find the page", WorkStatus::Failed) };
     let message = post(&team, &store, &failed, |voice| voice.announce_failed(&failed)).await;
     let tried = press(&team, &message, &WorkButton::Retry(failed.id.clone()).id()).await;
-    assert!(text(&tried).contains("has this tried again") && !is_ephemeral(&tried), "{tried}");
+    assert!(text(&tried).contains("asked for another try") && !is_ephemeral(&tried), "{tried}");
     assert!(!read(&store, &failed.id).await.status.is_over());
 
     let why = "it took its worker down 3 times";

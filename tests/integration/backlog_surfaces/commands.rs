@@ -1,7 +1,7 @@
 //! `/backlog`, as a person uses it.
 
 use serde_json::{Value, json};
-use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem, WorkStatus};
 
 use super::stage::{HERE, item, now, open, person};
 use crate::support::command::{invoke, is_ephemeral, sub_command, text};
@@ -53,7 +53,7 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     assert!(text(&edited).contains("changed an item: \"Check the login form\"") && !is_ephemeral(&edited), "{edited}");
     assert_refused(&backlog(&team, "edit", &[("id", &id)]).await, "There is nothing to change");
     let next = backlog(&team, "run", &[("id", &id)]).await;
-    assert!(text(&next).contains("wants this next") && !is_ephemeral(&next), "{next}");
+    assert!(text(&next).contains("put this next") && !is_ephemeral(&next), "{next}");
     assert_eq!(store.find_items_by_suffix(&id, 2).await.unwrap()[0].urgency, Urgency::Now);
 
     let cancelled = backlog(&team, "cancel", &[("id", &id)]).await;
@@ -61,7 +61,7 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     assert_refused(&backlog(&team, "cancel", &[("id", &id)]).await, "was cancelled");
     assert_refused(&backlog(&team, "run", &[("id", &id)]).await, "was cancelled");
     let retried = backlog(&team, "retry", &[("id", &id)]).await;
-    assert!(text(&retried).contains("has this tried again") && !is_ephemeral(&retried), "{retried}");
+    assert!(text(&retried).contains("asked for another try") && !is_ephemeral(&retried), "{retried}");
     assert!(!store.find_items_by_suffix(&id, 2).await.unwrap()[0].status.is_over());
     let help = invoke(&team, HERE, "help", json!([])).await;
     assert!(text(&help).contains("/backlog list"), "{help}");
@@ -81,7 +81,7 @@ async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
     let kind = json!([{"type": 1, "name": "add", "options": [
         {"type": 3, "name": "what", "value": "Write the letter"},
         {"type": 3, "name": "owner", "value": "me"},
-        {"type": 4, "name": "kind", "value": 2},
+        {"type": 3, "name": "kind", "value": "write"},
     ]}]);
     assert_refused(&invoke(&team, HERE, "backlog", kind).await, "can only be reminded");
 }

@@ -1,14 +1,14 @@
 //! Items that stand where a test wants them, and a person who presses buttons.
 
 use chrono::{DateTime, Utc};
+use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
+use kernel::ids::WorkItemId;
+use kernel::time::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::ids::WorkItemId;
-use teamroom::domain::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
-use teamroom::domain::work::{Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::render::Voice;
 use teamroom::store::Store;
-use teamroom::work::render::Voice;
 
 use crate::support::team::{TestTeam, eventually};
 

@@ -78,22 +78,25 @@ async fn without_a_team_items_are_added_shown_changed_and_ended(backing: Backing
     let sheet = json_of(&team, &["show", &id]).await;
     assert_eq!((&sheet["item"]["id"], &sheet["events"][0]["to"], &sheet["journal"]), (&added["id"], &json!("new"), &json!([])));
 
-    assert!(say(&team, &["edit", &id, "--owner", "eliza", "--urgency", "this-week"]).await.contains("is changed"));
+    assert!(say(&team, &["edit", &id, "--owner", "eliza", "--urgency", "this-week"]).await.contains("You changed an item"));
     assert_eq!(json_of(&team, &["show", &id]).await["item"]["owner"], json!({"persona": "eliza"}));
     assert!(complain(&team, &["edit", &id, "--what", "Login"]).await.contains("does not begin with a verb"));
     let next = run(&team, &["run", &id]).await;
     let told = String::from_utf8_lossy(&next.stdout).into_owned();
-    assert!(next.status.success() && told.contains("is next. No team serves this database: start `teamroom run`"), "{told}");
+    assert!(
+        next.status.success() && told.contains("You put this next") && told.contains("No team serves this database: start `teamroom run`"),
+        "{told}"
+    );
     assert_eq!(json_of(&team, &["run", &id]).await["served"], json!(false));
 
     let cancelled = json_of(&team, &["cancel", &id]).await;
     assert_eq!((&cancelled["item"]["status"], &cancelled["failed"]), (&json!("cancelled"), &json!([second["id"]])));
     assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled; it can be tried again with retry"));
     assert!(complain(&team, &["retry", &short(&second)]).await.contains("would fail at once"));
-    assert!(say(&team, &["retry", &id]).await.contains("is tried again"));
+    assert!(say(&team, &["retry", &id]).await.contains("You asked for another try"));
     assert!(say(&team, &["list", "--status", "failed"]).await.contains("Tell Ann"));
     assert!(complain(&team, &["show", "zzzzzz"]).await.contains("there is no item #zzzzzz"));
-    assert!(complain(&team, &["list", "--status", "busy"]).await.contains("\"busy\" is no status"));
+    assert!(complain(&team, &["list", "--status", "busy"]).await.contains("\"status\" cannot be \"busy\"; choose open, new"));
     assert!(complain(&team, &["list", "--owner", "Bob"]).await.contains("nobody on the team is called \"Bob\"; there are Echo"));
     assert_eq!(run(&team, &["add"]).await.status.code(), Some(2), "clap explains what is missing");
 }
@@ -174,7 +177,7 @@ async fn beside_a_team_it_is_said_who_works(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let id = short(&json_of(&team, &["add", "Check the login", "--owner", "vince"]).await["item"]);
     let told = say(&team, &["run", &id]).await;
-    assert!(told.contains("is next; process") && told.contains("serves this database"), "{told}");
+    assert!(told.contains("The team is running: process") && told.contains("serves this database"), "{told}");
     assert_eq!(json_of(&team, &["run", &id]).await["served"], json!(true));
     eventually("the list shows it", || async { say(&team, &["list"]).await.contains(&id) }).await;
 }

@@ -2,8 +2,8 @@
 
 use reqwest::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use teamroom::config::ServerSettings;
-use teamroom::domain::work::WorkStatus;
+use teamroom::adapters::http::settings::ServerSettings;
+use teamroom::features::backlog::model::WorkStatus;
 
 use super::stage::{Stage, TOKEN, item};
 use crate::support::team::Backing;

@@ -2,10 +2,10 @@
 
 use axum::Router;
 use axum::routing::post;
+use kernel::money::Money;
 use secrecy::SecretString;
-use teamroom::config::ServerSettings;
-use teamroom::domain::usage::Money;
-use teamroom::domain::work::{Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::adapters::http::settings::ServerSettings;
+use teamroom::features::backlog::model::{Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use tokio::net::TcpListener;
 
 use super::stage::{Stage, TOKEN, item, noon};
@@ -13,7 +13,7 @@ use crate::support::browser;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_person_looks_at_the_board() {
-    let Some(browser) = browser::find().await else { return };
+    let Some(browser) = browser::find(&["tests/page/board.mjs"]).await else { return };
     let stage = Stage::start_in_time(ServerSettings::default()).await;
     stage.insert(&backlog()).await;
     let settings = ServerSettings { token: Some(SecretString::from(TOKEN)), ..ServerSettings::default() };

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use reqwest::StatusCode;
 use serde_json::Value;
-use teamroom::config::ServerSettings;
+use teamroom::adapters::http::settings::ServerSettings;
 
 use super::stage::Stage;
 use crate::support::team::{Backing, on_both_stores};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use reqwest::StatusCode;
-use teamroom::domain::work::WorkStatus;
+use teamroom::features::backlog::model::WorkStatus;
 
 use super::stage::{Stage, item};
 use crate::support::team::{Backing, on_both_stores};

@@ -1,15 +1,16 @@
 //! What the board shows.
 
 use chrono::TimeDelta;
+use kernel::ids::ApprovalId;
+use kernel::money::Money;
+use kernel::tools::CallStatus;
+use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use reqwest::StatusCode;
 use serde_json::json;
-use teamroom::domain::approval::{Approval, ApprovalState, Risk};
-use teamroom::domain::ids::ApprovalId;
-use teamroom::domain::usage::Money;
-use teamroom::domain::work::{
-    Evidence, Execution, JournalCall, JournalEntry, Judge, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId,
+use teamroom::features::backlog::model::{
+    Evidence, Execution, JournalEntry, Judge, Origin, Owner, ToolCall, Urgency, Wait, WorkItem, WorkStatus, WorkerId,
 };
-use teamroom::store::ClaimTerms;
+use teamroom::features::backlog::store::ClaimTerms;
 
 use super::stage::{Stage, item, noon};
 use crate::support::team::{Backing, on_both_stores};
@@ -174,11 +175,11 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
     let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 1 };
     let claimed = stage.store.claim_item(&terms, noon()).await.expect("the store answers").expect("an item to claim");
     let arguments = json!({"url": "http://169.254.169.254/<b>"});
-    let call = JournalCall { id: "c1".into(), name: "fetch_page".into(), arguments: arguments.clone() };
+    let call = ToolCall { id: "c1".into(), name: "fetch_page".into(), arguments: arguments.clone() };
     let entries = [
         JournalEntry::Asked { system: "You are Vince.".into(), message: "Find it.".into(), tainted: true },
         JournalEntry::Replied { text: "I look <i>there</i>.".into(), calls: vec![call], model: "scripted/scripted-1".into() },
-        JournalEntry::Returned { call: "c1".into(), text: "not public".into(), outside: false, refused: true, trace: None },
+        JournalEntry::Returned { call: "c1".into(), text: "not public".into(), outside: false, status: CallStatus::Refused, trace: None },
         JournalEntry::Replied { text: "long ".repeat(2000), calls: Vec::new(), model: "scripted/scripted-1".into() },
     ];
     assert!(stage.store.append_journal(&claimed.lease, claimed.item.run, &entries, noon()).await.expect("the store answers"));

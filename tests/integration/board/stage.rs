@@ -7,23 +7,24 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use kernel::chat::message::{Attachment, Channel, InboundMessage};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::persona::{file, load};
+use kernel::time::{ManualClock, SharedClock};
 use secrecy::SecretString;
-use teamroom::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
-use teamroom::clock::{ManualClock, SharedClock};
-use teamroom::config::ServerSettings;
-use teamroom::domain::ids::{ChannelId, MessageId, PersonaSlug};
-use teamroom::domain::message::{Attachment, Channel, InboundMessage};
-use teamroom::domain::outbound::{OutboundMessage, Posted};
-use teamroom::domain::roster::Roster;
-use teamroom::domain::work::{Origin, Owner, WorkItem, WorkStatus};
-use teamroom::http::{self, Shown};
-use teamroom::persona::{file, load};
+use teamroom::adapters::http;
+use teamroom::adapters::http::Shown;
+use teamroom::adapters::http::settings::ServerSettings;
+use teamroom::app::telemetry;
+use teamroom::features::backlog::model::{Origin, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
-use teamroom::telemetry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::postgres;
+use crate::support::migrated;
 use crate::support::team::Backing;
 
 pub(crate) const TOKEN: &str = "correct-horse-battery";
@@ -68,14 +69,14 @@ impl Stage {
 
     /// Where time goes by itself, for a browser.
     pub(crate) async fn start_in_time(settings: ServerSettings) -> Self {
-        Self::start_by(Backing::Sqlite, "127.0.0.1:0", settings, ManualClock::new(noon()), Arc::new(teamroom::clock::SystemClock)).await
+        Self::start_by(Backing::Sqlite, "127.0.0.1:0", settings, ManualClock::new(noon()), Arc::new(kernel::time::SystemClock)).await
     }
 
     async fn start_by(backing: Backing, listen: &str, settings: ServerSettings, clock: ManualClock, shared: SharedClock) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = match backing {
-            Backing::Sqlite => format!("sqlite:{}", directory.path().join("teamroom.db").display()),
-            Backing::Postgres => postgres::database().await.expect("a database"),
+            Backing::Sqlite => migrated::sqlite(&directory.path().join("teamroom.db")),
+            Backing::Postgres => migrated::postgres().await.expect("a database"),
         };
         let store = Store::open(&url.into(), noon()).await.expect("the store opens");
         let listener = TcpListener::bind(listen).await.expect("a free port");

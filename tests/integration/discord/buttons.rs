@@ -1,10 +1,10 @@
 //! Buttons from a person's press to the answer, on messages of any account, of any age.
 
+use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
+use kernel::chat::{ChatPlatform, PlatformEvent};
+use kernel::commands::{Caller, CommandReply};
+use sandbox::Exchange;
 use serde_json::{Value, json};
-use teamroom::chat::command::{Command, CommandReply};
-use teamroom::chat::{ChatPlatform, PlatformEvent};
-use teamroom::domain::outbound::{Button, ButtonStyle, OutboundMessage};
-use teamroom::sandbox::Exchange;
 
 use super::stage::{Setting, Stage, connect, hurried, row, until};
 
@@ -55,7 +55,7 @@ fn acknowledgements(stage: &Stage) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_press_reaches_the_desk_whoever_posted_the_button_and_is_answered_to_the_presser_alone() {
+async fn a_press_reaches_its_handler_whoever_posted_the_button_and_is_answered_to_the_presser_alone() {
     let stage = stage().await;
     let general = stage.channel("general");
     *stage.memory.reply.lock().unwrap() = Some(CommandReply::private("Noted, <@7>."));
@@ -73,8 +73,8 @@ async fn a_press_reaches_the_desk_whoever_posted_the_button_and_is_answered_to_t
     let person = &stage.sandbox.people()[0];
     assert_eq!(calls.len(), 3);
     for call in calls {
-        assert_eq!(call.command, Command::Press { button: "work:7:approve".to_owned() });
-        assert_eq!((call.caller.id.as_str(), call.channel.name.as_str()), (person.id.as_str(), "general"));
+        assert_eq!((call.name.as_str(), call.channel.map(|channel| channel.name)), ("work:7:approve", Some("general".to_owned())));
+        assert!(matches!(call.caller, Caller::Person { id, .. } if id.as_str() == person.id));
     }
     assert_eq!(acknowledgements(&stage), [json!(6), json!(6), json!(6)]);
     stage.close().await;
@@ -94,7 +94,7 @@ async fn a_decided_question_loses_its_buttons_and_everybody_hears() {
         assert_eq!((&question["components"], &question["content"]), (&json!([]), &json!("shall we?")), "{persona}");
     }
     // Two questions, and for each an acknowledgement, the change of its message and the answer; what persons did comes on top.
-    if let Some(checked) = crate::sandbox::fidelity::check_requests(&stage.sandbox.journal()) {
+    if let Some(checked) = crate::support::requests::check_requests(&stage.sandbox.journal()) {
         assert!(checked >= 8, "only {checked} requests were checked");
     }
     stage.close().await;
@@ -110,6 +110,6 @@ async fn a_button_of_an_earlier_run_still_works() {
     events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "echo")).await;
     press(&stage, "echo", posted.message.as_str(), "work:7:reject").await;
     until(|| !stage.memory.calls.lock().unwrap().is_empty(), || "the press was not heard".to_owned()).await;
-    assert_eq!(stage.memory.calls.lock().unwrap()[0].command, Command::Press { button: "work:7:reject".to_owned() });
+    assert_eq!(stage.memory.calls.lock().unwrap()[0].name, "work:7:reject");
     again.unwrap().shutdown().await;
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use teamroom::chat::{ChatPlatform, IdentityState, PlatformEvent, SendError};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::discord::ConnectError;
-use teamroom::sandbox::{Cut, Exchange, Switch};
+use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent, SendError};
+use kernel::time::{Clock, SystemClock};
+use sandbox::{Cut, Exchange, Switch};
+use teamroom::adapters::discord::ConnectError;
 
 use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
 
@@ -14,7 +14,7 @@ fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
     let user = stage.bot_id(slug);
     let is_it = |exchange: &&Exchange| {
         matches!(exchange, Exchange::Frame(frame)
-            if frame.payload["op"] == operation && frame.direction == teamroom::sandbox::Direction::Received
+            if frame.payload["op"] == operation && frame.direction == sandbox::Direction::Received
                 && frame.user.as_deref().is_none_or(|sender| sender == user)
                 && (![IDENTIFY, RESUME].contains(&operation) || frame.payload["d"]["token"].as_str().is_some_and(|token| token.contains(&user))))
     };

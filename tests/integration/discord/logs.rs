@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
+use kernel::chat::ChatPlatform;
+use sandbox::{Cut, Exchange, RestFault, Switch};
 use serde_json::json;
-use teamroom::chat::ChatPlatform;
-use teamroom::sandbox::{Cut, Exchange, RestFault, Switch};
 
 use super::stage::{Setting, row, until};
 
@@ -29,7 +29,7 @@ async fn no_token_gets_into_the_log_whatever_fails() {
     let writer = log.clone();
     // For all threads: the gateways have their own. Other tests of this binary may log as well, and may hold tokens of their own.
     tracing_subscriber::fmt()
-        .with_env_filter("teamroom::discord=trace,serenity=warn,poise=warn")
+        .with_env_filter("teamroom::adapters::discord=trace,serenity=warn")
         .with_writer(move || writer.clone())
         .with_ansi(false)
         .init();

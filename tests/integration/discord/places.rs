@@ -1,11 +1,11 @@
 //! Messages elsewhere than at the end of a channel: in a thread on an earlier one, and in place of one.
 
+use kernel::chat::message::{InboundMessage, Place};
+use kernel::chat::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundMessage};
+use kernel::chat::{ChatPlatform, PlatformEvent, SendError};
+use kernel::time::{Clock, SystemClock};
+use sandbox::Exchange;
 use serde_json::{Value, json};
-use teamroom::chat::{ChatPlatform, PlatformEvent, SendError};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::message::{InboundMessage, Place};
-use teamroom::domain::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundMessage};
-use teamroom::sandbox::Exchange;
 
 use super::stage::{Setting, Stage, connect, hurried, row};
 
@@ -187,7 +187,7 @@ async fn what_is_sent_is_as_discord_describes_it() {
             }
         }
     }
-    if let Some(checked) = crate::sandbox::fidelity::check_requests(&stage.sandbox.journal()) {
+    if let Some(checked) = crate::support::requests::check_requests(&stage.sandbox.journal()) {
         assert!(checked >= 16, "only {checked} requests were checked");
     }
     stage.close().await;

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
+use kernel::chat::PlatformEvent;
+use kernel::chat::message::{AuthorKind, Place};
+use sandbox::Switch;
 use serde_json::json;
-use teamroom::chat::PlatformEvent;
-use teamroom::domain::message::{AuthorKind, Place};
-use teamroom::sandbox::Switch;
 
 use super::stage::{PATIENCE, Setting, Stage};
 

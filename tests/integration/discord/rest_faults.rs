@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use kernel::chat::{ChatPlatform, IdentityState, SendError};
+use sandbox::{Exchange, RestFault, Switch};
 use serde_json::Value;
-use teamroom::chat::{ChatPlatform, IdentityState, SendError};
-use teamroom::sandbox::{Exchange, RestFault, Switch};
 
 use super::stage::{Setting, Stage, row};
 
@@ -162,7 +162,7 @@ async fn a_token_that_is_refused_is_not_used_again_and_told_once() {
     let (persona, told) = stage.events.trouble().await;
     assert_eq!(persona.as_str(), "vince");
     assert!(told.contains("DISCORD_TOKEN_VINCE"), "{told}");
-    assert!(stage.events.drain().iter().all(|event| !matches!(event, teamroom::chat::PlatformEvent::Trouble { .. })));
+    assert!(stage.events.drain().iter().all(|event| !matches!(event, kernel::chat::PlatformEvent::Trouble { .. })));
     stage.close().await;
 }
 
@@ -210,7 +210,7 @@ async fn refused_requests_stop_before_discord_bans_the_address() {
 #[tokio::test(flavor = "multi_thread")]
 async fn real_limits_are_kept_without_a_single_429() {
     let mut setting = Setting::new();
-    setting.sandbox.rate_limits = teamroom::sandbox::RateLimits::Custom { messages_per_5s: 5, global_per_second: 50 };
+    setting.sandbox.rate_limits = sandbox::RateLimits::Custom { messages_per_5s: 5, global_per_second: 50 };
     setting.timing.call = Duration::from_secs(8);
     let mut stage = setting.open().await;
     stage.all_ready().await;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use teamroom::chat::{ChatPlatform, DownloadError, Presence, SendError};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::message::{Attachment, AuthorKind};
-use teamroom::domain::outbound::{FileContent, OutboundFile};
-use teamroom::sandbox::{Exchange, Switch};
+use kernel::chat::message::{Attachment, AuthorKind};
+use kernel::chat::outbound::{FileContent, OutboundFile};
+use kernel::chat::{ChatPlatform, DownloadError, Presence, SendError};
+use kernel::time::{Clock, SystemClock};
+use sandbox::{Exchange, Switch};
 
 use super::stage::{Setting, Stage, row, until};
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::chat::message::InboundMessage;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
+use kernel::commands::{Authorize, CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion};
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::{Accounts, Roster};
+use kernel::persona::{Persona, StandupRole, Tier};
+use kernel::time::SystemClock;
+use sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, RateLimits, Sandbox, Switch};
 use serde_json::{Value, json};
-use teamroom::chat::command::{Choice, CommandCall, CommandDesk, CommandReply};
-use teamroom::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
-use teamroom::clock::SystemClock;
-use teamroom::config::DiscordSettings;
-use teamroom::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::message::InboundMessage;
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
-use teamroom::domain::persona::{Persona, StandupRole, Tier};
-use teamroom::domain::roster::{Accounts, Roster};
-use teamroom::sandbox::{BotAccount, Misbehaviour, Options as SandboxOptions, RateLimits, Sandbox, Switch};
+use teamroom::adapters::discord::settings::DiscordSettings;
+use teamroom::adapters::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
 use tokio::sync::mpsc;
 
 /// Longer than anything takes that works.
@@ -98,7 +98,7 @@ pub(super) async fn connect(
         known_accounts: Accounts::default(),
         clock: Arc::new(SystemClock),
         events,
-        commands: Arc::clone(memory) as Arc<dyn CommandDesk>,
+        commands: memory.registry(),
         registrations: Arc::clone(memory) as Arc<dyn Registrations>,
         identify_log: Arc::clone(memory) as Arc<dyn IdentifyLog>,
         timing,
@@ -294,7 +294,7 @@ pub(super) struct Memory {
     pub(super) registered: Mutex<HashMap<String, String>>,
     pub(super) identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
     pub(super) calls: Mutex<Vec<CommandCall>>,
-    /// The answer to the next commands; an echo of the command by default.
+    /// The answer to the next commands; by default the name of the command and what was given with it.
     pub(super) reply: Mutex<Option<CommandReply>>,
 }
 
@@ -324,24 +324,37 @@ impl IdentifyLog for Memory {
 }
 
 #[async_trait]
-impl CommandDesk for Memory {
-    async fn run(&self, call: CommandCall) -> CommandReply {
-        let text = format!("{:?}", call.command);
-        self.calls.lock().unwrap().push(call);
+impl CommandHandler for Memory {
+    async fn run(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let given = ["persona", "question"].into_iter().filter_map(|name| call.arguments.find_text(name));
+        let text = std::iter::once(call.name.as_str()).chain(given).collect::<Vec<_>>().join(" ");
+        self.calls.lock().unwrap().push(call.clone());
         let reply = self.reply.lock().unwrap().clone();
-        reply.unwrap_or(CommandReply::public(text))
+        Ok(reply.unwrap_or(CommandReply::public(text)))
     }
+}
 
-    fn complete_persona(&self, prefix: &str) -> Vec<String> {
-        TEAM.iter().filter(|slug| slug.starts_with(&prefix.to_lowercase())).map(|slug| title(slug)).collect()
-    }
-
-    async fn complete_job(&self, prefix: &str) -> Vec<String> {
-        ["standup", "health"].into_iter().filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
-    }
-
-    async fn complete_item(&self, typed: &str) -> Vec<Choice> {
-        let choice = Choice { value: "a1b2c3".to_owned(), label: "a1b2c3 · Check the login".to_owned() };
-        Some(choice).filter(|choice| choice.label.contains(typed)).into_iter().collect()
+impl Memory {
+    /// The commands of the team, all of them answered by this.
+    fn registry(self: &Arc<Self>) -> Arc<Registry> {
+        let everybody: Authorize = Arc::new(|_, _, _| Ok(()));
+        let services = Services::new("The team is just starting.");
+        services.provide(Arc::clone(self));
+        let (late, handler) = (services.late::<Self>(), Arc::clone(self) as Arc<dyn CommandHandler>);
+        let mut registry = Registry::new(Arc::clone(&everybody));
+        for spec in teamroom::features::registry(&Services::new("nowhere"), everybody).commands() {
+            registry.command_with(spec.clone(), &handler);
+        }
+        registry.button("work", &late, |memory, call| memory.run(call));
+        registry.completion("persona", &late, |_, typed| {
+            let found = TEAM.iter().filter(|slug| slug.starts_with(&typed.to_lowercase()));
+            let found = found.map(|slug| Suggestion::name(title(slug))).collect();
+            Box::pin(std::future::ready(found))
+        });
+        registry.completion("job", &late, |_, typed| {
+            let found = ["standup", "health"].into_iter().filter(|name| name.starts_with(typed)).map(Suggestion::name).collect();
+            Box::pin(std::future::ready(found))
+        });
+        Arc::new(registry)
     }
 }

@@ -1,10 +1,10 @@
 //! Personas without a token: they speak through the coordinator's webhooks.
 
+use kernel::chat::message::AuthorKind;
+use kernel::chat::{ChatPlatform, IdentityState, SendError};
+use kernel::time::{Clock, SystemClock};
+use sandbox::Exchange;
 use serde_json::{Value, json};
-use teamroom::chat::{ChatPlatform, IdentityState, SendError};
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::message::AuthorKind;
-use teamroom::sandbox::Exchange;
 
 use super::stage::{Setting, Stage, row};
 
@@ -80,7 +80,7 @@ async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_agai
     stage.discord.shutdown().await;
     let (again, mut events) = super::stage::connect(stage.settings.clone(), super::stage::hurried(), &stage.memory).await;
     let again = again.unwrap();
-    events.next(|event| matches!(event, teamroom::chat::PlatformEvent::Ready { .. })).await;
+    events.next(|event| matches!(event, kernel::chat::PlatformEvent::Ready { .. })).await;
     // Before the new run has used any webhook, what comes through the old one is known as the team's.
     let last = stage.history(&general).await[1]["id"].as_str().unwrap().to_owned();
     let listed = again.list_messages_after(&general.as_str().into(), &last.as_str().into(), 10).await.unwrap();

@@ -1,7 +1,8 @@
 use chrono::{DateTime, TimeDelta, Utc};
+use kernel::feeds;
+use kernel::feeds::{FeedError, Reading};
+use kernel::time::ManualClock;
 use serde_json::json;
-use teamroom::clock::ManualClock;
-use teamroom::feeds::{self, FeedError, Reading};
 
 use super::web::{Answer, Site};
 use super::{build, last_days, now, read, run_out, sources, spec};

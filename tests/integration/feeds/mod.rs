@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, TimeZone as _, Utc};
+use kernel::feeds;
+use kernel::feeds::{Feed, FeedQuery, FeedSources, Reading};
+use kernel::persona::FeedSpec;
+use kernel::time::ManualClock;
 use serde_json::{Value as Json, json};
-use teamroom::clock::ManualClock;
-use teamroom::domain::persona::FeedSpec;
-use teamroom::feeds::{self, Feed, FeedQuery, FeedSources, Reading};
 
 use crate::support::nothing;
 

@@ -3,12 +3,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::agent::{PageEntry, Readings};
+use kernel::feeds::{Feed, FeedBuilder};
+use kernel::ids::PersonaSlug;
+use kernel::persona::FeedSpec;
+use kernel::time::ManualClock;
 use serde_json::json;
-use teamroom::clock::ManualClock;
-use teamroom::domain::ids::PersonaSlug;
-use teamroom::domain::persona::FeedSpec;
-use teamroom::feeds::{Feed, FeedBuilder};
-use teamroom::persona::turn::{PageEntry, Readings};
 use tokio::sync::Semaphore;
 
 use super::web::{Answer, Site};

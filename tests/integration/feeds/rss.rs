@@ -1,9 +1,9 @@
 use std::fmt::Write as _;
 
 use chrono::TimeDelta;
+use kernel::feeds::{FeedQuery, Reading, Value};
+use kernel::time::ManualClock;
 use serde_json::json;
-use teamroom::clock::ManualClock;
-use teamroom::feeds::{FeedQuery, Reading, Value};
 
 use super::web::{Answer, Site};
 use super::{build, last_days, now, read};

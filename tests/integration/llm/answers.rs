@@ -1,10 +1,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kernel::llm::{ModelMessage, ModelRequest, ToolCall, ToolSpec};
+use kernel::money::{CallOutcome, Money, TokenUsage};
+use kernel::persona::Tier;
 use serde_json::json;
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, Money, TokenUsage};
-use teamroom::llm::{ModelMessage, ModelRequest, ToolCall, ToolSpec};
 use tokio_util::sync::CancellationToken;
 
 use super::{BOTH, Desk, EagerClock, KEY, RecordingMeter, call, request, settings};
@@ -52,13 +52,13 @@ async fn tools_are_called_and_their_results_go_back() {
         server.next([Script::Call { tool, arguments: arguments.clone() }]);
         let tools = vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }];
         let mut request = ModelRequest { tools, ..request("Look!") };
-        let reply = desk.models.complete(&call(Tier::T1), &request, &CancellationToken::new()).await.expect("a call");
+        let reply = desk.runner.models.complete(&call(Tier::T1), &request, &CancellationToken::new()).await.expect("a call");
         let id = reply.calls[0].id.clone();
         assert_eq!(reply.calls, [ToolCall { id: id.clone(), name: "look".into(), arguments }]);
 
         request.messages.push(ModelMessage::Assistant { text: reply.text, calls: reply.calls });
         request.messages.push(ModelMessage::ToolResult { call: id, text: "three lines".into() });
-        let reply = desk.models.complete(&call(Tier::T1), &request, &CancellationToken::new()).await.expect("an answer");
+        let reply = desk.runner.models.complete(&call(Tier::T1), &request, &CancellationToken::new()).await.expect("an answer");
         assert_eq!(reply.text, "[You are Vince.] three lines");
         let asked = server.requests().pop().expect("a request");
         assert_eq!(asked.tools, ["look"]);

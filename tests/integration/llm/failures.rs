@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kernel::llm::ModelError;
+use kernel::llm::settings::{ModelSettings, ProviderKind};
+use kernel::money::{CallOutcome, TokenUsage};
+use kernel::persona::Tier;
+use kernel::time::Clock;
 use serde_json::json;
-use teamroom::clock::Clock;
-use teamroom::config::{ModelSettings, ProviderKind};
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, TokenUsage};
-use teamroom::llm::ModelError;
 use tokio_util::sync::CancellationToken;
 
 use super::{BOTH, Desk, EagerClock, KEY, call, request, settings};
@@ -144,7 +144,7 @@ async fn a_key_that_the_provider_repeats_stays_out_of_errors_and_debug() {
         let settings = one_model(&server, kind);
         let desk = Desk::new(&settings, Arc::new(EagerClock::default()));
         let error = desk.ask(Tier::T1).await.expect_err("a refusal");
-        let told = format!("{error} {error:?} {settings:?} {:?}", desk.models.status());
+        let told = format!("{error} {error:?} {settings:?} {:?}", desk.runner.models.status());
         assert!(!told.contains(KEY) && told.contains("[redacted]"), "{told}");
         assert!(error.to_string().len() < 400, "{}", error.to_string().len());
     }
@@ -171,7 +171,7 @@ async fn a_cancelled_call_ends_at_once_and_is_settled() {
         let cancel = CancellationToken::new();
         let asking = tokio::spawn({
             let (desk, cancel) = (Arc::clone(&desk), cancel.clone());
-            async move { desk.models.complete(&call(Tier::T1), &request("What now?"), &cancel).await }
+            async move { desk.runner.models.complete(&call(Tier::T1), &request("What now?"), &cancel).await }
         });
         server.wait_for(1).await;
         let since = Instant::now();
@@ -235,7 +235,7 @@ async fn half_an_answer_is_handed_out_to_those_who_take_it_and_to_nobody_else() 
             let desk = Desk::new(&settings, Arc::new(EagerClock::default()));
             assert_eq!(desk.ask(Tier::T1).await.expect_err("no whole answer").kind(), error);
             let (call, cancel) = (call(Tier::T1), CancellationToken::new());
-            let written = desk.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.expect("half an answer");
+            let written = desk.runner.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.expect("half an answer");
             assert_eq!((written.reply.text.as_str(), written.broke_off.map(|error| error.kind())), ("Half of it", Some(error)));
             desk.meter.assert_balanced();
             assert!(desk.meter.settled().iter().all(|settlement| settlement.outcome == CallOutcome::Failed));
@@ -251,7 +251,7 @@ async fn what_a_filter_held_back_and_what_is_garbage_is_handed_out_to_nobody() {
             server.on(move |_| script.clone());
             let desk = Desk::of(&server, kind);
             let (call, cancel) = (call(Tier::T1), CancellationToken::new());
-            assert!(desk.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.is_err());
+            assert!(desk.runner.models.complete_or_break_off(&call, &request("What now?"), &cancel).await.is_err());
         }
     }
 }

@@ -2,11 +2,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
-use teamroom::clock::{ManualClock, SystemClock};
-use teamroom::config::{ModelRef, ModelSettings, ProviderKind};
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{Limit, Refused};
-use teamroom::llm::{BreakerState, ModelError, Models};
+use kernel::llm::settings::{ModelRef, ModelSettings, ProviderKind};
+use kernel::llm::{BreakerState, ModelError, Models};
+use kernel::money::{Limit, Refused};
+use kernel::persona::Tier;
+use kernel::time::{ManualClock, SystemClock};
 use tokio_util::sync::CancellationToken;
 
 use super::{Desk, EagerClock, call, request, settings};
@@ -88,7 +88,7 @@ async fn the_breaker_keeps_calls_away_until_a_probe_succeeds() {
         assert_eq!(desk.ask(Tier::T1).await.expect("an answer").provider, "second");
     }
     assert_eq!(first.count(), 5, "two attempts a call, and none after the fifth failure");
-    let status = &desk.models.status()[0];
+    let status = &desk.runner.models.status()[0];
     assert!(matches!(status.breaker, BreakerState::Open { .. }) && status.last_error.is_some(), "{status:?}");
 
     clock.advance(Duration::from_secs(31));
@@ -99,7 +99,7 @@ async fn the_breaker_keeps_calls_away_until_a_probe_succeeds() {
     for _ in 0..2 {
         assert_eq!(desk.ask(Tier::T1).await.expect("an answer").provider, "first");
     }
-    let status = &desk.models.status()[0];
+    let status = &desk.runner.models.status()[0];
     assert_eq!((status.breaker, &status.last_error), (BreakerState::Closed { failures: 0 }, &None));
 }
 
@@ -121,7 +121,7 @@ async fn the_pause_that_a_provider_asks_for_is_kept() {
     while clock.sleepers() == 0 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(desk.models.status()[0].in_flight, 0, "nobody holds a slot while it waits");
+    assert_eq!(desk.runner.models.status()[0].in_flight, 0, "nobody holds a slot while it waits");
     clock.advance(Duration::from_millis(6999));
     assert_eq!((clock.sleepers(), server.count()), (1, 1));
     clock.advance(Duration::from_millis(1));
@@ -148,7 +148,7 @@ async fn a_call_that_waits_for_its_next_attempt_can_be_cancelled() {
     let desk = Desk::new(&settings, Arc::new(clock.clone()));
     let cancel = CancellationToken::new();
     let (call, request) = (call(Tier::T1), request("What now?"));
-    let (result, ()) = tokio::join!(desk.models.complete(&call, &request, &cancel), async {
+    let (result, ()) = tokio::join!(desk.runner.models.complete(&call, &request, &cancel), async {
         while clock.sleepers() == 0 {
             tokio::task::yield_now().await;
         }
@@ -167,7 +167,7 @@ async fn calls_beyond_the_limit_wait_their_turn_in_order() {
     let texts: Vec<String> = (0..5).map(|number| format!("call {number}")).collect();
     let calls = texts.iter().map(|text| {
         let desk = &desk;
-        async move { desk.models.complete(&call(Tier::T1), &request(text), &CancellationToken::new()).await.expect("an answer").text }
+        async move { desk.runner.models.complete(&call(Tier::T1), &request(text), &CancellationToken::new()).await.expect("an answer").text }
     });
     assert_eq!(futures_util::future::join_all(calls).await, texts);
     let arrived: Vec<_> = server.requests().into_iter().map(|asked| asked.last().to_owned()).collect();
@@ -204,7 +204,7 @@ async fn a_used_up_budget_ends_the_call_before_it_is_made() {
 #[tokio::test]
 async fn without_a_model_the_team_is_offline() {
     let desk = Desk::new(&ModelSettings::default(), Arc::new(EagerClock::default()));
-    assert!(desk.models.is_offline() && desk.models.status().is_empty());
+    assert!(desk.runner.models.is_offline() && desk.runner.models.status().is_empty());
     assert_eq!(desk.ask(Tier::T3).await, Err(ModelError::NoModel));
 }
 

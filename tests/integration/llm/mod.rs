@@ -3,6 +3,7 @@
 mod answers;
 mod failures;
 mod fallback;
+mod runs;
 mod structured;
 
 use std::collections::BTreeMap;
@@ -11,11 +12,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use teamroom::clock::{Clock, SharedClock};
-use teamroom::config::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{Purpose, Reservation, Settlement};
-use teamroom::llm::{Call, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, Models};
+use kernel::agent::Runner;
+use kernel::chat::redact::Redactor;
+use kernel::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
+use kernel::llm::{Call, Meter, ModelError, ModelMessage, ModelReply, ModelRequest, Models};
+use kernel::money::{Purpose, Reservation, Settlement};
+use kernel::persona::Tier;
+use kernel::time::{Clock, SharedClock};
+use kernel::tools::Toolbox;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::model::ScriptedModel;
@@ -97,7 +101,7 @@ impl Clock for EagerClock {
 
 /// Models in front of a scripted server, with what they wrote into the ledger.
 struct Desk {
-    models: Models,
+    runner: Runner,
     meter: Arc<RecordingMeter>,
 }
 
@@ -114,8 +118,10 @@ impl Desk {
             .connect_timeout(settings.connect_timeout)
             .build()
             .expect("a client");
-        let models = Models::new(settings, &http, Arc::<RecordingMeter>::clone(&meter), clock).expect("every tier names a known provider");
-        Self { models, meter }
+        let models = Models::new(settings, &http, Arc::<RecordingMeter>::clone(&meter), clock.clone());
+        let models = models.expect("every tier names a known provider");
+        let (tools, redactor) = (Toolbox::new(Vec::new(), clock.clone()), Redactor::new(&[]));
+        Self { runner: Runner { models, tools, redactor, clock }, meter }
     }
 
     /// One model of this protocol at t1, and a clock that never waits.
@@ -124,7 +130,7 @@ impl Desk {
     }
 
     async fn ask(&self, tier: Tier) -> Result<ModelReply, ModelError> {
-        self.models.complete(&call(tier), &request("What now?"), &CancellationToken::new()).await
+        self.runner.models.complete(&call(tier), &request("What now?"), &CancellationToken::new()).await
     }
 }
 

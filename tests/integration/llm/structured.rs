@@ -1,11 +1,12 @@
+use kernel::agent::{Prompt, Run, RunError};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use teamroom::domain::persona::Tier;
-use teamroom::llm::{StructuredError, ask_structured};
 use tokio_util::sync::CancellationToken;
 
-use super::{BOTH, Desk, call, request};
+use super::{BOTH, Desk};
 use crate::support::model::{Script, ScriptedModel};
 
 /// A verdict, as a model is asked for one.
@@ -17,8 +18,21 @@ struct Verdict {
 
 const FAIR: Verdict = Verdict { fair: true, confidence: 0.5 };
 
-async fn judge(desk: &Desk) -> Result<Verdict, StructuredError> {
-    let given = ask_structured(&desk.models, &call(Tier::T1), &request("Is it fair?"), &CancellationToken::new()).await?;
+async fn judge(desk: &Desk) -> Result<Verdict, RunError> {
+    let prompt = Prompt { system: "You judge.".into(), message: "Is it fair?".into(), holds_outside: false };
+    let run = Run {
+        persona: None,
+        purpose: Purpose::Other,
+        subject: "verdict",
+        tier: Tier::T1,
+        prompt: Box::pin(std::future::ready(Ok(prompt))),
+        max_output_tokens: 100,
+        keep_partial: false,
+        tools: None,
+        journal: None,
+        cancel: &CancellationToken::new(),
+    };
+    let given = desk.runner.run_structured(run).await?;
     assert_eq!(given.model, "main/small");
     Ok(given.value)
 }
@@ -28,7 +42,7 @@ async fn the_schema_is_asked_for_by_the_means_of_the_provider() {
     for kind in BOTH {
         let server = ScriptedModel::start().await;
         server.next([Script::Json(json!({"fair": true, "confidence": 0.5}))]);
-        assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR));
+        assert_eq!(judge(&Desk::of(&server, kind)).await.expect("a verdict"), FAIR);
         let asked = server.requests().remove(0);
         let schema = asked.schema.expect("a schema");
         assert_eq!(schema["properties"]["fair"]["type"], "boolean");
@@ -46,7 +60,7 @@ async fn an_answer_is_read_raw_in_a_fence_and_in_prose() {
         ] {
             let server = ScriptedModel::start().await;
             server.next([Script::say(text)]);
-            assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR), "{text}");
+            assert_eq!(judge(&Desk::of(&server, kind)).await.expect("a verdict"), FAIR, "{text}");
             assert_eq!(server.count(), 1);
         }
     }
@@ -63,7 +77,7 @@ async fn an_unusable_answer_is_asked_for_once_more_with_the_reason() {
         ] {
             let server = ScriptedModel::start().await;
             server.next([Script::say(bad), Script::say(r#"{"fair": true, "confidence": 0.5}"#)]);
-            assert_eq!(judge(&Desk::of(&server, kind)).await, Ok(FAIR), "{bad}");
+            assert_eq!(judge(&Desk::of(&server, kind)).await.expect("a verdict"), FAIR, "{bad}");
             let again = server.requests().remove(1);
             assert!(again.last().contains(reason), "{}", again.last());
             assert!(again.messages.iter().any(|said| said.role == "assistant" && said.text == bad));
@@ -89,7 +103,7 @@ async fn a_cut_off_value_is_a_failure_even_if_it_could_be_read() {
     let server = ScriptedModel::start().await;
     server.on(|_| Script::Truncated(r#"{"fair": true, "confidence": 0.5}"#.into()));
     let error = judge(&Desk::of(&server, BOTH[0])).await.expect_err("cut off");
-    assert!(matches!(error, StructuredError::Model(error) if error.kind() == "truncated"));
+    assert!(matches!(error, RunError::Model(error) if error.kind() == "truncated"));
 }
 
 #[tokio::test]
@@ -101,8 +115,8 @@ async fn an_endpoint_that_refuses_schemas_is_asked_without_from_then_on() {
             None => Script::Json(json!({"fair": true, "confidence": 0.5})),
         });
         let desk = Desk::of(&server, kind);
-        assert_eq!((judge(&desk).await, server.count()), (Ok(FAIR), 2));
-        assert_eq!((judge(&desk).await, server.count()), (Ok(FAIR), 3));
+        assert_eq!((judge(&desk).await.expect("a verdict"), server.count()), (FAIR, 2));
+        assert_eq!((judge(&desk).await.expect("a verdict"), server.count()), (FAIR, 3));
         assert_eq!(desk.meter.reserved().len(), 2, "a refused schema is no attempt of its own");
     }
 }

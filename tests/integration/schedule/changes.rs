@@ -1,11 +1,10 @@
 //! What people do to the schedule, by the same functions that `/schedule` and `teamroom schedule` call.
 
 use chrono::TimeDelta;
-use chrono_tz::Tz;
-use teamroom::domain::schedule::{Job, JobDraft, JobOrigin, MissedRuns};
-use teamroom::schedule::ScheduleError;
+use teamroom::features::schedule::ScheduleError;
+use teamroom::features::schedule::model::{Job, JobDraft, JobOrigin, MissedRuns};
 
-use super::{Place, Wall, draft, firings, post, posts, settle, utc};
+use super::{Place, Wall, draft, firings, post, posts, tidy_up, utc};
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
@@ -85,26 +84,26 @@ async fn whatever_cannot_be_done_is_refused_in_a_sentence(backing: Backing) {
     let clock = Wall::at("2026-11-20T08:30:00Z");
     let file = Job { origin: JobOrigin::File, ..post("filed", "0 9 * * *", MissedRuns::Once) };
     let lost = Job { channel: Some("nowhere".into()), ..post("lost", "0 9 * * *", MissedRuns::Once) };
-    let schedule = place.schedule(&clock, &[settle(), file, lost]).await;
-    schedule.add(draft("mine", "0 9 * * *", "health"), "Ada").await.unwrap();
+    let schedule = place.schedule(&clock, &[tidy_up(), file, lost]).await;
+    schedule.add(draft("mine", "0 9 * * *", "chart"), "Ada").await.unwrap();
     let add = async |draft: JobDraft| schedule.add(draft, "Ada").await.unwrap_err();
     let told = |error: ScheduleError, expected: &str| assert!(error.to_string().contains(expected), "{error}");
 
-    told(add(draft("mine", "0 9 * * *", "health")).await, "there is a job mine already; give this one another name");
-    told(add(draft("settle-predictions", "0 9 * * *", "health")).await, "there is a job settle-predictions already");
-    told(add(draft("Mine", "0 9 * * *", "health")).await, "is no name for a job");
-    told(add(draft("new", "every day", "health")).await, "fields; give 5");
-    told(add(draft("new", "0 25 * * *", "health")).await, "is no cron expression");
-    told(add(draft("new", "0 9 * * *", "party")).await, "is no action; give standup");
-    told(add(draft("new", "*/5 * * * * *", "standup")).await, "more often than once a minute");
-    told(add(JobDraft { zone: Some("Mars".into()), ..draft("new", "0 9 * * *", "health") }).await, "there is no time zone \"Mars\"");
-    told(add(JobDraft { channel: None, ..draft("new", "0 9 * * *", "standup") }).await, "needs a channel");
-    let unknown = "there is no job nobody; there are settle-predictions, filed, lost, mine";
+    told(add(draft("mine", "0 9 * * *", "chart")).await, "there is a job mine already; give this one another name");
+    told(add(draft("tidy-up", "0 9 * * *", "chart")).await, "there is a job tidy-up already");
+    told(add(draft("Mine", "0 9 * * *", "chart")).await, "is no name for a job");
+    told(add(draft("new", "every day", "chart")).await, "fields; give 5");
+    told(add(draft("new", "0 25 * * *", "chart")).await, "is no cron expression");
+    told(add(draft("new", "0 9 * * *", "party")).await, "is no action; give \"report\", \"chart\"");
+    told(add(draft("new", "*/5 * * * * *", "report")).await, "more often than once a minute");
+    told(add(JobDraft { zone: Some("Mars".into()), ..draft("new", "0 9 * * *", "chart") }).await, "there is no time zone \"Mars\"");
+    told(add(JobDraft { channel: None, ..draft("new", "0 9 * * *", "report") }).await, "needs a channel");
+    let unknown = "there is no job nobody; there are tidy-up, filed, lost, mine";
     told(schedule.pause("nobody", "Ada").await.unwrap_err(), unknown);
     told(schedule.resume("nobody").await.unwrap_err(), unknown);
     told(schedule.remove("nobody").await.unwrap_err(), unknown);
     told(schedule.run("nobody").await.unwrap_err(), unknown);
-    told(schedule.remove("settle-predictions").await.unwrap_err(), "is built in and cannot be removed; pause it instead");
+    told(schedule.remove("tidy-up").await.unwrap_err(), "is built in and cannot be removed; pause it instead");
     told(schedule.remove("filed").await.unwrap_err(), "stands in teamroom.toml; remove its section there");
     told(schedule.resume("filed").await.unwrap_err(), "filed is not paused");
     schedule.pause("filed", "Ada").await.unwrap();
@@ -126,13 +125,12 @@ async fn the_file_wins_over_a_job_of_the_same_name(backing: Backing) {
 async fn a_job_turned_off_in_the_file_never_comes(backing: Backing) {
     let place = Place::on(backing).await;
     let clock = Wall::at("2026-11-20T08:59:00Z");
-    let [standup, ..] = Job::built_in(Tz::UTC);
-    let off = Job { enabled: false, channel: Some("10".into()), ..standup };
+    let off = Job { enabled: false, ..post("report", "0 9 * * *", MissedRuns::Once) };
     let schedule = place.schedule(&clock, std::slice::from_ref(&off)).await;
     schedule.look().await.unwrap();
     clock.set("2026-11-20T09:00:00Z");
     schedule.look().await.unwrap();
     assert!(firings(&place.open().await, &off).await.is_empty());
     assert_eq!(schedule.list().await.unwrap()[0].next, None);
-    assert!(schedule.resume("standup").await.unwrap_err().to_string().contains("turned off in teamroom.toml"));
+    assert!(schedule.resume("report").await.unwrap_err().to_string().contains("turned off in teamroom.toml"));
 }

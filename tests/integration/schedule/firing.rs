@@ -2,10 +2,10 @@
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
-use teamroom::clock::Clock;
-use teamroom::domain::schedule::{FiringState, Job, MissedRuns, Timetable};
+use kernel::time::Clock;
+use teamroom::features::schedule::model::{Actions, FiringState, Job, MissedRuns, Timetable};
 
-use super::{Place, Wall, draft, firings, post, posts, settle, utc};
+use super::{KINDS, Place, Wall, draft, firings, post, posts, tidy_up, utc};
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
@@ -18,7 +18,7 @@ on_both_stores!(
     a_job_that_is_new_or_has_new_times_has_missed_nothing,
     what_is_to_be_carried_out_waits_for_whoever_does_it,
     what_fired_long_ago_is_forgotten_unless_it_is_open,
-    predictions_are_settled_only_where_one_is_due,
+    a_job_without_anything_to_do_leaves_no_row,
     a_channel_that_nobody_knows_is_left_to_who_is_connected,
 );
 
@@ -92,7 +92,7 @@ async fn each_missed_run_is_made_up_for_where_that_is_wanted(backing: Backing) {
 
 async fn a_clock_that_jumps_about_causes_no_burst_and_nothing_twice(backing: Backing) {
     let place = Place::on(backing).await;
-    let jobs = [post("standup", "0 9 * * *", MissedRuns::Once), post("often", "*/5 * * * *", MissedRuns::Once)];
+    let jobs = [post("daily", "0 9 * * *", MissedRuns::Once), post("often", "*/5 * * * *", MissedRuns::Once)];
     let clock = Wall::at("2026-11-20T08:30:00Z");
     let schedule = place.schedule(&clock, &jobs).await;
     let store = place.open().await;
@@ -108,10 +108,10 @@ async fn a_clock_that_jumps_about_causes_no_burst_and_nothing_twice(backing: Bac
             clock.advance(TimeDelta::seconds(30));
         }
     }
-    let standups = firings(&store, &jobs[0]).await;
-    let fired: Vec<_> = standups.iter().filter(|row| row.state == FiringState::Done).map(|row| row.instant).collect();
+    let dailies = firings(&store, &jobs[0]).await;
+    let fired: Vec<_> = dailies.iter().filter(|row| row.state == FiringState::Done).map(|row| row.instant).collect();
     assert_eq!(fired, [utc("2026-11-20T09:00:00Z"), utc("2026-11-23T09:00:00Z")], "the second while it was three days ahead");
-    let rows = standups.len() + firings(&store, &jobs[1]).await.len();
+    let rows = dailies.len() + firings(&store, &jobs[1]).await.len();
     assert_eq!(posts(&store).await, rows as u64, "one post for each row");
     assert!(clock.now() > utc("2026-11-20T18:00:00Z"), "{}", clock.now());
 }
@@ -156,7 +156,7 @@ async fn clocks_that_differ_a_little_change_nothing(backing: Backing) {
 
 async fn a_job_that_is_new_or_has_new_times_has_missed_nothing(backing: Backing) {
     let place = Place::on(backing).await;
-    let nine = post("standup", "0 9 * * *", MissedRuns::Once);
+    let nine = post("daily", "0 9 * * *", MissedRuns::Once);
     let clock = Wall::at("2026-11-20T08:30:00Z");
     place.schedule(&clock, std::slice::from_ref(&nine)).await.look().await.unwrap();
     clock.set("2026-11-20T09:00:00Z");
@@ -165,7 +165,7 @@ async fn a_job_that_is_new_or_has_new_times_has_missed_nothing(backing: Backing)
     let eight = Job { timetable: Timetable::parse("0 8 * * *", chrono_tz::Tz::UTC).unwrap(), ..nine.clone() };
     place.schedule(&clock, std::slice::from_ref(&eight)).await.look().await.unwrap();
     let store = place.open().await;
-    assert_eq!(firings(&store, &nine).await.len(), 1, "no second standup on the day it was moved");
+    assert_eq!(firings(&store, &nine).await.len(), 1, "not twice on the day it was moved");
     clock.set("2026-11-21T08:00:00Z");
     place.schedule(&clock, std::slice::from_ref(&eight)).await.look().await.unwrap();
     assert_eq!(firings(&store, &nine).await.len(), 2);
@@ -173,7 +173,7 @@ async fn a_job_that_is_new_or_has_new_times_has_missed_nothing(backing: Backing)
 
 async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     let place = Place::on(backing).await;
-    let job = draft("chart", "*/5 * * * *", "health").into_job(Tz::UTC).unwrap();
+    let job = draft("chart", "*/5 * * * *", "chart").into_job(Tz::UTC, &Actions::of(KINDS)).unwrap();
     let clock = Wall::at("2026-11-20T08:58:00Z");
     let schedule = place.schedule(&clock, std::slice::from_ref(&job)).await;
     schedule.look().await.unwrap();
@@ -193,7 +193,10 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
 
 async fn what_fired_long_ago_is_forgotten_unless_it_is_open(backing: Backing) {
     let place = Place::on(backing).await;
-    let jobs = [post("hello", "0 9 * * *", MissedRuns::Once), draft("chart", "0 9 * * *", "health").into_job(Tz::UTC).unwrap()];
+    let jobs = [
+        post("hello", "0 9 * * *", MissedRuns::Once),
+        draft("chart", "0 9 * * *", "chart").into_job(Tz::UTC, &Actions::of(KINDS)).unwrap(),
+    ];
     let clock = Wall::at("2026-11-20T08:59:00Z");
     let schedule = place.schedule(&clock, &jobs).await;
     for time in ["2026-11-20T08:59:00Z", "2026-11-20T09:00:00Z", "2026-11-21T09:00:00Z"] {
@@ -206,16 +209,16 @@ async fn what_fired_long_ago_is_forgotten_unless_it_is_open(backing: Backing) {
     assert_eq!(firings(&store, &jobs[1]).await.len(), 2, "nobody has told how they went");
 }
 
-async fn predictions_are_settled_only_where_one_is_due(backing: Backing) {
+async fn a_job_without_anything_to_do_leaves_no_row(backing: Backing) {
     let place = Place::on(backing).await;
     let clock = Wall::at("2026-11-20T08:58:00Z");
-    let schedule = place.schedule(&clock, &[settle()]).await;
+    let schedule = place.schedule(&clock, &[tidy_up()]).await;
     let store = place.open().await;
     schedule.look().await.unwrap();
     clock.set("2026-11-20T09:00:00Z");
     schedule.look().await.unwrap();
-    assert!(firings(&store, &settle()).await.is_empty());
-    assert_eq!(store.find_considered(&settle()).await.unwrap(), Some(clock.now()));
+    assert!(firings(&store, &tidy_up()).await.is_empty());
+    assert_eq!(store.find_considered(&tidy_up()).await.unwrap(), Some(clock.now()));
 }
 
 async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backing) {
@@ -228,8 +231,7 @@ async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backin
     schedule.look().await.unwrap();
     let store = place.open().await;
     assert!(firings(&store, &job).await.is_empty());
-    let general =
-        teamroom::domain::message::Channel { id: "10".into(), name: "general".into(), place: teamroom::domain::message::Place::Server };
+    let general = kernel::chat::message::Channel { id: "10".into(), name: "general".into(), place: kernel::chat::message::Place::Server };
     store.record_channel_seen(&general, &"1".into(), clock.now()).await.unwrap();
     clock.set("2026-11-20T09:00:20Z");
     schedule.look().await.unwrap();

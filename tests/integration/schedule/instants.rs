@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use teamroom::domain::schedule::Timetable;
+use teamroom::features::schedule::model::Timetable;
 
 use super::utc;
 use crate::support::skip;

@@ -12,16 +12,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
+use kernel::db::StoreError;
+use kernel::time::Clock;
 use secrecy::SecretString;
-use teamroom::clock::Clock;
-use teamroom::config::ScheduleSettings;
-use teamroom::domain::meeting::StandupTerms;
-use teamroom::domain::schedule::{Firing, Job, JobAction, JobDraft, MissedRuns};
-use teamroom::schedule::{Parts, Schedule};
+use teamroom::features::schedule::action::Action;
+use teamroom::features::schedule::model::{ActionKind, Actions, Firing, Job, JobDraft, JobOrigin, MissedRuns};
+use teamroom::features::schedule::settings::ScheduleSettings;
+use teamroom::features::schedule::{Parts, Schedule};
 use teamroom::store::Store;
-use tokio::sync::Notify;
 
-use crate::support::postgres;
+use crate::support::migrated;
 use crate::support::team::Backing;
 
 /// A clock that the test sets, back too. Nobody sleeps by it: the tests look when they want to.
@@ -67,8 +67,8 @@ impl Place {
     async fn on(backing: Backing) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let url = match backing {
-            Backing::Sqlite => format!("sqlite:{}", dir.path().join("teamroom.db").display()),
-            Backing::Postgres => postgres::database().await.unwrap(),
+            Backing::Sqlite => migrated::sqlite(&dir.path().join("teamroom.db")),
+            Backing::Postgres => migrated::postgres().await.unwrap(),
         };
         Self { url: url.into(), _dir: dir }
     }
@@ -83,15 +83,35 @@ impl Place {
     }
 }
 
+/// A report in a channel, a chart that somebody draws later, and a tidy-up for which there is never anything to do.
+const KINDS: [ActionKind; 3] = [
+    ActionKind { name: "report", noun: "a report", needs_channel: true, may_be_below_a_minute: false, built_in: None },
+    ActionKind { name: "chart", noun: "a chart", needs_channel: false, may_be_below_a_minute: true, built_in: None },
+    ActionKind { name: TIDY_UP, noun: "a tidy-up", needs_channel: false, may_be_below_a_minute: true, built_in: None },
+];
+const TIDY_UP: &str = "tidy-up";
+
+struct Sample(ActionKind);
+
+#[async_trait]
+impl Action for Sample {
+    fn kind(&self) -> ActionKind {
+        self.0.clone()
+    }
+
+    async fn is_idle(&self, _: DateTime<Utc>) -> Result<bool, StoreError> {
+        Ok(self.0.name == TIDY_UP)
+    }
+}
+
 fn schedule(store: &Store, clock: &Wall, jobs: &[Job]) -> Schedule {
     Schedule::new(Parts {
-        standup: StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30) },
+        actions: KINDS.map(|kind| Arc::new(Sample(kind)) as Arc<dyn Action>).into(),
         settings: ScheduleSettings { zone: Tz::UTC, jobs: jobs.to_vec() },
         coordinator: "kelly".into(),
         store: store.clone(),
         platform: None,
         clock: Arc::new(clock.clone()),
-        wake: Arc::new(Notify::new()),
     })
 }
 
@@ -110,12 +130,13 @@ fn draft(name: &str, cron: &str, action: &str) -> JobDraft {
 
 /// A job that posts its name.
 fn post(name: &str, cron: &str, missed: MissedRuns) -> Job {
-    let job = draft(name, cron, &format!("post: {name}")).into_job(Tz::UTC).unwrap();
+    let job = draft(name, cron, &format!("post: {name}")).into_job(Tz::UTC, &Actions::of(KINDS)).unwrap();
     Job { missed, ..job }
 }
 
-fn settle() -> Job {
-    Job::built_in(Tz::UTC).into_iter().find(|job| job.action == JobAction::SettlePredictions).unwrap()
+fn tidy_up() -> Job {
+    let job = draft(TIDY_UP, "*/5 * * * *", TIDY_UP).into_job(Tz::UTC, &Actions::of(KINDS)).unwrap();
+    Job { origin: JobOrigin::BuiltIn, ..job }
 }
 
 /// Everything that has a row, the earliest first.

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use teamroom::clock::Clock;
-use teamroom::config::ProviderKind;
-use teamroom::domain::schedule::{FiringState, Job, MissedRuns};
+use kernel::llm::settings::ProviderKind;
+use kernel::time::Clock;
+use teamroom::features::schedule::model::{FiringState, Job, MissedRuns};
 use teamroom::store::Store;
 
 use super::{Place, Wall, firings, post, posts, schedule};

@@ -34,24 +34,24 @@ async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing)
     say(&["add", "retro", "0 16 * * 5", "post: Time for the retro.", "--zone", "Europe/Berlin", "--channel", &general, "--deadline", "30"]);
     let next = say(&["next", "retro", "--count", "2"]);
     assert!(next.lines().count() == 2 && next.lines().all(|line| line.contains("T16:00:00+0")), "{next}");
-    assert!(say(&["run", "retro"]).contains("retro: under way"));
+    assert!(say(&["run", "retro"]).contains("You started the job retro"));
     let posted = team.wait_for_answers("general", 1).await;
     assert_eq!((posted[0].text.as_str(), posted[0].author.as_str()), ("Time for the retro.", "Kelly"));
 
     say(&["pause", "retro"]);
     let jobs: Value = serde_json::from_str(&say(&["list", "--json"])).unwrap();
     let retro = jobs.as_array().unwrap().iter().find(|job| job["name"] == "retro").unwrap();
-    assert_eq!(retro["paused_by"], "the terminal");
+    assert_eq!(retro["paused_by"], "the command line");
     assert_eq!((&retro["last"]["state"], &retro["deadline_s"], &retro["origin"]), (&json!("done"), &json!(1800), &json!("command")));
-    assert_eq!(say(&["resume", "retro"]), "Resumed retro.");
-    assert_eq!(say(&["remove", "retro"]), "Removed retro.");
+    assert!(say(&["resume", "retro"]).starts_with("You resumed the job retro. Next: Fri"));
+    assert_eq!(say(&["remove", "retro"]), "You removed the job retro.");
 
     assert!(complain(&["pause", "retro"]).contains("there is no job retro; there are standup, settle-predictions, health"));
     assert!(complain(&["remove", "standup"]).contains("standup is built in and cannot be removed; pause it instead"));
     assert!(complain(&["add", "standup", "0 9 * * *", "health"]).contains("there is a job standup already"));
     assert!(complain(&["add", "x", "0 9 * *", "health"]).contains("fields; give 5"));
     assert!(complain(&["add", "x", "0 9 * * *", "health", "--zone", "Berlin"]).contains("there is no time zone \"Berlin\""));
-    assert!(complain(&["next", "standup", "--count", "0"]).contains("--count"));
+    assert!(complain(&["next", "standup", "--count", "0"]).contains("\"count\" is a whole number from 1 to 1000"));
 }
 
 /// Invokes a sub-command of `/schedule`; the answer as it reads after the deferral.
@@ -95,10 +95,10 @@ async fn the_chat_changes_the_schedule(backing: Backing) {
     assert!(text(&added).contains("added the job retro: every Friday at 16:00, Asia/Kathmandu. Next: Fri"), "{added}");
     assert!(!is_ephemeral(&added), "everybody sees what changed");
     let refused = schedule(&team, "add", &retro).await;
-    assert!(text(&refused).contains("there is a job retro already") && is_ephemeral(&refused), "{refused}");
+    assert!(text(&refused).contains("There is a job retro already") && is_ephemeral(&refused), "{refused}");
 
     let name = [("name", "retro")];
-    assert!(text(&schedule(&team, "run", &name).await).contains("runs the job retro"));
+    assert!(text(&schedule(&team, "run", &name).await).contains("started the job retro"));
     let said = || async { team.answers("general").await.iter().any(|answer| answer.text == "Time for the retro.") };
     eventually("it is posted where the job was added", said).await;
     assert!(text(&schedule(&team, "pause", &name).await).contains("paused the job retro"));
@@ -106,7 +106,7 @@ async fn the_chat_changes_the_schedule(backing: Backing) {
     assert!(text(&schedule(&team, "resume", &name).await).contains("resumed the job retro. Next: Fri"));
     assert!(text(&schedule(&team, "remove", &name).await).contains("removed the job retro"));
     let unknown = schedule(&team, "remove", &name).await;
-    assert!(text(&unknown).contains("there is no job retro; there are standup") && is_ephemeral(&unknown), "{unknown}");
+    assert!(text(&unknown).contains("There is no job retro; there are standup") && is_ephemeral(&unknown), "{unknown}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,11 +3,13 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use kernel::llm::settings::ProviderKind;
 use serde_json::json;
-use teamroom::config::ProviderKind;
-use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
-use teamroom::domain::report::DayReport;
-use teamroom::store::{ItemFilter, Store, StoredReport};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::features::standup::model::report::DayReport;
+use teamroom::features::standup::store::StoredReport;
+use teamroom::store::Store;
 
 use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, Shown, TestTeam, Wanted};

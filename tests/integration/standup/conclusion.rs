@@ -1,9 +1,9 @@
 //! What the facilitator makes of the reports: actions that code has checked, lessons, and the call.
 
 use serde_json::{Value as Json, json};
-use teamroom::domain::prediction::Answer;
-use teamroom::domain::work::{Owner, Urgency};
-use teamroom::store::ItemFilter;
+use teamroom::features::backlog::model::{Owner, Urgency};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::standup::model::prediction::Answer;
 
 use super::cast::{Cast, Part, conclusion, find_prompt};
 use super::stage::Setting;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::domain::meeting::{MeetingState, SeatState};
-use teamroom::sandbox::{RestFault, Switch};
+use kernel::time::{Clock, SystemClock};
+use sandbox::{RestFault, Switch};
+use teamroom::features::meeting::model::{MeetingState, SeatState};
 
 use super::aftermath::{ATTEMPTS, Aftermath, CALL, CHANNEL, SPEAKERS, answer, open, reports_asked, set, team};
 use super::cast::Part;

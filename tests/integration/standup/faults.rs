@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use kernel::llm::settings::ModelPrice;
+use kernel::money::Money;
 use reqwest::Method;
 use serde_json::json;
-use teamroom::config::ModelPrice;
-use teamroom::domain::meeting::SeatState::{Quiet, Skipped, Speaking, Spoke};
-use teamroom::domain::usage::Money;
+use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking, Spoke};
 
 use super::cast::Cast;
 use super::stage::{CHANNEL, START, Setting};
@@ -50,7 +50,7 @@ async fn one_that_says_too_much_or_nothing_or_fails_costs_its_own_turn(backing: 
 }
 
 async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Backing) {
-    let stage = Setting::on(backing).with_model().open().await;
+    let mut stage = Setting::on(backing).with_model().open().await;
     Cast::default()
         .report("Oracle", Script::SayAndHang("The odds are even. They will pro".into()))
         .report("Vince", Script::Hang)
@@ -60,13 +60,15 @@ async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Bac
     stage.speaking(ORACLE).await;
     stage.team.model.wait_for(3).await;
     // What was said by now has arrived.
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    stage.stop_time();
     stage.jump(Duration::from_secs(90));
     stage.speaking(VINCE).await;
     stage.team.model.wait_for(5).await;
     stage.jump(Duration::from_secs(89));
     assert_eq!(stage.seats(&stage.called().await).await[4].state, Speaking);
     stage.jump(Duration::from_secs(1));
+    stage.resume_time();
     let held = stage.over().await;
     assert_eq!(held.states(), [Quiet, Quiet, Spoke, Quiet, Skipped, Spoke]);
     let oracle = held.seat("oracle").contribution.as_ref().expect("it spoke");

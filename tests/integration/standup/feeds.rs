@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use serde_json::json;
-use teamroom::domain::report::FeedRead;
+use teamroom::features::standup::model::report::FeedRead;
 
 use super::newsstand::Paper;
 use super::stage::{Held, Setting};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Datelike as _, TimeDelta, Utc, Weekday};
 use chrono_tz::Tz;
-use teamroom::domain::schedule::{Job, JobAction};
+use teamroom::features;
 
 use super::cast::{Cast, Part, claiming, find_prompt};
 use super::stage::{MOMENT, Setting, Stage};
@@ -42,7 +42,7 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
         .with_model()
         .configure(|config| {
             config.standup.order = vec!["vince".into(), "echo".into()];
-            config.schedules.jobs.extend(Job::built_in(Tz::UTC).into_iter().filter(|job| job.action == JobAction::Health));
+            config.schedules.jobs.extend(features::actions().built_in(Tz::UTC).into_iter().filter(|job| job.name.as_str() == "health"));
         })
         .open()
         .await;
@@ -72,7 +72,7 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
         let png = reqwest::get(url).await.expect("the picture").bytes().await.expect("bytes");
         assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
         let size = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().expect("four bytes"));
-        assert_eq!((size(16), size(20)), (1000, 546));
+        assert_eq!((size(16), size(20)), (1000, 606));
     }
 }
 

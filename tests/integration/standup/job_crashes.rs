@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use teamroom::domain::prediction::Prediction;
+use teamroom::features::standup::model::prediction::Prediction;
 
 use super::aftermath::{Aftermath, CALL, CHANNEL, open, set, team};
 use crate::support::database::{allow, count, execute, forbid};

@@ -9,8 +9,8 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use chrono::{DateTime, TimeDelta, Utc};
+use kernel::persona::{FeedSpec, Persona};
 use serde_json::{Value as Json, json};
-use teamroom::domain::persona::{FeedSpec, Persona};
 use tokio::net::TcpListener;
 
 /// What a path answers.

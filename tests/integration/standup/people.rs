@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use teamroom::domain::meeting::SeatState;
+use teamroom::features::meeting::model::SeatState;
 
 use super::cast::{Cast, Part, find_prompt};
 use super::stage::{CHANNEL, PERSON, START, Setting, Stage};
@@ -58,7 +58,7 @@ async fn a_person_who_does_not_answer_is_passed_over(backing: Backing) {
 async fn a_person_can_be_skipped(backing: Backing) {
     let stage = asked(backing).await;
     let answer = stage.subcommand("standup", "skip", json!([{"type": 3, "name": "persona", "value": "@ann"}])).await;
-    assert!(answer.contains(&format!("skips {PERSON}")), "{answer}");
+    assert!(answer.contains(&format!("skipped {PERSON}")), "{answer}");
     let held = stage.over().await;
     assert_eq!(held.seats[6].state, SeatState::Skipped);
 }

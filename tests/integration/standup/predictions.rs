@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use teamroom::domain::prediction::{Answer, Verdict};
+use teamroom::features::standup::model::prediction::{Answer, Verdict};
 
 use super::cast::{Cast, Part, find_prompt};
 use super::newsstand::{Paper, shop};

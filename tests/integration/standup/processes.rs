@@ -6,12 +6,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
+use kernel::llm::settings::ProviderKind;
+use kernel::time::{Clock, ManualClock, SystemClock};
 use secrecy::ExposeSecret;
 use teamroom::app::{App, Setting, start_or_stand_by};
-use teamroom::clock::{Clock, ManualClock, SystemClock};
-use teamroom::config::{Config, ProviderKind};
-use teamroom::domain::meeting::{MeetingState, SeatState};
-use teamroom::domain::schedule::{FiringState, Job, Timetable};
+use teamroom::config::Config;
+use teamroom::features;
+use teamroom::features::meeting::model::{MeetingState, SeatState};
+use teamroom::features::schedule::model::{FiringState, Job, Timetable};
 use teamroom::store::Store;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -29,7 +31,7 @@ on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_c
 
 /// The standup that comes at this minute, each day.
 fn standup_at(at: DateTime<Utc>) -> Job {
-    let [standup, ..] = Job::built_in(Tz::UTC);
+    let standup = features::actions().built_in(Tz::UTC).swap_remove(0);
     Job { timetable: Timetable::parse(&cron(at), Tz::UTC).unwrap(), ..standup }
 }
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use regex::Regex;
 use serde_json::json;
-use teamroom::domain::meeting::SeatState;
-use teamroom::domain::report::DayReport;
-use teamroom::domain::work::{Origin, Owner};
-use teamroom::store::ItemFilter;
+use teamroom::features::backlog::model::{Origin, Owner};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::meeting::model::SeatState;
+use teamroom::features::standup::model::report::DayReport;
 
 use super::newsstand::{Paper, shop};
 use super::stage::{CHANNEL, Held, SPEAKERS, START, Setting, Stage};

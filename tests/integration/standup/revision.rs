@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use kernel::time::Clock;
 use serde_json::json;
-use teamroom::clock::Clock;
-use teamroom::store::ItemFilter;
+use teamroom::features::backlog::store::ItemFilter;
 
 use super::cast::{Cast, Part, conclusion, find_prompt};
 use super::newsstand::{Paper, shop};

@@ -1,8 +1,8 @@
 //! Signals from a report to a later prompt, to the cross-check and to the report of the day.
 
-use teamroom::config::ProviderKind;
-use teamroom::domain::meeting::SeatState;
-use teamroom::domain::signal::Direction;
+use kernel::llm::settings::ProviderKind;
+use teamroom::features::meeting::model::SeatState;
+use teamroom::features::meeting::signal::Direction;
 
 use super::cast::{Cast, Part, claiming, find_prompt};
 use super::stage::{SPEAKERS, Setting, Stage};

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
 use chrono_tz::Tz;
+use kernel::feeds::condition::Comparison;
+use kernel::llm::settings::ProviderKind;
+use kernel::time::{Clock as _, ManualClock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value as Json, json};
-use teamroom::clock::{Clock as _, ManualClock, SystemClock};
-use teamroom::config::{Config, ProviderKind};
-use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
-use teamroom::domain::prediction::{Comparison, EssentialQuestion, Expiry, Prediction, Threshold};
-use teamroom::domain::report::DayReport;
-use teamroom::domain::schedule::JobAction;
+use teamroom::config::Config;
+use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::features::schedule::model::JobAction;
+use teamroom::features::standup::model::prediction::{EssentialQuestion, Expiry, Prediction, Threshold};
+use teamroom::features::standup::model::report::DayReport;
 use teamroom::store::Store;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -38,7 +40,7 @@ pub(super) struct Stage {
     pub(super) clock: ManualClock,
     /// The team's own, opened beside it.
     pub(super) store: Store,
-    _time: AbortOnDropHandle<()>,
+    time: AbortOnDropHandle<()>,
 }
 
 /// A standup that is over.
@@ -66,7 +68,7 @@ impl Setting {
             config.chat.max_age = Duration::from_hours(24 * 365);
             config.schedules.zone = zone;
             // Standups are called by the tests, not by the time of day.
-            config.schedules.jobs.retain(|job| job.action == JobAction::SettlePredictions);
+            config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
         Self { wanted, start, person: false }
     }
@@ -108,7 +110,7 @@ impl Setting {
         let time = go_on(&clock);
         team.start_app().await;
         let store = Store::open_shared(&team.config.database_url, clock.now()).await.expect("the store opens");
-        Stage { team, feeds, clock, store, _time: time }
+        Stage { team, feeds, clock, store, time }
     }
 
     pub(super) async fn open(self) -> Stage {
@@ -127,6 +129,15 @@ fn midday(now: DateTime<Utc>) -> Tz {
 impl Stage {
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
+    }
+
+    /// From now on time only jumps, so that nothing but a jump ends a time limit, however slow the machine is.
+    pub(super) fn stop_time(&mut self) {
+        self.time.abort();
+    }
+
+    pub(super) fn resume_time(&mut self) {
+        self.time = go_on(&self.clock);
     }
 
     /// Time jumps.
@@ -267,7 +278,7 @@ impl Stage {
 
 impl Held {
     pub(super) fn seat(&self, slug: &str) -> &Seat {
-        use teamroom::domain::meeting::Participant::Persona;
+        use teamroom::features::meeting::model::Participant::Persona;
         let found = self.seats.iter().find(|seat| matches!(&seat.who, Persona(persona) if persona.as_str() == slug));
         found.unwrap_or_else(|| panic!("no seat of {slug}"))
     }

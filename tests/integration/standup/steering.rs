@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use teamroom::domain::meeting::MeetingState;
-use teamroom::domain::meeting::SeatState::{Quiet, Skipped, Speaking};
+use teamroom::features::meeting::model::MeetingState;
+use teamroom::features::meeting::model::SeatState::{Quiet, Skipped, Speaking};
 
 use super::cast::Cast;
 use super::stage::{CHANNEL, START, Setting, Stage};
@@ -49,7 +49,7 @@ async fn wrapping_up_passes_over_who_has_not_spoken(backing: Backing) {
     // By command it is the same.
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
-    assert!(stage.subcommand("standup", "wrap", json!([])).await.contains("wraps the standup up"));
+    assert!(stage.subcommand("standup", "wrap", json!([])).await.contains("wrapped up the standup"));
     assert_eq!(stage.over().await.report.revision, 2);
 }
 
@@ -74,8 +74,8 @@ async fn somebody_is_skipped_and_the_standup_goes_on(backing: Backing) {
     let skip = async |who: &str| stage.subcommand("standup", "skip", json!([{"type": 3, "name": "persona", "value": who}])).await;
     assert!(skip("gandalf").await.contains("Nobody called \"gandalf\" takes part"));
     assert!(skip("echo").await.contains("Echo has spoken already"));
-    assert!(skip("solus").await.contains("skips Solus"));
-    assert!(skip("oracle").await.contains("skips Oracle"));
+    assert!(skip("solus").await.contains("skipped Solus"));
+    assert!(skip("oracle").await.contains("skipped Oracle"));
     let held = stage.over().await;
     assert_eq!(held.states(), [Quiet, Quiet, Skipped, Quiet, Quiet, Skipped]);
     assert!(held.reason("oracle").ends_with("skipped it"), "{}", held.reason("oracle"));

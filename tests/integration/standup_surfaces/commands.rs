@@ -51,10 +51,17 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     assert!(is_ephemeral(&standup(&team, "start", &[]).await), "one is running");
 
     let skipped = standup(&team, "skip", &[("persona", "Solus")]).await;
-    assert!(text(&skipped).contains("skips Solus") && !is_ephemeral(&skipped), "{skipped}");
+    assert!(text(&skipped).contains("skipped Solus") && !is_ephemeral(&skipped), "{skipped}");
     assert_refused(&standup(&team, "skip", &[("persona", "solus")]).await, "Solus is skipped already");
     assert_refused(&standup(&team, "skip", &[("persona", "Echo")]).await, "Echo has spoken already");
     assert_refused(&standup(&team, "skip", &[("persona", "Nobody")]).await, "there are Echo, Eliza, Oracle");
+
+    let paused = standup(&team, "pause", &[]).await;
+    assert!(text(&paused).contains("paused the standup") && !is_ephemeral(&paused), "{paused}");
+    assert_refused(&standup(&team, "pause", &[]).await, "The standup is paused already");
+    let resumed = standup(&team, "resume", &[]).await;
+    assert!(text(&resumed).contains("resumed the standup") && !is_ephemeral(&resumed), "{resumed}");
+    assert_refused(&standup(&team, "resume", &[]).await, "The standup is not paused");
 
     let wrapped = standup(&team, "wrap", &[]).await;
     assert!(text(&wrapped).contains("the Day Report is next") && !is_ephemeral(&wrapped), "{wrapped}");
@@ -96,5 +103,5 @@ async fn a_report_that_is_not_there_is_told(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     assert_refused(&report(&team, "today", &[]).await, "`/standup start` makes one");
     assert_refused(&report(&team, "show", &[("date", "2020-01-01")]).await, "There is no report of 2020-01-01");
-    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is no date. Write it as 20");
+    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is no date; write it as 20");
 }

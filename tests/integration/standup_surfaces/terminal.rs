@@ -159,7 +159,7 @@ async fn beside_a_team_the_standup_is_steered(backing: Backing) {
     assert!(stderr(&ended).contains("the standup goes on"), "{}", stderr(&ended));
 
     let again = command(&team, "1m", &["standup", "run", "--channel", "knowledge"]).spawn().expect("the binary starts");
-    assert_eq!(say(&team, &["standup", "skip", "solus"]).await, "Solus is skipped.\n");
+    assert_eq!(say(&team, &["standup", "skip", "solus"]).await, "You skipped Solus.\n");
     assert!(complain(&team, &["standup", "skip", "solus"]).await.contains("Solus is skipped already"));
     assert!(complain(&team, &["standup", "skip", "echo"]).await.contains("Echo has spoken already"));
     let unknown = complain(&team, &["standup", "skip", "nobody"]).await;

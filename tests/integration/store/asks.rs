@@ -1,6 +1,7 @@
-use teamroom::domain::ask::{Ask, AskState};
-use teamroom::domain::ids::AskId;
-use teamroom::store::{AskUpdate, Store};
+use kernel::agent::ask::{Ask, AskState};
+use kernel::ids::AskId;
+use teamroom::features::chat::store::AskUpdate;
+use teamroom::store::Store;
 
 use super::sample::{ask, at, general, line};
 use super::{Home, on_both};

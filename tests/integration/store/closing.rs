@@ -1,16 +1,18 @@
 //! What a standup leaves behind: report, prediction, items, memories, figures.
 
 use chrono::{Days, TimeDelta};
-use teamroom::config::Budgets;
-use teamroom::domain::health::StandupFigures;
-use teamroom::domain::ids::LedgerId;
-use teamroom::domain::meeting::{Meeting, MeetingState, Seat, SeatState};
-use teamroom::domain::message::Channel;
-use teamroom::domain::persona::Tier;
-use teamroom::domain::prediction::{Prediction, Settled, Verdict};
-use teamroom::domain::usage::{Money, Purpose, Reservation};
-use teamroom::domain::work::{Origin, WorkItem};
-use teamroom::store::{ItemFilter, StandupClosing, Store};
+use kernel::chat::message::Channel;
+use kernel::ids::LedgerId;
+use kernel::llm::budget::Budgets;
+use kernel::money::{Money, Purpose, Reservation};
+use kernel::persona::Tier;
+use teamroom::features::backlog::model::{Origin, WorkItem};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::features::standup::model::health::StandupFigures;
+use teamroom::features::standup::model::prediction::{Prediction, Settled, Verdict};
+use teamroom::features::standup::store::StandupClosing;
+use teamroom::store::Store;
 
 use super::opening::tamper;
 use super::sample::{at, general, line};
@@ -217,7 +219,7 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     let store = home.open().await;
     let meeting = standup();
     store.call_meeting(&meeting).await.unwrap();
-    let echo = || teamroom::domain::meeting::Participant::Persona("echo".into());
+    let echo = || teamroom::features::meeting::model::Participant::Persona("echo".into());
     let seats = [vince(), echo(), ben(), echo(), echo()].into_iter().zip(0..).map(|(who, position)| seat(&meeting, position, who));
     store.open_meeting(&meeting.id, &seats.collect::<Vec<_>>(), &[], at(1)).await.unwrap();
     let ends = [SeatState::Spoke, SeatState::Spoke, SeatState::Quiet, SeatState::Quiet, SeatState::Skipped];

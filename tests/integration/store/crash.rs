@@ -4,14 +4,19 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
+use kernel::chat::message::Channel;
+use kernel::db::StoreError;
+use kernel::ids::MeetingId;
+use kernel::memory::{Memory, MemorySource};
 use secrecy::ExposeSecret;
-use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::MeetingId;
-use teamroom::domain::meeting::{Meeting, MeetingState};
-use teamroom::domain::memory::{Memory, MemorySource};
-use teamroom::domain::message::Channel;
-use teamroom::domain::work::{Origin, WorkItem};
-use teamroom::store::{Called, Claim, Decided, Finished, ItemFilter, OpenMeeting, StandupClosing, Store, StoreError};
+use teamroom::features::backlog::model::{Origin, WorkItem};
+use teamroom::features::backlog::store::ItemFilter;
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::{Claim, Decided, Finished};
+use teamroom::features::meeting::model::{Meeting, MeetingState};
+use teamroom::features::meeting::store::{Called, OpenMeeting};
+use teamroom::features::standup::store::StandupClosing;
+use teamroom::store::Store;
 
 use super::sample::{answer, at, finished, line, message, noon, turn};
 use super::standup::{closing, item, lesson, prediction, report, standup, standup_channel};
@@ -167,7 +172,7 @@ async fn answer_one(store: &Store, id: &str, number: i64) -> Result<(), StoreErr
     assert_eq!(store.claim(&message(id, &"hello ".repeat(500), number), at(0)).await?, Claim::New);
     let turns = [turn(id, "vince")];
     let decision = Decision::one("vince".into(), Reason::Named);
-    let decided = Decided { messages: &[id.into()], decision: &decision, turns: &turns, asks: &[], outbox: &[], meeting: None, at: at(1) };
+    let decided = Decided { messages: &[id.into()], decision: &decision, turns: &turns, asks: &[], outbox: &[], effect: None, at: at(1) };
     assert!(store.decide(&decided).await?);
     let begun = store.begin_turn(&turns[0].id, at(1)).await?.expect("it is queued");
     let post = answer(&begun, "Solus is.");

@@ -1,7 +1,7 @@
 use super::sample::{at, general, noon};
 use super::{Home, on_both};
 
-use teamroom::domain::message::{Channel, Place};
+use kernel::chat::message::{Channel, Place};
 
 on_both!(a_persona_has_one_account, logins_are_counted_from_a_time_on, commands_are_known_by_scope, a_channel_is_heard_only_forwards);
 

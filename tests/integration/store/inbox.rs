@@ -1,7 +1,8 @@
-use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::MessageId;
-use teamroom::domain::outbound::OutboundKind;
-use teamroom::store::{Claim, Decided, FileText};
+use kernel::chat::outbound::OutboundKind;
+use kernel::chat::store::FileText;
+use kernel::ids::MessageId;
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::{Claim, Decided};
 
 use super::sample::{answer, ask, at, attachment, decided, general, line, message, turn};
 use super::{Home, on_both};
@@ -51,7 +52,7 @@ async fn content_that_comes_later_completes_a_claim(home: &Home) {
     store.claim(&withheld, at(3)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
     store
-        .decide(&Decided { messages: &["m2".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: None, at: at(4) })
+        .decide(&Decided { messages: &["m2".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], effect: None, at: at(4) })
         .await
         .unwrap();
     assert_eq!(store.claim(&message("m2", "late", 3), at(5)).await.unwrap(), Claim::Known);
@@ -68,14 +69,14 @@ async fn a_message_is_decided_once_with_all_that_follows(home: &Home) {
     let asks = [ask("m1")];
     let mut notice = line("two at once");
     notice.kind = OutboundKind::Notice;
-    let decision = Decision { responders: vec!["vince".into(), "solus".into()], reason: Reason::Mentioned, ask: None };
+    let decision = Decision::by(vec!["vince".into(), "solus".into()], Reason::Mentioned);
     let decided = Decided {
         messages: &burst,
         decision: &decision,
         turns: &turns,
         asks: &asks,
         outbox: std::slice::from_ref(&notice),
-        meeting: None,
+        effect: None,
         at: at(3),
     };
     assert!(store.decide(&decided).await.unwrap());
@@ -105,7 +106,8 @@ async fn an_undecided_message_is_found_after_a_restart(home: &Home) {
     store.close().await;
 
     let store = home.open().await;
-    let ids = |rows: Vec<teamroom::store::InboxRow>| rows.into_iter().map(|row| row.message.id.to_string()).collect::<Vec<_>>();
+    let ids =
+        |rows: Vec<teamroom::features::chat::store::InboxRow>| rows.into_iter().map(|row| row.message.id.to_string()).collect::<Vec<_>>();
     assert_eq!(ids(store.list_undecided(None).await.unwrap()), ["m1", "m2", "m3"]);
     assert_eq!(ids(store.list_undecided(Some(&"20".into())).await.unwrap()), ["m3"]);
     assert!(store.list_undecided(Some(&"30".into())).await.unwrap().is_empty());
@@ -130,7 +132,7 @@ async fn an_edit_counts_while_the_message_waits(home: &Home) {
 
     let nobody = Decision::nobody(Reason::Silence);
     store
-        .decide(&Decided { messages: &["m1".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: None, at: at(6) })
+        .decide(&Decided { messages: &["m1".into()], decision: &nobody, turns: &[], asks: &[], outbox: &[], effect: None, at: at(6) })
         .await
         .unwrap();
     assert!(!store.record_edit(&"m1".into(), "nobody waits for this", at(7)).await.unwrap());
@@ -156,7 +158,7 @@ async fn a_deleted_message_is_forgotten(home: &Home) {
     let post = line("your password is hunter2");
     store.enqueue(std::slice::from_ref(&post), at(1)).await.unwrap();
     store
-        .record_sent(&post.id, &teamroom::domain::outbound::Posted { channel: post.channel.clone(), message: "p1".into(), at: at(2) })
+        .record_sent(&post.id, &kernel::chat::outbound::Posted { channel: post.channel.clone(), message: "p1".into(), at: at(2) })
         .await
         .unwrap();
 
@@ -186,7 +188,7 @@ async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {
     let begun = store.begin_turn(&turns[0].id, at(2)).await.unwrap().unwrap();
     let post = answer(&begun, "nul \0 here");
     let end = super::sample::finished(&begun);
-    let end = teamroom::store::Finished { reply: Some("nul \0 here"), outbox: std::slice::from_ref(&post), ..end };
+    let end = teamroom::features::chat::store::Finished { reply: Some("nul \0 here"), outbox: std::slice::from_ref(&post), ..end };
     assert!(store.finish_turn(&end).await.unwrap());
     assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message, post);
     assert_eq!(store.find_turn(&begun.id).await.unwrap().unwrap().reply.as_deref(), Some("nul  here"));

@@ -1,11 +1,11 @@
-use teamroom::config::Budgets;
-use teamroom::domain::decision::Block;
-use teamroom::domain::ids::LedgerId;
-use teamroom::domain::message::Speaker;
-use teamroom::domain::outbound::{DeliveryState, Posted};
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, Money, Purpose, Reservation};
-use teamroom::store::{ActivityKind, Blocked, CancelScope, Finished, Trace};
+use kernel::chat::message::Speaker;
+use kernel::chat::outbound::{DeliveryState, Posted};
+use kernel::ids::LedgerId;
+use kernel::llm::budget::Budgets;
+use kernel::money::{CallOutcome, Money, Purpose, Reservation};
+use kernel::persona::Tier;
+use teamroom::features::chat::model::decision::Block;
+use teamroom::features::chat::store::{ActivityKind, Blocked, CancelScope, Finished, Trace};
 
 use super::sample::{answer, ask, at, decided, finished, general, message, noon, turn};
 use super::{Home, on_both};
@@ -92,7 +92,7 @@ async fn a_summary_looks_the_database_over(home: &Home) {
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     let summary = store.summary().await.unwrap();
     assert!(summary.engine.starts_with("SQLite 3.") || summary.engine.starts_with("PostgreSQL "), "{}", summary.engine);
-    assert_eq!(summary.schema, 7);
+    assert_eq!(summary.schema, 9);
     assert!(summary.size > 0);
     assert_eq!(summary.place, store.place());
     assert!(summary.tables.contains(&("inbox".into(), 1)) && summary.tables.contains(&("outbox".into(), 0)));

@@ -1,13 +1,16 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use teamroom::config::Budgets;
-use teamroom::domain::decision::Block;
-use teamroom::domain::ids::{LedgerId, WorkItemId};
-use teamroom::domain::message::Speaker;
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{CallOutcome, CostGroup, Limit, Money, Purpose, Refused, Reservation, Settlement, TokenUsage};
-use teamroom::store::{Blocked, HaltScope, ReserveError, Reserved, Spent, Store};
+use kernel::agent::halts::HaltScope;
+use kernel::chat::message::Speaker;
+use kernel::ids::{LedgerId, WorkItemId};
+use kernel::llm::budget::Budgets;
+use kernel::llm::store::{ReserveError, Reserved, Spent};
+use kernel::money::{CallOutcome, CostGroup, Limit, Money, Purpose, Refused, Reservation, Settlement, TokenUsage};
+use kernel::persona::Tier;
+use teamroom::features::chat::model::decision::Block;
+use teamroom::features::chat::store::Blocked;
+use teamroom::store::Store;
 
 use super::sample::{at, general, noon};
 use super::{Home, on_both};
@@ -119,7 +122,7 @@ fn dollars_a_day(dollars: f64) -> Budgets {
 }
 
 fn unlimited() -> Budgets {
-    Budgets { day: None, day_tokens: None, persona_day: None, persona_day_tokens: None, item: None, item_tokens: None }
+    Budgets { day: None, day_tokens: None, persona_day: None, persona_day_tokens: None, item: None, item_tokens: None, meeting: None }
 }
 
 fn refused(outcome: Result<Reserved, ReserveError>) -> Refused {

@@ -1,8 +1,13 @@
+use chrono::TimeDelta;
+use kernel::ids::MessageId;
+use kernel::money::Money;
+use kernel::wakeup::Wakeup;
 use serde_json::json;
-use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::MessageId;
-use teamroom::domain::meeting::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
-use teamroom::store::{Called, CancelScope, Decided, MeetingStep, OpenMeeting, Store};
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::{CancelScope, Decided};
+use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
+use teamroom::features::meeting::store::{Called, MeetingChange, MeetingEffect, OpenMeeting};
+use teamroom::store::Store;
 
 use super::opening::tamper;
 use super::sample::{at, decided, general, line, message, turn};
@@ -23,6 +28,10 @@ on_both!(
     an_invitation_is_posted_once,
     a_message_is_decided_on_together_with_what_it_does_to_a_meeting,
     a_skipped_seat_is_passed_over_in_its_round,
+    what_a_meeting_keeps_about_itself_reads_back,
+    a_further_round_opens_once_and_only_when_the_one_before_is_over,
+    a_pause_keeps_the_floor_and_does_not_count_as_time,
+    a_meeting_whose_budget_is_spent_says_so_once,
     a_person_is_asked_only_while_their_turn_lasts,
     a_failure_in_the_middle_stores_nothing,
     a_contribution_of_an_older_program_is_read,
@@ -239,27 +248,98 @@ async fn an_invitation_is_posted_once(home: &Home) {
 }
 
 /// Claims a message and decides, twice, that it does this to a meeting and nothing else.
-async fn decide(store: &Store, id: &str, step: MeetingStep<'_>) -> (bool, bool) {
+async fn decide(store: &Store, id: &str, change: MeetingChange) -> (bool, bool) {
+    let effect = MeetingEffect { change, wakeup: Wakeup::default() };
     store.claim(&message(id, "about the standup", 0), at(0)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
     let messages: [MessageId; 1] = [id.into()];
-    let decided = Decided { messages: &messages, decision: &nobody, turns: &[], asks: &[], outbox: &[], meeting: Some(step), at: at(5) };
+    let decided = Decided { messages: &messages, decision: &nobody, turns: &[], asks: &[], outbox: &[], effect: Some(&effect), at: at(5) };
     (store.decide(&decided).await.unwrap(), store.decide(&decided).await.unwrap())
 }
 
 async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &Home) {
     let store = home.open().await;
     let meeting = standup();
-    assert_eq!(decide(&store, "m1", MeetingStep::Call(&meeting)).await, (true, false));
-    assert_eq!(decide(&store, "m2", MeetingStep::Call(&standup())).await, (true, false), "decided on, though one is open");
+    assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(meeting.clone()))).await, (true, false));
+    assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(standup()))).await, (true, false), "decided on, though one is open");
     assert_eq!(store.list_meetings(9).await.unwrap(), std::slice::from_ref(&meeting));
 
     store.open_meeting(&meeting.id, &[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(6)).await.unwrap();
     let asked = begun(&store, &meeting, 1, 7).await;
-    assert_eq!(decide(&store, "m3", MeetingStep::Report(&spoke(&asked))).await, (true, false));
+    assert_eq!(decide(&store, "m3", MeetingChange::Report(Box::new(spoke(&asked)))).await, (true, false));
     assert_eq!(store.list_seats(&meeting.id).await.unwrap()[1].state, SeatState::Spoke);
-    assert_eq!(decide(&store, "m4", MeetingStep::Wrap(&meeting.id)).await, (true, false));
+    assert_eq!(decide(&store, "m4", MeetingChange::Wrap(meeting.id.clone())).await, (true, false));
     assert!(store.find_meeting(&meeting.id).await.unwrap().unwrap().wrap);
+}
+
+async fn what_a_meeting_keeps_about_itself_reads_back(home: &Home) {
+    let store = home.open().await;
+    let meeting = Meeting { payload: Some(json!({"topic": "prices"})), budget: Some(Money(50_000)), ..standup() };
+    store.call_meeting(&meeting).await.unwrap();
+    let guest = Participant::Guest { id: "economist".into(), name: "An economist".into() };
+    store.open_meeting(&meeting.id, &[seat(&meeting, 0, guest.clone())], &[], at(1)).await.unwrap();
+    let stored = store.find_meeting(&meeting.id).await.unwrap().unwrap();
+    assert_eq!(stored, Meeting { state: MeetingState::Running, ..meeting });
+    assert!(stored.read_payload::<Vec<String>>().unwrap_err().to_string().contains("the payload of the standup"), "of another type");
+    assert_eq!(store.list_seats(&stored.id).await.unwrap()[0].who, guest);
+    assert!(store.skip_seat(&stored.id, &guest, "too long", at(2)).await.unwrap());
+}
+
+async fn a_further_round_opens_once_and_only_when_the_one_before_is_over(home: &Home) {
+    let store = home.open().await;
+    let meeting = opened(&store).await;
+    let further = |round, position| Seat { round, ..seat(&meeting, position, vince()) };
+    let open = async |round| {
+        let seats = [further(round, 0), further(round, 1)];
+        store.open_round(&meeting.id, &seats, Some(&json!({"round": round})), &[line("on we go")], at(9)).await.unwrap()
+    };
+    assert!(!open(1).await, "the first round is not over");
+    for position in [0, 1] {
+        let begun = begun(&store, &meeting, position, 2).await;
+        assert!(store.finish_seat(&spoke(&begun), &[], at(3)).await.unwrap());
+    }
+    assert!(!open(2).await, "no round is left out");
+    assert!(!open(0).await, "it is there");
+    assert!(!store.open_round(&meeting.id, &[], None, &[], at(9)).await.unwrap(), "of nobody");
+    assert_eq!((open(1).await, open(1).await), (true, false));
+    assert_eq!(store.list_seats(&meeting.id).await.unwrap().len(), 4);
+    assert_eq!(store.outbox_depth(at(9)).await.unwrap().0, 1);
+    assert_eq!(store.find_meeting(&meeting.id).await.unwrap().unwrap().payload, Some(json!({"round": 1})));
+    store.begin_closing(&meeting.id, at(10)).await.unwrap();
+    assert!(!open(2).await, "it comes to its result");
+}
+
+async fn a_pause_keeps_the_floor_and_does_not_count_as_time(home: &Home) {
+    let store = home.open().await;
+    let meeting = opened(&store).await;
+    let asked = begun(&store, &meeting, 1, 2).await;
+    assert!(store.pause_meeting(&meeting.id, "Ada", at(10)).await.unwrap());
+    assert!(!store.pause_meeting(&meeting.id, "Ben", at(11)).await.unwrap());
+    let paused = store.find_meeting(&meeting.id).await.unwrap().unwrap();
+    assert_eq!(paused.paused.map(|paused| (paused.by, paused.at)), Some(("Ada".to_owned(), at(10))));
+    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(12)).await.unwrap(), None, "nobody is given the floor");
+
+    assert!(store.resume_meeting(&meeting.id, at(70)).await.unwrap());
+    assert!(!store.resume_meeting(&meeting.id, at(71)).await.unwrap());
+    let resumed = store.find_meeting(&meeting.id).await.unwrap().unwrap();
+    assert_eq!((resumed.paused, resumed.deadline), (None, meeting.deadline + TimeDelta::seconds(60)));
+    let seats = store.list_seats(&meeting.id).await.unwrap();
+    assert_eq!((seats[1].started_at, seats[1].attempts), (Some(at(70)), asked.attempts), "Ben has the whole time again");
+    assert!(store.begin_seat(&meeting.id, 0, 0, &[], at(72)).await.unwrap().is_some());
+
+    store.begin_closing(&meeting.id, at(80)).await.unwrap();
+    assert!(!store.pause_meeting(&meeting.id, "Ada", at(81)).await.unwrap(), "nobody speaks any more");
+}
+
+async fn a_meeting_whose_budget_is_spent_says_so_once(home: &Home) {
+    let store = home.open().await;
+    let meeting = opened(&store).await;
+    for expected in [true, false] {
+        assert_eq!(store.end_budget(&meeting.id, &[line("the budget is spent")], at(5)).await.unwrap(), expected);
+    }
+    assert!(store.find_meeting(&meeting.id).await.unwrap().unwrap().wrap);
+    assert_eq!(store.outbox_depth(at(5)).await.unwrap().0, 1);
+    assert!(!store.pause_meeting(&meeting.id, "Ada", at(6)).await.unwrap(), "it comes to its end");
 }
 
 async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {

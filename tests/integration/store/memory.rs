@@ -1,4 +1,4 @@
-use teamroom::domain::memory::{Memory, MemoryKind};
+use kernel::memory::{Memory, MemoryKind};
 
 use super::sample::at;
 use super::standup::lesson;

@@ -11,7 +11,7 @@ mod meetings;
 mod memory;
 mod opening;
 mod outbox;
-mod sample;
+pub(crate) mod sample;
 mod samples;
 mod standup;
 mod statements;
@@ -19,10 +19,10 @@ mod transcript;
 mod turns;
 mod work;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use teamroom::store::Store;
 
-use crate::support::postgres;
+use crate::support::{migrated, postgres};
 use sample::noon;
 
 /// A database of its own for each test.
@@ -34,14 +34,25 @@ pub(crate) struct Home {
 impl Home {
     pub(crate) fn sqlite() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        let url = format!("sqlite:{}", directory.path().join("teamroom.db").display()).into();
+        let url = migrated::sqlite(&directory.path().join("teamroom.db")).into();
         Self { url, directory }
     }
 
     /// None where there is no PostgreSQL.
     pub(crate) async fn postgres() -> Option<Self> {
-        let url = postgres::database().await?.into();
+        let url = migrated::postgres().await?.into();
         Some(Self { url, directory: tempfile::tempdir().expect("a temporary directory") })
+    }
+
+    /// A database on the same store in which nothing was ever done.
+    pub(crate) async fn empty(&self) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = if self.url.expose_secret().starts_with("sqlite:") {
+            format!("sqlite:{}", directory.path().join("teamroom.db").display())
+        } else {
+            postgres::database().await.expect("a database")
+        };
+        Self { url: url.into(), directory }
     }
 
     pub(crate) async fn open(&self) -> Store {

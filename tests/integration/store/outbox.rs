@@ -1,8 +1,9 @@
 use std::time::Duration;
 
-use teamroom::domain::ids::ChannelId;
-use teamroom::domain::outbound::{OutboundMessage, Posted};
-use teamroom::store::{Delivery, Store};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::outbox::Delivery;
+use kernel::ids::ChannelId;
+use teamroom::store::Store;
 
 use super::sample::{at, general, line, line_in};
 use super::{Home, on_both};

@@ -2,14 +2,15 @@
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 
-use teamroom::domain::ask::{Ask, AskState};
-use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::{AskId, ChannelId, MessageId, TurnId};
-use teamroom::domain::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage};
-use teamroom::domain::turn::{Trigger, Turn, TurnState};
-use teamroom::domain::usage::TokenUsage;
-use teamroom::store::{Decided, Finished, Store};
+use kernel::agent::ask::{Ask, AskState};
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::ids::{AskId, ChannelId, MessageId, TurnId};
+use kernel::money::TokenUsage;
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::{Decided, Finished};
+use teamroom::store::Store;
 
 pub(crate) fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
@@ -91,10 +92,10 @@ pub(crate) fn answer(turn: &Turn, text: &str) -> OutboundMessage {
 /// Claims Ada's message and decides that `turns` answer it.
 pub(crate) async fn decided(store: &Store, id: &str, turns: &[Turn]) {
     store.claim(&message(id, "which of you is right?", 0), at(0)).await.unwrap();
-    let decision = Decision { responders: turns.iter().map(|turn| turn.persona.clone()).collect(), reason: Reason::Mentioned, ask: None };
+    let decision = Decision::by(turns.iter().map(|turn| turn.persona.clone()).collect(), Reason::Mentioned);
     let messages: [MessageId; 1] = [id.into()];
     let done = store
-        .decide(&Decided { messages: &messages, decision: &decision, turns, asks: &[], outbox: &[], meeting: None, at: at(1) })
+        .decide(&Decided { messages: &messages, decision: &decision, turns, asks: &[], outbox: &[], effect: None, at: at(1) })
         .await
         .unwrap();
     assert!(done);

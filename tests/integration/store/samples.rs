@@ -1,6 +1,6 @@
 use chrono::TimeDelta;
-use teamroom::domain::feed::Sample;
-use teamroom::domain::report::ValueChange;
+use kernel::feeds::Sample;
+use teamroom::features::standup::model::report::ValueChange;
 
 use super::sample::at;
 use super::{Home, on_both};

@@ -2,18 +2,22 @@
 
 use chrono::{NaiveDate, TimeDelta};
 
-use teamroom::domain::ids::{MeetingId, MemoryId, OutboxId, PredictionId};
-use teamroom::domain::meeting::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState, Participant, Seat, SeatState};
-use teamroom::domain::memory::{Memory, MemoryKind, MemorySource};
-use teamroom::domain::message::{Channel, Place};
-use teamroom::domain::outbound::OutboundMessage;
-use teamroom::domain::prediction::{Answer, Call, Comparison, Prediction, Scoreboard, SettlingRule};
-use teamroom::domain::report::DayReport;
-use teamroom::domain::signal::{Direction, Signal};
-use teamroom::domain::tension::CrossCheck;
-use teamroom::domain::usage::{Money, TokenUsage};
-use teamroom::domain::work::{Origin, Owner, Urgency, WorkItem};
-use teamroom::store::{Called, StandupClosing, Store};
+use kernel::chat::message::{Channel, Place};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::feeds::condition::{Comparison, SettlingRule};
+use kernel::ids::{MeetingId, MemoryId, OutboxId, PredictionId};
+use kernel::memory::{Memory, MemoryKind, MemorySource};
+use kernel::money::{Money, TokenUsage};
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem};
+use teamroom::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingState, Participant, Seat, SeatState};
+use teamroom::features::meeting::signal::{Direction, Signal};
+use teamroom::features::meeting::store::Called;
+use teamroom::features::standup::STANDUP;
+use teamroom::features::standup::model::prediction::{Answer, Call, Prediction, Scoreboard};
+use teamroom::features::standup::model::report::DayReport;
+use teamroom::features::standup::model::tension::CrossCheck;
+use teamroom::features::standup::store::StandupClosing;
+use teamroom::store::Store;
 
 use super::sample::{at, line, noon};
 
@@ -30,7 +34,7 @@ pub(crate) fn today() -> NaiveDate {
 pub(crate) fn standup() -> Meeting {
     Meeting {
         id: MeetingId::generate(),
-        kind: MeetingKind::Standup,
+        kind: STANDUP,
         channel: standup_channel(),
         day: today(),
         facilitator: "kelly".into(),
@@ -39,6 +43,9 @@ pub(crate) fn standup() -> Meeting {
         deadline: at(1800),
         state: MeetingState::Called,
         wrap: false,
+        paused: None,
+        budget: None,
+        payload: None,
         closings: 0,
         reason: None,
         ended_at: None,

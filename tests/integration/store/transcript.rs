@@ -1,7 +1,8 @@
-use teamroom::domain::message::{AuthorKind, InboundMessage, Speaker, Spoken};
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Posted};
-use teamroom::domain::turn::{Trigger, Turn};
-use teamroom::store::{Finished, Store};
+use kernel::agent::turn::{Trigger, Turn};
+use kernel::chat::message::{AuthorKind, InboundMessage, Speaker, Spoken};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
+use teamroom::features::chat::store::Finished;
+use teamroom::store::Store;
 
 use super::sample::{answer, at, decided, finished, general, line, message, turn};
 use super::{Home, on_both};

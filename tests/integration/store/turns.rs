@@ -1,7 +1,8 @@
-use teamroom::domain::decision::{Decision, Reason};
-use teamroom::domain::ids::TurnId;
-use teamroom::domain::turn::{Trigger, Turn, TurnState};
-use teamroom::store::{CancelScope, Finished, FollowUp, Store};
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::ids::TurnId;
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::{CancelScope, Finished, FollowUp};
+use teamroom::store::Store;
 
 use super::sample::{answer, at, decided, finished, general, turn};
 use super::{Home, on_both};

@@ -1,17 +1,27 @@
 //! What the tests work with: the whole team, a scripted model, databases, real data.
 
+#[path = "../../../crates/sandbox/tests/server/support/browser.rs"]
 pub(crate) mod browser;
 pub(crate) mod command;
 pub(crate) mod database;
+#[path = "../../../crates/sandbox/tests/server/descriptions.rs"]
+pub(crate) mod descriptions;
 pub(crate) mod history;
+pub(crate) mod migrated;
 pub(crate) mod model;
 pub(crate) mod nothing;
 pub(crate) mod postgres;
 pub(crate) mod process;
+pub(crate) mod requests;
 pub(crate) mod skip;
 pub(crate) mod team;
 pub(crate) mod time;
 pub(crate) mod wire;
+
+/// The folder of the workspace.
+pub(crate) fn root() -> &'static std::path::Path {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 /// A number from the environment, for the long forms of tests.
 pub(crate) fn number_from(variable: &str) -> Option<u64> {

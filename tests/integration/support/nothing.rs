@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use teamroom::clock::SharedClock;
-use teamroom::domain::usage::{CostGroup, CostLine};
-use teamroom::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, FeedSources, LedgerSource, Web};
+use kernel::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, FeedSources, LedgerSource, Web};
+use kernel::money::{CostGroup, CostLine};
+use kernel::time::SharedClock;
 
 struct Nothing;
 

@@ -23,18 +23,27 @@ const STARTING: Duration = Duration::from_mins(1);
 
 /// The address of a fresh, empty database. None, after a loud word, where no server can be started.
 pub(crate) async fn database() -> Option<String> {
+    if is_there().await { Some(create(&next_name()).await) } else { None }
+}
+
+/// The address of a new database with what is in this one, to which nobody may be connected.
+#[cfg(test)]
+pub(crate) async fn copy(template: &str) -> String {
+    create(&format!("{} TEMPLATE {template}", next_name())).await
+}
+
+fn next_name() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let server = match server().await {
-        Ok(server) => server,
-        Err(why) => {
-            skip::missing("postgres", why);
-            return None;
-        }
-    };
-    let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Creates a database by its name, which options of the statement may follow. Returns its address.
+pub(crate) async fn create(database: &str) -> String {
+    let server = server().await.expect("there is a server");
     let mut admin = PgConnection::connect(&server.url("postgres")).await.expect("the server accepts connections");
-    sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.expect("a database is created");
-    Some(server.url(&name))
+    sqlx::query(sqlx::AssertSqlSafe(format!("CREATE DATABASE {database}"))).execute(&mut admin).await.expect("a database is created");
+    let name = database.split(' ').next().unwrap_or(database);
+    server.url(name)
 }
 
 /// Whether there is a server; says loudly when there is none.
@@ -104,7 +113,7 @@ fn start_in(binaries: &Path, directory: &Path) -> Result<Server, String> {
         .arg("-D")
         .arg(&data)
         .args(["-p", &port.to_string(), "-k", "", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"])
-        .args(["-c", "max_connections=200", "-c", "shared_buffers=32MB", "-c", "full_page_writes=off"])
+        .args(["-c", "max_connections=400", "-c", "shared_buffers=32MB", "-c", "full_page_writes=off"])
         .env("TEAMROOM_DIRECTORY", directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

@@ -4,18 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kernel::config::Sources;
+use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings};
+use kernel::persona::roster::Roster;
+use kernel::persona::{Persona, Tier, file, load};
+use kernel::time::{ManualClock, SharedClock, SystemClock};
+use sandbox::{BotAccount, Options, RateLimits, Sandbox};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use teamroom::app::{App, Setting};
-use teamroom::clock::{ManualClock, SharedClock, SystemClock};
-use teamroom::config::{Config, ModelRef, ProviderKind, ProviderSettings, Sources};
-use teamroom::domain::persona::{Persona, Tier};
-use teamroom::domain::roster::Roster;
-use teamroom::persona::{file, load};
-use teamroom::sandbox::{BotAccount, Options, RateLimits, Sandbox};
+use teamroom::config::Config;
 
+use super::migrated;
 use super::model::ScriptedModel;
-use super::postgres;
 
 /// How long a test waits for what must happen. Generous, since the machines are shared; a test that passes never waits this long.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -111,7 +112,7 @@ impl Wanted {
         self
     }
 
-    pub(crate) fn clock(mut self, clock: impl teamroom::clock::Clock) -> Self {
+    pub(crate) fn clock(mut self, clock: impl kernel::time::Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
@@ -175,9 +176,11 @@ impl Wanted {
             .filter(|bot| (self.tokens)(&bot.slug))
             .map(|bot| (bot.slug.as_str().into(), SecretString::from(bot.token)))
             .collect();
-        if self.backing == Backing::Postgres {
-            config.database_url = postgres::database().await.expect("a database").into();
+        config.database_url = match self.backing {
+            Backing::Sqlite => migrated::sqlite(&dir.path().join(".teamroom/teamroom.db")),
+            Backing::Postgres => migrated::postgres().await.expect("a database"),
         }
+        .into();
         if let Some(kind) = self.model {
             use_model(&mut config, kind, &model);
         }

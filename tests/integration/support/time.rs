@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use teamroom::clock::ManualClock;
+use kernel::time::ManualClock;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Time goes on in steps of this.

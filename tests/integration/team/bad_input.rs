@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use teamroom::config::ProviderKind;
+use kernel::llm::settings::ProviderKind;
 
 use crate::support::model::Script;
 use crate::support::team::{Backing, Wanted, eventually, on_both_stores};

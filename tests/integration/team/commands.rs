@@ -1,8 +1,8 @@
 //! Slash commands, as a person uses them.
 
+use kernel::llm::settings::{ModelPrice, ProviderKind};
+use kernel::money::Money;
 use serde_json::{Value, json};
-use teamroom::config::{ModelPrice, ProviderKind};
-use teamroom::domain::usage::Money;
 
 use crate::support::command::{self, is_ephemeral, text};
 use crate::support::model::Script;

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
+use kernel::llm::settings::ProviderKind;
+use sandbox::{RestFault, Switch};
 use serde_json::json;
-use teamroom::config::ProviderKind;
-use teamroom::sandbox::{RestFault, Switch};
 
-use crate::support::command;
 use crate::support::model::Script;
-use crate::support::number_from;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::{command, number_from};
 
 on_both_stores!(
     killed_before_it_heard_a_message,

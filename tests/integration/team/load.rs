@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use kernel::llm::settings::ProviderKind;
+use sandbox::{Cut, Switch};
 use serde_json::json;
-use teamroom::config::ProviderKind;
-use teamroom::sandbox::{Cut, Switch};
 
 use crate::support::model::Script;
 use crate::support::number_from;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use teamroom::config::ProviderKind;
+use kernel::llm::settings::ProviderKind;
 
 use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};

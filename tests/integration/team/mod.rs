@@ -1,6 +1,7 @@
 //! The whole team, as people meet it.
 
 mod bad_input;
+mod command_line;
 mod commands;
 mod crashes;
 mod load;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use kernel::chat::outbound::{Button, ButtonStyle, Embed, OutboundKind, OutboundMessage, Placement};
+use kernel::ids::{ChannelId, OutboxId};
+use kernel::llm::settings::ProviderKind;
+use sandbox::{RestFault, Switch};
 use serde_json::Value;
-use teamroom::config::ProviderKind;
-use teamroom::domain::ids::{ChannelId, OutboxId};
-use teamroom::domain::outbound::{Button, ButtonStyle, Embed, OutboundKind, OutboundMessage, Placement};
-use teamroom::sandbox::{RestFault, Switch};
 use teamroom::store::Store;
 
 use crate::support::model::Script;

@@ -1,7 +1,7 @@
 //! Who answers, and with what. Offline: what the answers say comes from feeds and files alone.
 
-use teamroom::clock::{Clock, SystemClock};
-use teamroom::config::ProviderKind;
+use kernel::llm::settings::ProviderKind;
+use kernel::time::{Clock, SystemClock};
 
 use crate::support::history;
 use crate::support::model::Script;
@@ -10,7 +10,7 @@ use crate::support::team::{Backing, Wanted, on_both_stores};
 on_both_stores!(
     a_question_to_nobody_in_particular_gets_one_answer_from_kelly,
     two_mentioned_personas_answer_in_the_order_named,
-    sentinel_tells_true_commits_of_the_week,
+    sentinel_tells_true_commits_of_the_last_days,
     a_dropped_document_answers_a_question_about_it_with_citations,
     kelly_relays_what_vince_says_and_names_him,
     an_ask_of_an_unknown_name_lists_the_known_ones,
@@ -38,12 +38,12 @@ async fn two_mentioned_personas_answer_in_the_order_named(backing: Backing) {
     assert_eq!(authors, ["Vince", "Solus"]);
 }
 
-async fn sentinel_tells_true_commits_of_the_week(backing: Backing) {
+async fn sentinel_tells_true_commits_of_the_last_days(backing: Backing) {
     let work = tempfile::tempdir().expect("a directory");
     let Some(commits) = history::make_repository(work.path(), 200, SystemClock.now()) else { return };
     let root = work.path().to_owned();
     let team = Wanted::on(backing).configure(move |config| config.work.clone_from(&root)).start().await;
-    team.say("general", "sentinel, what happened this week?").await;
+    team.say("general", "sentinel, what happened in the last 7 days?").await;
     let answer = team.wait_for_answers("general", 1).await.remove(0);
     assert_eq!(answer.author, "Sentinel");
     let newest = commits.last().expect("a commit");
@@ -140,7 +140,7 @@ async fn a_deleted_message_is_not_answered(backing: Backing) {
 async fn who_calls_another_name_begins_anew(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600)).start().await;
     team.say("general", "ask vince what he thinks about our costs").await;
-    team.say("general", "sentinel, what happened this week?").await;
+    team.say("general", "sentinel, what happened in the last 7 days?").await;
     let authors: Vec<_> = team.wait_for_answers("general", 2).await.into_iter().map(|answer| answer.author).collect();
     assert_eq!(authors, ["Kelly", "Sentinel"]);
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use teamroom::clock::{Clock, ManualClock, SystemClock};
-use teamroom::config::ProviderKind;
+use kernel::llm::settings::ProviderKind;
+use kernel::time::{Clock, ManualClock, SystemClock};
 
 use crate::support::model::Script;
 use crate::support::team::{Backing, Wanted, eventually, on_both_stores};

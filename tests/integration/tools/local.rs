@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::memory::MemorySource;
+use kernel::persona::load;
+use kernel::persona::roster::Roster;
+use kernel::tools::approval::Risk;
+use kernel::tools::workspace::Workspaces;
+use kernel::tools::{FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
-use teamroom::domain::approval::Risk;
-use teamroom::domain::ids::{PersonaSlug, WorkItemId};
-use teamroom::domain::roster::Roster;
-use teamroom::domain::work::Trace;
-use teamroom::persona::load;
+use teamroom::app::{LocalParts, local_tools};
 use teamroom::store::Store;
-use teamroom::tools::workspace::Workspaces;
-use teamroom::tools::{FeedReader, LocalParts, Tool, ToolError, ToolOutput, ToolSetting, local_tools};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::migrated;
 
 pub(super) fn now() -> DateTime<Utc> {
     "2026-11-22T06:00:00Z".parse().unwrap()
@@ -42,6 +45,8 @@ impl FeedReader for OneFeed {
 pub(super) struct Bench {
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) item: WorkItemId,
+    /// Where the things come from that are stored; by default the item.
+    pub(super) source: Option<MemorySource>,
     pub(super) tainted: bool,
     pub(super) directory: tempfile::TempDir,
 }
@@ -60,26 +65,35 @@ impl Bench {
             roster: Arc::new(roster()),
             people: vec![("7".into(), "Ada".into())],
         };
-        Self { tools: local_tools(parts), item: "item".into(), tainted: false, directory }
+        Self { tools: local_tools(parts), item: "item".into(), source: None, tainted: false, directory }
     }
 
     /// On a store of its own, for tools that do not use it.
     pub(super) async fn alone() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("teamroom.db").display()).into();
+        let url = migrated::sqlite(&directory.path().join("teamroom.db")).into();
         let store = Store::open(&url, now()).await.unwrap();
         Self::on(directory, store)
     }
 
     pub(super) async fn call(&self, name: &str, arguments: Value) -> Result<ToolOutput, ToolError> {
-        self.with(name, async |tool, setting| tool.call(&arguments, setting).await).await
+        self.with(name, async |tool, context| tool.call(&arguments, context).await).await
     }
 
-    async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolSetting<'_>) -> T) -> T {
+    async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolContext<'_>) -> T) -> T {
         let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("there is no tool {name}"));
         let (persona, cancel) = ("vince".into(), CancellationToken::new());
-        let setting = ToolSetting { persona: &persona, item: &self.item, seen: &[], tainted: self.tainted, now: now(), cancel: &cancel };
-        what(tool.as_ref(), &setting).await
+        let source = self.source.clone().unwrap_or_else(|| MemorySource::WorkItem(self.item.clone()));
+        let context = ToolContext {
+            persona: &persona,
+            workspace: Some(&self.item),
+            source: Some(&source),
+            seen: &[],
+            tainted: self.tainted,
+            now: now(),
+            cancel: &cancel,
+        };
+        what(tool.as_ref(), &context).await
     }
 
     pub(super) async fn text(&self, name: &str, arguments: Value) -> String {
@@ -104,7 +118,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         assert!(jsonschema::meta::is_valid(&schema), "{}", tool.name());
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{}", tool.name());
         assert!(tool.description().ends_with('.') && tool.limits().chars > 0, "{}", tool.name());
-        risks.push((tool.name(), bench.with(tool.name(), async |tool, setting| tool.risk(&json!({}), setting)).await));
+        risks.push((tool.name(), bench.with(tool.name(), async |tool, context| tool.risk(&json!({}), context)).await));
     }
     risks.sort();
     let expected = [

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use teamroom::tools::command::{CommandError, CommandResult, run_confined};
+use kernel::tools::command::{CommandError, CommandResult, run_confined};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::skip;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use teamroom::tools::ToolError;
-use teamroom::tools::workspace::Workspaces;
+use kernel::tools::ToolError;
+use kernel::tools::workspace::Workspaces;
 
 use crate::support::skip;
 

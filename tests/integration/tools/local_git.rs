@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use kernel::tools::ToolError;
 use serde_json::json;
-use teamroom::tools::ToolError;
 
 use super::local::Bench;
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use chrono::TimeDelta;
-use teamroom::config::Budgets;
-use teamroom::domain::ids::MemoryId;
-use teamroom::domain::memory::{Memory, MemoryKind, MemorySource};
-use teamroom::domain::work::{Execution, WorkItem};
-use teamroom::persona::retrieval::find_lessons;
-use teamroom::work::learning::{Ending, Learnings, memory_of};
+use kernel::ids::MemoryId;
+use kernel::llm::budget::Budgets;
+use kernel::memory::retrieval::find_lessons;
+use kernel::memory::{Memory, MemoryKind, MemorySource};
+use teamroom::features::backlog::learning::{ItemEnd, Learnings, memory_of};
+use teamroom::features::backlog::model::{Execution, WorkItem};
 
 use super::stage::{SECRET, Stage, item, now, product};
 use crate::store::{Home, on_both};
@@ -20,7 +20,7 @@ async fn a_lesson_is_stored_once_and_found_by_its_subject(home: &Home) {
     let stage = Stage::new(home).await;
     let made = item(Execution::Research);
     let product = product(&[]);
-    let memory = memory_of(&made, &Ending::Done { product: Some(&product), evidence: &[] }, &[], now());
+    let memory = memory_of(&made, &ItemEnd::Done { product: Some(&product), evidence: &[] }, &[], now());
     stage.store.record_memories(&[memory.clone(), memory.clone()]).await.unwrap();
     stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
     let told = find_lessons(&stage.store, "What do scanners cost, at which prices?", &"vince".into(), 5).await.unwrap();
@@ -32,12 +32,12 @@ async fn a_lesson_is_stored_once_and_found_by_its_subject(home: &Home) {
 async fn the_file_follows_the_store(home: &Home) {
     let stage = Stage::new(home).await;
     let path = stage.directory.path().join("reports").join("learnings.md");
-    let learnings = Learnings::new(Arc::new(stage.performer(None, Budgets::default())), path.clone());
+    let learnings = Learnings::new(Arc::new(stage.agents(None, Budgets::default())), path.clone());
     learnings.keep_up().await;
     assert!(std::fs::read_to_string(&path).unwrap().contains("Nothing yet."));
     let failed = |what: &str| {
         let item = WorkItem { what: what.into(), ..item(Execution::Write) };
-        memory_of(&item, &Ending::Failed { why: &format!("the key {SECRET} was refused") }, &[], now())
+        memory_of(&item, &ItemEnd::Failed { why: &format!("the key {SECRET} was refused") }, &[], now())
     };
     stage.store.record_memories(&[failed("Write the plan")]).await.unwrap();
     std::fs::write(&path, "of somebody else").unwrap();
@@ -71,7 +71,7 @@ async fn the_file_follows_the_store(home: &Home) {
 
 async fn ended_lessons_stay_readable_and_are_told_to_nobody(home: &Home) {
     let stage = Stage::new(home).await;
-    let memory = memory_of(&item(Execution::Write), &Ending::Failed { why: "nobody answered" }, &[], now());
+    let memory = memory_of(&item(Execution::Write), &ItemEnd::Failed { why: "nobody answered" }, &[], now());
     stage.store.record_memories(std::slice::from_ref(&memory)).await.unwrap();
     assert!(stage.store.end_memory(&memory.id, now()).await.unwrap());
     assert_eq!(find_lessons(&stage.store, "prices of scanners", &"vince".into(), 5).await.unwrap(), []);

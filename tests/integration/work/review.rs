@@ -1,11 +1,11 @@
 //! Who judges what code cannot, and what becomes of a verdict that is none.
 
+use kernel::llm::budget::Budgets;
+use kernel::money::Money;
 use serde_json::json;
-use teamroom::config::Budgets;
-use teamroom::domain::usage::Money;
-use teamroom::domain::work::{Evidence, Execution, JournalEntry, WorkItem};
-use teamroom::work::review::{Judged, ReviewParts, review};
-use teamroom::work::verifier::Verdict;
+use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
+use teamroom::features::backlog::review::{Judgement, ReviewParts, review};
+use teamroom::features::backlog::verifier::Verdict;
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{SECRET, Stage, fetched, file, item};
@@ -32,11 +32,11 @@ impl Made {
         Self { stage, item, evidence, journal }
     }
 
-    async fn judge(&self, parts: &ReviewParts) -> anyhow::Result<Option<Judged>> {
+    async fn judge(&self, parts: &ReviewParts) -> anyhow::Result<Option<Judgement>> {
         review(parts, &self.item, &self.evidence, &self.journal, &CancellationToken::new()).await
     }
 
-    async fn judged_by(&self, model: &ScriptedModel) -> Option<Judged> {
+    async fn judged_by(&self, model: &ScriptedModel) -> Option<Judgement> {
         self.judge(&self.stage.reviewer(Some(model), Budgets::default())).await.unwrap()
     }
 }
@@ -47,7 +47,7 @@ async fn another_persona_judges_by_what_was_made() {
     model.next([Script::Json(json!({"accepted": true, "reasons": ["Both prices are there."]}))]);
     let judged = made.judged_by(&model).await.expect("a verdict");
     // The costs are Vince's field, and his is the work.
-    assert_eq!(judged, Judged { by: "sentinel".into(), accepted: true, note: "Both prices are there.".into() });
+    assert_eq!(judged, Judgement { by: "sentinel".into(), accepted: true, note: "Both prices are there.".into() });
 
     let asked = &model.requests()[0];
     let prompt = asked.prompt();

@@ -4,21 +4,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use kernel::agent::{Agents, Readings, Runner};
+use kernel::chat::redact::Redactor;
+use kernel::feeds;
+use kernel::feeds::Feed;
+use kernel::llm::budget::Budgets;
+use kernel::llm::settings::{ModelRef, ModelSettings, ProviderKind, ProviderSettings};
+use kernel::llm::{LedgerMeter, Models};
+use kernel::persona::roster::Roster;
+use kernel::persona::{FeedSpec, Tier, file, load};
+use kernel::time::ManualClock;
+use kernel::tools::workspace::Workspaces;
+use kernel::tools::{CallStatus, Toolbox, Trace};
 use serde_json::json;
-use teamroom::chat::redact::Redactor;
-use teamroom::clock::ManualClock;
-use teamroom::config::{BacklogSettings, Budgets, ModelRef, ModelSettings, ProviderKind, ProviderSettings};
-use teamroom::domain::persona::{FeedSpec, Tier};
-use teamroom::domain::roster::Roster;
-use teamroom::domain::work::{Claim, Execution, JournalCall, JournalEntry, Origin, Owner, Product, Trace, WorkItem};
-use teamroom::feeds::{self, Feed};
-use teamroom::llm::Models;
-use teamroom::persona::turn::{Performer, Readings};
-use teamroom::persona::{LedgerMeter, file, load};
+use teamroom::features::backlog::model::{Claim, Execution, JournalEntry, Origin, Owner, Product, ToolCall, WorkItem};
+use teamroom::features::backlog::review::ReviewParts;
+use teamroom::features::backlog::settings::BacklogSettings;
+use teamroom::features::backlog::verifier::{Submitted, Verdict, VerifierParts, verify};
 use teamroom::store::Store;
-use teamroom::tools::workspace::Workspaces;
-use teamroom::work::review::ReviewParts;
-use teamroom::work::verifier::{Submitted, Verdict, VerifierParts, verify};
 use tokio_util::sync::CancellationToken;
 
 use crate::store::Home;
@@ -78,23 +81,22 @@ impl Stage {
 
     /// What judges with this model, within these budgets.
     pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewParts {
-        ReviewParts { performer: Arc::new(self.performer(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
+        ReviewParts { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
     }
 
-    pub(super) fn performer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Performer {
+    pub(super) fn agents(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Agents {
         let clock = Arc::new(ManualClock::new(now()));
-        let (meter, _) = LedgerMeter::new(self.store.clone(), budgets, clock.clone());
+        let (meter, _) = LedgerMeter::new(self.store.database(), budgets, clock.clone());
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let models = Models::new(&model.map(settings).unwrap_or_default(), &http, meter, clock.clone()).unwrap();
-        Performer {
+        let tools = Toolbox::new(Vec::new(), clock.clone());
+        Agents {
+            runner: Runner { models, tools, redactor: Redactor::new(&[SECRET.into()]), clock },
             roster: Arc::new(roster()),
             team: "Teamroom".into(),
-            store: self.store.clone(),
-            models,
-            max_output_tokens: 500,
+            store: self.store.database(),
             readings: self.readings.clone(),
-            redactor: Redactor::new(&[SECRET.into()]),
-            clock,
+            max_output_tokens: 500,
         }
     }
 }
@@ -155,7 +157,7 @@ pub(super) fn file(path: &str) -> Claim {
 }
 
 pub(super) fn returned(call: &str, outside: bool, trace: Option<Trace>) -> JournalEntry {
-    JournalEntry::Returned { call: call.into(), text: "What it gave.".into(), outside, refused: false, trace }
+    JournalEntry::Returned { call: call.into(), text: "What it gave.".into(), outside, status: CallStatus::Ok, trace }
 }
 
 /// A page was fetched, and found where it was asked for.
@@ -170,13 +172,15 @@ pub(super) fn fetched_from(url: &str, from: &str) -> JournalEntry {
 
 pub(super) fn refused(entry: JournalEntry) -> JournalEntry {
     match entry {
-        JournalEntry::Returned { call, text, outside, trace, .. } => JournalEntry::Returned { call, text, outside, refused: true, trace },
+        JournalEntry::Returned { call, text, outside, trace, .. } => {
+            JournalEntry::Returned { call, text, outside, status: CallStatus::Refused, trace }
+        }
         other => other,
     }
 }
 
 /// The model called this tool.
 pub(super) fn called(id: &str, tool: &str) -> JournalEntry {
-    let call = JournalCall { id: id.into(), name: tool.into(), arguments: json!({}) };
+    let call = ToolCall { id: id.into(), name: tool.into(), arguments: json!({}) };
     JournalEntry::Replied { text: String::new(), calls: vec![call], model: "main/small".into() }
 }

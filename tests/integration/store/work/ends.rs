@@ -1,9 +1,9 @@
-use teamroom::config::Budgets;
-use teamroom::domain::ids::LedgerId;
-use teamroom::domain::persona::Tier;
-use teamroom::domain::usage::{Limit, Money, Purpose, Refused, Reservation};
-use teamroom::domain::work::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use teamroom::store::{End, RunEnd};
+use kernel::ids::LedgerId;
+use kernel::llm::budget::Budgets;
+use kernel::money::{Limit, Money, Purpose, Refused, Reservation};
+use kernel::persona::Tier;
+use teamroom::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, RunEnd};
 
 use super::{
     claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, needing, outcome, part_of, plan, posts, proof,

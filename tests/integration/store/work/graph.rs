@@ -1,6 +1,7 @@
-use teamroom::domain::work::graph::GraphError;
-use teamroom::domain::work::{WorkItem, WorkStatus};
-use teamroom::store::{InsertItemsError, ItemFilter, Store};
+use teamroom::features::backlog::model::graph::GraphError;
+use teamroom::features::backlog::model::{WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{InsertItemsError, ItemFilter};
+use teamroom::store::Store;
 
 use super::{claim, do_next, end, failed, insert, item, needing, outcome, part_of, plan, status};
 use crate::store::sample::at;

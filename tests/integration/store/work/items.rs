@@ -1,7 +1,8 @@
-use teamroom::domain::ids::WorkItemId;
-use teamroom::domain::work::WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
-use teamroom::domain::work::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::{ClaimTerms, Claimed, End, ItemFilter, Planned, RunEnd, Store};
+use kernel::ids::WorkItemId;
+use teamroom::features::backlog::model::WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::{ClaimTerms, Claimed, End, ItemFilter, Planned, RunEnd};
+use teamroom::store::Store;
 
 use super::{done, failed, for_persona, insert};
 use crate::store::sample::at;

@@ -1,9 +1,11 @@
 use std::collections::HashSet;
 
-use teamroom::domain::approval::{Approval, ApprovalState, Risk};
-use teamroom::domain::ids::ApprovalId;
-use teamroom::domain::work::{Claim, JournalEntry, Lease, Product, Rank, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::{ClaimTerms, End, HaltScope, SeenLease, Store};
+use kernel::agent::halts::HaltScope;
+use kernel::ids::ApprovalId;
+use kernel::tools::approval::{Approval, ApprovalState, Risk};
+use teamroom::features::backlog::model::{Claim, JournalEntry, Lease, Product, Rank, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::{ClaimTerms, End, SeenLease};
+use teamroom::store::Store;
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, plan, posts, status, try_claim};
 use crate::store::sample::{at, line};

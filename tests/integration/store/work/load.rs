@@ -1,7 +1,8 @@
 use std::time::{Duration, Instant};
 
-use teamroom::domain::work::{WorkItem, WorkStatus, WorkerId, graph};
-use teamroom::store::{ClaimTerms, End, Store};
+use teamroom::features::backlog::model::{WorkItem, WorkStatus, WorkerId, graph};
+use teamroom::features::backlog::store::{ClaimTerms, End};
+use teamroom::store::Store;
 
 use super::{claim, end, failed, for_persona, insert, item, needing, plan, status};
 use crate::store::sample::at;

@@ -9,10 +9,11 @@ mod persons;
 mod planning;
 mod property;
 
-use teamroom::domain::ids::{OutboxId, WorkItemId};
-use teamroom::domain::outbound::OutboundMessage;
-use teamroom::domain::work::{Evidence, Execution, Lease, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::{ClaimTerms, Claimed, End, Ended, ItemEvent, Planned, RunEnd, Store};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::ids::{OutboxId, WorkItemId};
+use teamroom::features::backlog::model::{Evidence, Execution, Lease, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::{ClaimTerms, Claimed, End, Ended, ItemEvent, Planned, RunEnd};
+use teamroom::store::Store;
 
 use super::sample::{at, line};
 use super::standup::item;

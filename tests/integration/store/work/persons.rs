@@ -1,7 +1,8 @@
-use teamroom::domain::approval::{Approval, ApprovalState, Risk, fingerprint};
-use teamroom::domain::ids::ApprovalId;
-use teamroom::domain::work::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
-use teamroom::store::{Claimed, End, Ended, ItemAnswer, ItemEdit, ItemJudgement, Store};
+use kernel::ids::ApprovalId;
+use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
+use teamroom::features::backlog::model::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{Claimed, End, Ended, ItemAnswer, ItemEdit, ItemJudgement};
+use teamroom::store::Store;
 
 use super::ends::reviewed_by;
 use super::{claim, done, end, failed, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status};

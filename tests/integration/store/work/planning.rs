@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 
-use teamroom::domain::outbound::OutboundMessage;
-use teamroom::domain::work::{Execution, Urgency, Wait, WorkItem, WorkStatus, graph};
-use teamroom::store::{Planned, Store};
+use kernel::chat::outbound::OutboundMessage;
+use teamroom::features::backlog::model::{Execution, Urgency, Wait, WorkItem, WorkStatus, graph};
+use teamroom::features::backlog::store::Planned;
+use teamroom::store::Store;
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
 use crate::store::sample::{at, line};
@@ -69,7 +70,7 @@ async fn what_waits_for_a_model_is_planned_again(home: &Home) {
     assert_eq!(store.list_events(&made.id).await.unwrap().len(), steps, "it waits on");
     let waiting = store.list_waiting().await.unwrap();
     assert_eq!((waiting.len(), waiting[0].wait.as_ref()), (1, Some(&Wait::Model)));
-    assert!(try_claim(&store, &teamroom::domain::work::WorkerId::generate()).await.is_none());
+    assert!(try_claim(&store, &teamroom::features::backlog::model::WorkerId::generate()).await.is_none());
     assert!(store.plan_item(&made.id, &for_persona("vince"), at(3)).await.unwrap());
     assert_eq!(claim(&store).await.item.wait, None);
 }

@@ -4,8 +4,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use teamroom::domain::work::{Judge, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::store::{ClaimTerms, Claimed, End, InsertItemsError, ItemAnswer, ItemEdit, ItemFilter, ItemJudgement, RunEnd, Store};
+use teamroom::features::backlog::model::{Judge, Wait, WorkItem, WorkStatus, WorkerId};
+use teamroom::features::backlog::store::{
+    ClaimTerms, Claimed, End, InsertItemsError, ItemAnswer, ItemEdit, ItemFilter, ItemJudgement, RunEnd,
+};
+use teamroom::store::Store;
 
 use super::{done, failed, for_persona, item, no_post, waits};
 use crate::store::Home;

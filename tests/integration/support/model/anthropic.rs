@@ -1,6 +1,6 @@
 use axum::http::HeaderMap;
+use kernel::llm::settings::ProviderKind;
 use serde_json::{Value, json};
-use teamroom::config::ProviderKind;
 
 use super::script::{Answer, Stop};
 use super::{Asked, Said, list, text_of};

@@ -17,8 +17,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
+use kernel::llm::settings::ProviderKind;
 use serde_json::{Value, json};
-use teamroom::config::ProviderKind;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 

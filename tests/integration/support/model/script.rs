@@ -4,8 +4,8 @@ use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{Stream, StreamExt, pending, unfold};
+use kernel::llm::settings::ProviderKind;
 use serde_json::Value;
-use teamroom::config::ProviderKind;
 
 use super::{Asked, anthropic, error, openai};
 

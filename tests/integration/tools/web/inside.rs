@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use teamroom::tools::ToolError;
+use kernel::tools::ToolError;
 use tokio::net::TcpListener;
 
 use super::page::address_of;

@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::ids::PersonaSlug;
+use kernel::time::ManualClock;
+use kernel::tools::settings::{ListedHost, SearchSettings, ToolSettings};
+use kernel::tools::web::{Lookup, web_tools};
+use kernel::tools::{Decision, ToolContext, ToolError, ToolOutput, Toolbox};
 use serde_json::{Value, json};
-use teamroom::clock::ManualClock;
-use teamroom::config::{ListedHost, SearchSettings, ToolSettings};
-use teamroom::domain::ids::{PersonaSlug, WorkItemId};
-use teamroom::tools::web::{Lookup, web_tools};
-use teamroom::tools::{Decision, ToolError, ToolOutput, ToolSetting, Toolbox};
 use tokio_util::sync::CancellationToken;
 
 /// An address that is public. Nothing is ever sent there: the lookup leads it to the test's server.
@@ -69,7 +69,6 @@ struct Run {
     toolbox: Toolbox,
     clock: ManualClock,
     persona: PersonaSlug,
-    item: WorkItemId,
     seen: Vec<String>,
     cancel: CancellationToken,
 }
@@ -83,18 +82,25 @@ impl Run {
             toolbox: Toolbox::new(tools, Arc::new(clock.clone())),
             clock,
             persona: "vince".into(),
-            item: WorkItemId::generate(),
             seen: Vec::new(),
             cancel: CancellationToken::new(),
         }
     }
 
-    fn setting(&self) -> ToolSetting<'_> {
-        ToolSetting { persona: &self.persona, item: &self.item, seen: &self.seen, tainted: false, now: now(), cancel: &self.cancel }
+    fn context(&self) -> ToolContext<'_> {
+        ToolContext {
+            persona: &self.persona,
+            workspace: None,
+            source: None,
+            seen: &self.seen,
+            tainted: false,
+            now: now(),
+            cancel: &self.cancel,
+        }
     }
 
     async fn perform(&self, tool: &str, arguments: &Value) -> Result<ToolOutput, ToolError> {
-        self.toolbox.perform(tool, arguments, &self.setting()).await
+        self.toolbox.perform(tool, arguments, &self.context()).await
     }
 
     async fn fetch(&self, url: &str) -> Result<ToolOutput, ToolError> {
@@ -107,6 +113,6 @@ impl Run {
     }
 
     fn decide_tainted(&self, tool: &str, url: &str) -> Decision {
-        self.toolbox.decide(&[tool.to_owned()], tool, &json!({"url": url}), &self.setting(), true)
+        self.toolbox.decide(&[tool.to_owned()], tool, &json!({"url": url}), &ToolContext { tainted: true, ..self.context() })
     }
 }

@@ -1,10 +1,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use kernel::tools::approval::Risk;
+use kernel::tools::{Decision, ToolError, Trace};
 use serde_json::json;
-use teamroom::domain::approval::Risk;
-use teamroom::domain::work::Trace;
-use teamroom::tools::{Decision, ToolError};
 
 use super::{Names, PUBLIC, Run, now};
 use crate::feeds::web::{Answer, Site};

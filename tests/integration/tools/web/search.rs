@@ -4,9 +4,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::{Request, State};
+use kernel::tools::Trace;
+use kernel::tools::settings::{SearchEngine, SearchSettings};
 use serde_json::{Value, json};
-use teamroom::config::{SearchEngine, SearchSettings};
-use teamroom::domain::work::Trace;
 use tokio::net::TcpListener;
 
 use super::{Names, Run};

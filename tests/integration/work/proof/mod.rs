@@ -5,10 +5,10 @@ mod property;
 mod records;
 
 use chrono::TimeDelta;
-use teamroom::domain::ids::OutboxId;
-use teamroom::domain::prediction::{Comparison, SettlingRule};
-use teamroom::domain::work::{Claim, Evidence, Execution, WatchTerms, WorkItem};
-use teamroom::work::verifier::Verdict;
+use kernel::feeds::condition::{Comparison, SettlingRule};
+use kernel::ids::OutboxId;
+use teamroom::features::backlog::model::{Claim, Evidence, Execution, WatchTerms, WorkItem};
+use teamroom::features::backlog::verifier::Verdict;
 
 use super::stage::{Stage, file, item, now};
 

@@ -1,7 +1,8 @@
 //! What was written and built, by what the run says it read and wrote.
 
-use teamroom::domain::work::{Evidence, Execution, JournalEntry, Trace, WorkItem};
-use teamroom::work::verifier::Verdict;
+use kernel::tools::Trace;
+use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
+use teamroom::features::backlog::verifier::Verdict;
 
 use super::{evidence, reasons};
 use crate::support::skip;

@@ -1,11 +1,11 @@
 //! Random claims in a random world.
 
 use chrono::TimeDelta;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
+use kernel::feeds::Sample;
 use proptest::prelude::*;
-use teamroom::domain::feed::Sample;
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Posted};
-use teamroom::domain::work::{Claim, Execution, JournalEntry, WorkItem};
-use teamroom::work::verifier::Verdict;
+use teamroom::features::backlog::model::{Claim, Execution, JournalEntry, WorkItem};
+use teamroom::features::backlog::verifier::Verdict;
 
 use super::{at_most_200, watch};
 use crate::work::stage::{Stage, fetched, file, item, now};

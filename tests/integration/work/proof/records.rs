@@ -1,13 +1,14 @@
 //! What the store knows: messages, answers, values of feeds.
 
 use chrono::TimeDelta;
-use teamroom::domain::ask::{Ask, AskState};
-use teamroom::domain::feed::Sample;
-use teamroom::domain::ids::AskId;
-use teamroom::domain::outbound::{OutboundKind, OutboundMessage, Posted};
-use teamroom::domain::work::{Claim, Evidence, Execution, Owner, Trace, WatchTerms, WorkItem};
-use teamroom::store::AskUpdate;
-use teamroom::work::verifier::Verdict;
+use kernel::agent::ask::{Ask, AskState};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
+use kernel::feeds::Sample;
+use kernel::ids::AskId;
+use kernel::tools::Trace;
+use teamroom::features::backlog::model::{Claim, Evidence, Execution, Owner, WatchTerms, WorkItem};
+use teamroom::features::backlog::verifier::Verdict;
+use teamroom::features::chat::store::AskUpdate;
 
 use super::{at_most_200, evidence, reasons, watch};
 use crate::store::{Home, on_both};

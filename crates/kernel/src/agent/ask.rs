@@ -1,0 +1,49 @@
+//! An ask: one persona puts a question to another.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug};
+
+/// A question from one persona to another, durable from before it is put until its answer was posted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    pub id: AskId,
+    pub message: MessageId,
+    pub chain: ChainId,
+    pub channel: ChannelId,
+    pub asker: PersonaSlug,
+    pub askee: PersonaSlug,
+    pub question: String,
+    /// Everybody on the way from the person's message to here, the asker last (CHAT-18). Its length is the depth.
+    pub path: Vec<PersonaSlug>,
+    pub state: AskState,
+    pub answer: Option<String>,
+    pub asked_at: DateTime<Utc>,
+    pub deadline: DateTime<Utc>,
+}
+
+/// Where an ask stands. `Asked → Answered`, or `Asked → Expired → Late` when the answer came after the deadline; either may end `Failed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskState {
+    Asked,
+    Answered,
+    /// The deadline passed and the channel was told; the answer is still awaited.
+    Expired,
+    /// Answered after the deadline and delivered all the same.
+    Late,
+    Failed,
+}
+
+impl AskState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Answered => "answered",
+            Self::Expired => "expired",
+            Self::Late => "late",
+            Self::Failed => "failed",
+        }
+    }
+}

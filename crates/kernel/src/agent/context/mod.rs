@@ -1,0 +1,302 @@
+//! What a turn's prompt is made of: the transcript, files, feeds, lessons and the question, each within a budget of its own (MEM-3).
+//!
+//! Only what is new or speaks of the question is sent. Text that is not the operator's or the asking person's stands in data blocks
+//! with a marker that its author could not know (TRUST-2). Building is pure: the same input gives the same prompt.
+
+use chrono::{DateTime, Utc};
+
+use crate::agent::Prompt;
+use crate::agent::prompt;
+use crate::agent::prompt::{Block, Turn};
+use crate::chat::message::{Speaker, Spoken};
+use crate::feeds::{Document, FeedItem, FeedReport};
+use crate::ids::PersonaSlug;
+use crate::memory::Memory;
+use crate::memory::retrieval::{ChannelFile, Library, Query, cut};
+use crate::persona::Persona;
+use crate::persona::roster::Roster;
+use crate::text::without_invisible;
+
+/// Everything that a turn may draw on.
+pub struct ContextInput<'a> {
+    pub team: &'a str,
+    pub roster: &'a Roster,
+    pub persona: &'a Persona,
+    pub now: DateTime<Utc>,
+    /// The channel's name without `#`; empty in a direct conversation.
+    pub channel: &'a str,
+    pub question: Question<'a>,
+    /// What was said before the question, oldest first.
+    pub transcript: &'a [Spoken],
+    /// The files of the message itself.
+    pub files: &'a [ChannelFile],
+    /// Files posted before, newest first.
+    pub channel_files: &'a [ChannelFile],
+    /// Texts that the persona's feeds hold.
+    pub documents: &'a [Document],
+    pub feeds: &'a [FeedReport],
+    /// What was learnt before on the subject of the question, the most fitting first.
+    pub lessons: &'a [Memory],
+    pub budget: ContextBudget,
+    /// Letters and digits, fresh for each turn and unguessable: see [`new_marker`].
+    pub marker: &'a str,
+}
+
+/// What the persona is to answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    pub from: &'a Speaker,
+    pub text: &'a str,
+    /// The persona that puts a person's question to this one.
+    pub through: Option<&'a PersonaSlug>,
+}
+
+/// The most tokens of each section, estimated at four bytes each: real counts are the endpoint's, and the ledger has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextBudget {
+    pub transcript: usize,
+    pub files: usize,
+    pub feeds: usize,
+    pub lessons: usize,
+    pub question: usize,
+}
+
+impl Default for ContextBudget {
+    fn default() -> Self {
+        Self { transcript: 1000, files: 2000, feeds: 700, lessons: 300, question: 4000 }
+    }
+}
+
+/// A prompt, and what it is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnContext {
+    pub prompt: Prompt,
+    /// Characters of each section, in order; together they are the whole prompt.
+    pub sections: Vec<(&'static str, usize)>,
+}
+
+/// A fresh marker: 48 random bits, enough that nobody guesses it within a turn, few enough to be cheap.
+pub fn new_marker() -> String {
+    format!("{:012x}", fastrand::u64(..) >> 16)
+}
+
+/// Builds the prompt of one turn.
+pub fn build(input: &ContextInput<'_>) -> TurnContext {
+    let cleaner = Cleaner { marker: input.marker };
+    let transcript = transcript_block(input, cleaner);
+    let files = file_blocks(input, cleaner);
+    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner);
+    let lessons = lesson_block(input, cleaner);
+    let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
+    // What an agent says may quote anybody, so it is material; a person's words are the question itself.
+    let agent = input.question.from.is_agent();
+    let outside = agent
+        || !files.is_empty()
+        || !feeds.is_empty()
+        || input.transcript.iter().any(|line| line.speaker.is_agent())
+        || input.lessons.iter().any(Memory::may_quote_outside);
+    let asked =
+        agent.then(|| Block { label: format!("message of {}", speaker(input.question.from, input.roster)), text: question.clone() });
+
+    let mut sections = vec![
+        ("transcript", chars_of(transcript.as_slice())),
+        ("files", chars_of(&files)),
+        ("feeds", chars_of(&feeds)),
+        ("lessons", chars_of(lessons.as_slice())),
+        ("question", question.chars().count()),
+    ];
+    let blocks: Vec<Block> = transcript.into_iter().chain(files).chain(feeds).chain(lessons).chain(asked).collect();
+    let system = prompt::render_system(input.team, input.roster, input.persona);
+    let message = prompt::render_turn(&Turn {
+        marker: input.marker,
+        now: input.now.format("%A, %-d %B %Y, %H:%M UTC").to_string(),
+        place: if input.channel.is_empty() { "a direct conversation".into() } else { format!("#{}", flat_name(input.channel)) },
+        blocks: &blocks,
+        asking: asking(input),
+        question: (!agent).then_some(question),
+    });
+    let frame = message.chars().count() - sections.iter().map(|(_, chars)| chars).sum::<usize>();
+    sections.insert(0, ("system", system.chars().count()));
+    sections.push(("frame", frame));
+    TurnContext { sections, prompt: Prompt { system, message, holds_outside: outside } }
+}
+
+const BYTES_PER_TOKEN: usize = 4;
+/// One line of the transcript: beyond this only its beginning is told.
+const LINE_CHARS: usize = 700;
+/// One lesson: what is to be remembered stands at its beginning.
+const LESSON_CHARS: usize = 400;
+/// One quotation from a file that does not fit whole.
+const QUOTE_CHARS: usize = 1200;
+const QUOTES: usize = 4;
+
+/// Takes out of a foreign text what could make it more than text.
+#[derive(Clone, Copy)]
+pub struct Cleaner<'a> {
+    pub marker: &'a str,
+}
+
+impl Cleaner<'_> {
+    /// Without invisible characters and without the marker, at most about `bytes` long.
+    pub fn text(self, text: &str, bytes: usize) -> String {
+        let clean = without_invisible(text).trim_end().replace(self.marker, "…");
+        if clean.len() <= bytes {
+            return clean;
+        }
+        let kept = &clean[..clean.floor_char_boundary(bytes)];
+        format!("{kept}…\n(cut: {} characters more)", clean[kept.len()..].chars().count())
+    }
+
+    /// One line, at most `chars` long.
+    pub fn line(self, text: &str, chars: usize) -> String {
+        let clean = self.text(text, usize::MAX);
+        cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
+    }
+}
+
+/// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
+pub fn flat_name(name: &str) -> String {
+    let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
+    let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
+    if flat.is_empty() { "somebody".into() } else { flat }
+}
+
+fn speaker(speaker: &Speaker, roster: &Roster) -> String {
+    match speaker {
+        Speaker::Person { name, .. } => format!("person {}", flat_name(name)),
+        Speaker::Persona(slug) => format!("persona {}", flat_name(roster.name_of(slug))),
+        Speaker::ForeignBot { name, .. } => format!("outside bot {}", flat_name(name)),
+    }
+}
+
+fn asking(input: &ContextInput<'_>) -> String {
+    let from = speaker(input.question.from, input.roster);
+    let own = if input.files.is_empty() { "" } else { " (the message's files stand above)" };
+    match input.question.through {
+        Some(persona) => format!("{from} asks you through {}{own}:", flat_name(input.roster.name_of(persona))),
+        None if input.question.from.is_agent() => format!("{from} addressed you. Answer its message above."),
+        None => format!("{from} says to you{own}:"),
+    }
+}
+
+/// The newest lines that fit.
+fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = input.budget.transcript * BYTES_PER_TOKEN;
+    let mut lines: Vec<String> = Vec::new();
+    for spoken in input.transcript.iter().rev() {
+        let text = cut(&cleaner.text(&spoken.text, usize::MAX), LINE_CHARS);
+        // Indented, so that only the program's own tags stand at the beginning of a line.
+        let text = text.replace('\n', "\n    ");
+        let line = format!("[{}, {}] {text}", speaker(&spoken.speaker, input.roster), spoken.at.format("%H:%M"));
+        if line.len() > left {
+            break;
+        }
+        left -= line.len();
+        lines.push(line);
+    }
+    lines.reverse();
+    (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
+}
+
+/// The message's own files whole where they fit; of all others, and of those that do not, the passages that speak of the question.
+fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let mut left = input.budget.files * BYTES_PER_TOKEN;
+    let mut blocks = Vec::new();
+    let mut library = Library::default();
+    for file in input.files {
+        if file.text.len() <= left {
+            left -= file.text.len();
+            blocks.push(Block {
+                label: format!("file {}, whole, from {}", file_name(&file.name), flat_name(&file.by)),
+                text: cleaner.text(&file.text, usize::MAX),
+            });
+        } else {
+            library.add_document(&file.name, &file.text, 1.3);
+        }
+    }
+    for file in input.channel_files {
+        library.add_document(&file.name, &file.text, 1.0);
+    }
+    for document in input.documents {
+        library.add_document(&document.name, &document.text, 1.0);
+    }
+    let names: Vec<String> = input.roster.personas().iter().map(|persona| persona.name.to_lowercase()).collect();
+    let query = Query::parse(input.question.text, &names);
+    for hit in library.find(&query, QUOTES) {
+        let quote = hit.quote(&query, QUOTE_CHARS.min(left));
+        if quote.text.len() > left {
+            break;
+        }
+        left -= quote.text.len();
+        blocks.push(Block { label: format!("part of {}", file_name(&quote.place)), text: cleaner.text(&quote.text, usize::MAX) });
+    }
+    if blocks.is_empty() {
+        // The question names nothing in it ("what do you make of this?"): its beginning says at least what it is.
+        let own = input
+            .files
+            .first()
+            .map(|file| Block { label: format!("beginning of {}", file_name(&file.name)), text: cleaner.text(&file.text, left) });
+        blocks.extend(own);
+    }
+    blocks
+}
+
+/// A file's name or place: one line that cannot close the tag it stands in.
+fn file_name(name: &str) -> String {
+    let shown = without_invisible(name).replace(['<', '>', '|'], " ");
+    cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
+}
+
+/// Each feed with its newest items, in equal shares of so many tokens; a failing one with its reason.
+pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+    let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
+    let block = |report: &FeedReport| {
+        let name = flat_name(&report.feed);
+        match &report.outcome {
+            Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.to_string(), 300) },
+            Ok(reading) => {
+                let mut lines: Vec<String> = reading.note.iter().map(|note| cleaner.line(note, 300)).collect();
+                lines.push(format!("items in all: {}", reading.total));
+                let mut left = share;
+                for item in &reading.items {
+                    let line = item_line(item, cleaner);
+                    if line.len() > left {
+                        lines.push("(older ones left out)".into());
+                        break;
+                    }
+                    left -= line.len();
+                    lines.push(line);
+                }
+                Block {
+                    label: format!("feed {name}, {}, as of {}", file_name(&reading.source), reading.as_of.format("%H:%M UTC")),
+                    text: lines.join("\n"),
+                }
+            }
+        }
+    };
+    feeds.iter().map(block).collect()
+}
+
+/// The lessons that fit.
+fn lesson_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
+    let mut left = input.budget.lessons * BYTES_PER_TOKEN;
+    let lines = input.lessons.iter().map(|lesson| format!("- {}", cleaner.line(&lesson.text, LESSON_CHARS)));
+    let fitting = lines.take_while(|line| left.checked_sub(line.len()).map(|rest| left = rest).is_some());
+    let lines: Vec<String> = fitting.collect();
+    (!lines.is_empty()).then(|| Block { label: "lessons learnt before".into(), text: lines.join("\n") })
+}
+
+fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {
+    let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
+    let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
+    let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
+    let values = item.values.iter().map(ToString::to_string);
+    std::iter::once(fact).chain(values).collect::<Vec<_>>().join(", ")
+}
+
+fn chars_of(blocks: &[Block]) -> usize {
+    blocks.iter().map(|block| block.text.chars().count()).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,194 @@
+//! Halts: where the team was told to be silent, and which personas are paused. Kept in the database, so that they survive a restart.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard};
+
+use chrono::{DateTime, Utc};
+
+use crate::db::{Database, Result, plain, sql};
+use crate::ids::{ChannelId, PersonaSlug};
+use crate::wakeup::Wakeup;
+
+/// What a halt stops.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum HaltScope {
+    Channel(ChannelId),
+    /// A persona that an operator has paused.
+    Persona(PersonaSlug),
+    /// The whole team, everywhere.
+    All,
+}
+
+impl HaltScope {
+    fn key(&self) -> String {
+        match self {
+            Self::Channel(channel) => format!("channel:{channel}"),
+            Self::Persona(persona) => format!("persona:{persona}"),
+            Self::All => "all".into(),
+        }
+    }
+
+    fn parse(key: &str) -> Self {
+        match key.split_once(':') {
+            Some(("persona", persona)) => Self::Persona(persona.into()),
+            Some((_, channel)) => Self::Channel(channel.into()),
+            None => Self::All,
+        }
+    }
+}
+
+/// A halt in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Halt {
+    pub scope: HaltScope,
+    /// Who said stop, for people.
+    pub by: String,
+    pub at: DateTime<Utc>,
+}
+
+/// The halts in force, also in memory, because every message asks for them.
+pub struct Halts {
+    database: Database,
+    /// Woken up whenever a halt begins or ends.
+    changed: Wakeup,
+    active: Mutex<Active>,
+}
+
+#[derive(Default)]
+struct Active {
+    /// Since when each is in force.
+    since: HashMap<HaltScope, DateTime<Utc>>,
+    /// Those that are not in the database (yet).
+    unsaved: HashSet<HaltScope>,
+    /// How often something was changed here.
+    changes: u64,
+}
+
+/// What another process has changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ChangedHalts {
+    pub halted: Vec<HaltScope>,
+    pub lifted: Vec<HaltScope>,
+}
+
+impl Halts {
+    /// Reads what an earlier process left halted. `changed` is woken up whenever a halt begins or ends.
+    pub async fn load(database: Database, changed: Wakeup) -> Result<Self> {
+        let since = database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
+        Ok(Self { database, changed, active: Mutex::new(Active { since, ..Active::default() }) })
+    }
+
+    /// Reads again what is halted: `teamroom halt` is a process of its own. What was changed here meanwhile is right already.
+    pub async fn refresh(&self) -> Result<ChangedHalts> {
+        let before = self.active().changes;
+        let stored: HashMap<_, _> = self.database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
+        let changed = {
+            let mut active = self.active();
+            if active.changes != before {
+                return Ok(ChangedHalts::default());
+            }
+            let halted = stored.keys().filter(|scope| !active.since.contains_key(scope)).cloned().collect();
+            let is_gone = |scope: &&HaltScope| !stored.contains_key(scope) && !active.unsaved.contains(scope);
+            let lifted: Vec<HaltScope> = active.since.keys().filter(is_gone).cloned().collect();
+            active.since.retain(|scope, _| !lifted.contains(scope));
+            active.since.extend(stored);
+            ChangedHalts { halted, lifted }
+        };
+        if changed != ChangedHalts::default() {
+            self.changed.wake();
+        }
+        Ok(changed)
+    }
+
+    pub fn is_team_halted(&self) -> bool {
+        self.active().since.contains_key(&HaltScope::All)
+    }
+
+    /// True when agents are to be silent in a channel until a person speaks to one.
+    pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
+        let active = &self.active().since;
+        active.contains_key(&HaltScope::All) || active.contains_key(&HaltScope::Channel(channel.clone()))
+    }
+
+    /// True when the channel was halted at or after `since`.
+    pub fn was_halted_since(&self, channel: &ChannelId, since: DateTime<Utc>) -> bool {
+        let active = &self.active().since;
+        [HaltScope::All, HaltScope::Channel(channel.clone())].iter().filter_map(|scope| active.get(scope)).any(|at| *at >= since)
+    }
+
+    pub fn is_paused(&self, persona: &PersonaSlug) -> bool {
+        self.active().since.contains_key(&HaltScope::Persona(persona.clone()))
+    }
+
+    /// In force from this instant, even if the store cannot be written: silence is the safe side.
+    pub async fn set(&self, scope: HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
+        {
+            let mut active = self.active();
+            active.since.insert(scope.clone(), at);
+            active.unsaved.insert(scope.clone());
+            active.changes += 1;
+        }
+        self.database.halt(&scope, by, at).await?;
+        {
+            let mut active = self.active();
+            active.unsaved.remove(&scope);
+            active.changes += 1;
+        }
+        self.changed.wake();
+        Ok(())
+    }
+
+    /// True when there was something to lift.
+    pub async fn lift(&self, scope: &HaltScope) -> Result<bool> {
+        let was_stored = self.database.resume(scope).await?;
+        let lifted = {
+            let mut active = self.active();
+            active.unsaved.remove(scope);
+            active.changes += 1;
+            active.since.remove(scope).is_some() || was_stored
+        };
+        self.changed.wake();
+        Ok(lifted)
+    }
+
+    /// Lifts every halt of the team and of channels; paused personas stay paused.
+    pub async fn lift_all(&self) -> Result<()> {
+        let lifted: Vec<HaltScope> = self.active().since.keys().filter(|scope| !matches!(scope, HaltScope::Persona(_))).cloned().collect();
+        for scope in &lifted {
+            self.lift(scope).await?;
+        }
+        Ok(())
+    }
+
+    fn active(&self) -> MutexGuard<'_, Active> {
+        self.active.lock().expect("no code panics while it holds the halts")
+    }
+}
+
+impl Database {
+    /// Halts the team in `scope`. A halt in force stays as it is.
+    pub async fn halt(&self, scope: &HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO halts (scope, by, at) VALUES ($1, $2, $3) ON CONFLICT (scope) DO NOTHING",
+            scope.key(),
+            plain(by),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// Ends a halt. False when none was in force.
+    pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
+        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        Ok(ended > 0)
+    }
+
+    /// All halts in force, the oldest first.
+    pub async fn list_halts(&self) -> Result<Vec<Halt>> {
+        let rows: Vec<(String, String, DateTime<Utc>)> =
+            sql!(self.db().read(), fetch_all, "SELECT scope, by, at FROM halts ORDER BY at, scope")?;
+        Ok(rows.into_iter().map(|(scope, by, at)| Halt { scope: HaltScope::parse(&scope), by, at }).collect())
+    }
+}

@@ -1,0 +1,84 @@
+//! What happened in a run, step by step. A run that was interrupted continues behind its last entry and pays for nothing twice.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::db::StoreError;
+use crate::llm::ToolCall;
+use crate::tools::{CallStatus, Trace};
+
+/// One step of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalEntry {
+    /// The prompt. `tainted`: it holds text from outside (TRUST-1).
+    Asked { system: String, message: String, tainted: bool },
+    /// What the model said. `model` is empty where no model wrote it.
+    Replied { text: String, calls: Vec<ToolCall>, model: String },
+    /// A call that changes something is about to be made. Stored before the call, so that a crash in between is known.
+    Began { call: String },
+    /// The result of a call. `outside`: the text is from outside.
+    Returned {
+        call: String,
+        text: String,
+        outside: bool,
+        #[serde(alias = "refused", deserialize_with = "read_status")]
+        status: CallStatus,
+        trace: Option<Trace>,
+    },
+}
+
+impl JournalEntry {
+    /// Whether it brought text from outside into the run.
+    pub fn is_outside(&self) -> bool {
+        match self {
+            Self::Asked { tainted, .. } => *tainted,
+            Self::Returned { outside, .. } => *outside,
+            Self::Replied { .. } | Self::Began { .. } => false,
+        }
+    }
+}
+
+/// Entries of the first version say `refused: true` or `refused: false`.
+fn read_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CallStatus, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Status(CallStatus),
+        Refused(bool),
+    }
+    Ok(match Stored::deserialize(deserializer)? {
+        Stored::Status(status) => status,
+        Stored::Refused(true) => CallStatus::Refused,
+        Stored::Refused(false) => CallStatus::Ok,
+    })
+}
+
+/// Where the entries of one run are stored.
+#[async_trait]
+pub trait Journal: Send + Sync {
+    /// The entries so far, in order.
+    async fn read(&self) -> Result<Vec<(JournalEntry, DateTime<Utc>)>, StoreError>;
+
+    /// Stores the next entry. False, and nothing is stored, when another worker holds the run.
+    async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn entries_of_the_first_version_are_read() {
+        for (refused, expected) in [(true, CallStatus::Refused), (false, CallStatus::Ok)] {
+            let stored = json!({"returned": {"call": "a", "text": "", "outside": false, "refused": refused, "trace": null}});
+            let read: JournalEntry = serde_json::from_value(stored).expect("an entry");
+            assert!(matches!(&read, JournalEntry::Returned { status, .. } if *status == expected), "{read:?}");
+            let again = serde_json::to_value(&read).expect("plain data");
+            assert_eq!(serde_json::from_value::<JournalEntry>(again).expect("an entry"), read);
+        }
+    }
+}

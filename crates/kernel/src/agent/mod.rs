@@ -1,0 +1,96 @@
+//! Asking personas. [`Agents::answer`] answers a question in words; [`Agents::run`] is the one way to a model, for everything that has a prompt of
+//! its own.
+
+mod answer;
+pub mod ask;
+mod ask_tool;
+pub mod context;
+pub mod halts;
+mod journal;
+pub mod offline;
+pub mod prompt;
+mod readings;
+mod run;
+pub mod turn;
+
+pub use answer::{Agents, Question};
+pub use ask_tool::Colleagues;
+pub use journal::{Journal, JournalEntry};
+pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
+pub use run::{Approvals, Consent, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+
+use crate::db::StoreError;
+use crate::ids::{ApprovalId, PersonaSlug};
+use crate::llm::ModelError;
+use crate::money::Refused;
+
+/// Why a run has no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("cancelled")]
+    Cancelled,
+    #[error("there was nothing to say")]
+    Nothing,
+    #[error("{0}")]
+    OutOfBudget(Refused),
+    #[error("the model did not answer: {0}")]
+    Model(ModelError),
+    /// The structured answer was unusable twice.
+    #[error("{provider} gave no usable value in two answers: {reason}")]
+    Unusable { provider: String, reason: String },
+    #[error("the language model called tools {calls} times and came to no end")]
+    TooManyCalls { calls: usize },
+    /// The run continues when a person has decided.
+    #[error("a person has to allow a call first")]
+    NeedsApproval(ApprovalId),
+    #[error("another worker holds the run")]
+    Lost,
+    #[error("it is paused")]
+    Paused,
+    #[error("persona {0} is not on the roster")]
+    NoPersona(PersonaSlug),
+    #[error("the store does not answer: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl RunError {
+    /// Why, in a few words that may stand in a chat: never a provider's own text.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::Cancelled => "it was stopped".into(),
+            Self::Nothing => "there was nothing to say".into(),
+            Self::OutOfBudget(refused) => refused.to_string(),
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "the language model refused; its settings need a look".into(),
+            Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
+            Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
+            Self::Model(_) | Self::Unusable { .. } => "the language model gave no usable answer".into(),
+            Self::NeedsApproval(_) => "a person has to allow something first".into(),
+            Self::Lost => "another worker took over".into(),
+            Self::TooManyCalls { .. } => "it went round in circles".into(),
+            Self::Paused => "it is paused".into(),
+            Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
+            Self::Store(_) => "our store does not answer".into(),
+        }
+    }
+
+    /// What the person who waits is told, with what to do.
+    pub fn for_person(&self) -> String {
+        let remedy = match self {
+            Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "`teamroom doctor` tells an operator what is wrong.",
+            _ => "Please ask again in a few minutes.",
+        };
+        format!("No answer this time: {}. {remedy}", self.in_short())
+    }
+}
+
+impl From<ModelError> for RunError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Cancelled => Self::Cancelled,
+            ModelError::Empty { .. } => Self::Nothing,
+            ModelError::OutOfBudget(refused) => Self::OutOfBudget(refused),
+            other => Self::Model(other),
+        }
+    }
+}

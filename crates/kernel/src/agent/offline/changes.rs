@@ -1,0 +1,122 @@
+//! "What happened this week?": what the persona's feeds hold for a stretch of time.
+
+use std::collections::HashMap;
+
+use chrono::TimeDelta;
+
+use crate::agent::offline::time_phrase::TimeRange;
+use crate::agent::offline::wording::{count, failure, foreign, moment};
+use crate::agent::offline::{Draft, OfflineQuestion, team};
+use crate::feeds;
+use crate::feeds::{FeedItem, FeedQuery, FeedReport, Reading};
+
+/// How many items are shown one by one; the others are counted.
+const SHOWN: usize = 10;
+/// How many items are read, for counting by author.
+const READ: usize = 1000;
+
+/// Reports what each feed holds for `range`, by default the last seven days.
+pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {
+    if asked.feeds.is_empty() {
+        return team::no_feeds(asked);
+    }
+    let usual = TimeRange { since: asked.now - TimeDelta::days(7), until: asked.now, label: "last 7 days".into() };
+    let range = range.unwrap_or(&usual);
+    let query = FeedQuery { now: asked.now, since: range.since, until: range.until, limit: READ };
+    let mut draft = Draft::default();
+    for FeedReport { feed, outcome } in feeds::read_all(asked.feeds, &query).await {
+        match outcome {
+            Ok(reading) => {
+                draft.lines.extend(report(&reading, range, asked));
+                draft.sources.push(format!("{}, as of {}", reading.source, moment(reading.as_of, asked.now)));
+            }
+            Err(error) => draft.line(failure(&feed, &error, asked.now)),
+        }
+    }
+    draft
+}
+
+fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> Vec<String> {
+    let since = moment(range.since, asked.now);
+    let as_of = moment(reading.as_of, asked.now);
+    let note = reading.note.as_deref().map_or(String::new(), |note| format!(" ({})", foreign(note, 200)));
+    let source = foreign(&reading.source, 100);
+    if reading.items.is_empty() {
+        // Said quietly: nothing to report is a good report (STAND-9).
+        return vec![format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.", range.label)];
+    }
+    let mut lines = vec![format!("**{}**, {source}{}{note}", sentence_case(&range.label), tally(reading))];
+    if reading.items.len() > SHOWN {
+        lines.extend(most_active(&reading.items).map(|authors| format!("By author: {authors}")));
+    }
+    lines.extend(reading.items.iter().take(SHOWN).map(|item| line(item, asked)));
+    let beyond = reading.total.saturating_sub(SHOWN);
+    if beyond > 0 {
+        lines.push(format!("… and {beyond} more since {since}."));
+    }
+    lines
+}
+
+fn sentence_case(label: &str) -> String {
+    let mut chars = label.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// ": 23 commits, 1 tag". Items that are counts themselves are not counted. What lies beyond the items that were read is counted as one sum.
+fn tally(reading: &Reading) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for item in reading.items.iter().filter(|item| item.what != "activity") {
+        match counts.iter_mut().find(|(what, _)| *what == item.what) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&item.what, 1)),
+        }
+    }
+    let authors = |what: &str| match (what, commits_by_author(&reading.items).as_slice()) {
+        ("commit", [(author, _)]) => format!(" by {}", foreign(author, 40)),
+        ("commit", authors @ [_, _, ..]) => format!(" by {} authors", authors.len()),
+        _ => String::new(),
+    };
+    let mut parts: Vec<String> = counts.iter().map(|(what, number)| format!("{}{}", count(*number, what), authors(what))).collect();
+    if reading.total > reading.items.len() {
+        parts.push(format!("{} older ones not read", reading.total - reading.items.len()));
+    }
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+}
+
+/// Who did how much, most first; nothing where the feed names nobody.
+fn most_active(items: &[FeedItem]) -> Option<String> {
+    let counts = commits_by_author(items);
+    let shown: Vec<_> = counts.iter().take(6).map(|(author, number)| format!("{} {number}", foreign(author, 40))).collect();
+    let others = counts.len().saturating_sub(shown.len());
+    let others = if others > 0 { format!(", {others} others") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{others}", shown.join(", ")))
+}
+
+fn commits_by_author(items: &[FeedItem]) -> Vec<(&str, usize)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for author in items.iter().filter(|item| item.what == "commit").filter_map(|item| item.by.as_deref()) {
+        *counts.entry(author).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(a, many), (b, more)| more.cmp(many).then_with(|| a.cmp(b)));
+    counts
+}
+
+fn line(item: &FeedItem, asked: &OfflineQuestion<'_>) -> String {
+    let text = foreign(&item.text, 140);
+    let at = item.at.map(|at| moment(at, asked.now));
+    let reference = item.reference.replace('`', "'");
+    let (lead, by) = match item.what.as_ref() {
+        "activity" => return format!("- {text}{}", at.map_or(String::new(), |at| format!(", last {at}"))),
+        "commit" => ("", item.by.as_deref().map(|by| foreign(by, 40))),
+        "tag" => ("tag ", None),
+        "branch" => ("branch ", None),
+        _ => ("", None),
+    };
+    let files = item.value("files");
+    let size = (files > 0.0)
+        .then(|| format!("{files} file{} +{} −{}", if files > 1.0 { "s" } else { "" }, item.value("added"), item.value("removed")));
+    let details: Vec<String> = [by, at, size].into_iter().flatten().collect();
+    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+    format!("- {lead}`{reference}` {text}{details}")
+}

@@ -1,0 +1,239 @@
+//! What a question wants, by its words. Rules in the order in which they are tried; the first that fits counts.
+
+use chrono::{DateTime, Utc};
+
+use crate::agent::offline::time_phrase;
+use crate::agent::offline::time_phrase::TimeRange;
+use crate::memory::retrieval::{Query, cut, words_of};
+use crate::persona::Persona;
+use crate::persona::roster::Roster;
+use crate::text::without_invisible;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Intent {
+    Greeting,
+    Thanks,
+    /// Who is on the team?
+    Team,
+    /// What can you do?
+    Help,
+    /// What did it cost?
+    Costs,
+    /// What happened?
+    Changes,
+    /// What is in this file?
+    Outline,
+    /// A view, a choice, a forecast: for a mind, not for a search.
+    Judgement,
+    /// Anything that a document or a feed may answer.
+    Question,
+}
+
+/// A question, understood as far as rules understand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Understood {
+    pub intent: Intent,
+    /// The time it speaks of, where it does.
+    pub range: Option<TimeRange>,
+    /// What it is about, without the words that `intent` and `range` used up.
+    pub topic: Query,
+}
+
+const GREETINGS: &[&str] = &["hello", "hey", "hi", "hiya", "morning", "evening", "afternoon", "yo", "ping"];
+const GREETING_FILLERS: &[&str] = &["good", "there", "all", "team", "everyone", "everybody", "you", "again", "to", "day"];
+const THANKS: &[&str] = &["thanks", "thank", "thx", "cheers"];
+const THANKS_FILLERS: &[&str] =
+    &["you", "a", "lot", "very", "much", "so", "all", "team", "everyone", "great", "nice", "work", "job", "that", "helped"];
+const COSTS: &[&str] = &["cost", "costs", "spend", "spent", "spending", "budget", "bill", "ledger", "expensive", "tokens"];
+const CHANGES: &[&str] = &[
+    "activity",
+    "change",
+    "changed",
+    "changelog",
+    "changes",
+    "commit",
+    "commits",
+    "committed",
+    "done",
+    "going",
+    "happen",
+    "happened",
+    "happening",
+    "new",
+    "news",
+    "progress",
+    "release",
+    "released",
+    "releases",
+    "report",
+    "ship",
+    "shipped",
+    "standup",
+    "status",
+    "update",
+    "updates",
+];
+/// Where changes happen: no subject of their own when asked for changes.
+const SURROUNDINGS: &[&str] = &[
+    "around",
+    "branch",
+    "branches",
+    "code",
+    "codebase",
+    "daily",
+    "git",
+    "here",
+    "last",
+    "lately",
+    "latest",
+    "main",
+    "project",
+    "recent",
+    "recently",
+    "repo",
+    "repository",
+    "tags",
+    "team",
+    "today",
+    "week",
+    "work",
+    "world",
+];
+
+/// What lies beyond is a pasted text; the question stands before it.
+const MAX_CHARS: usize = 2000;
+
+/// Understands a question put to `persona`.
+pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
+    let text = without_invisible(text);
+    let mut words = words_of(&cut(&text, MAX_CHARS));
+    words.retain(|word| roster.find_named(word).is_none());
+    let range = time_phrase::find(&words, now).map(|(range, taken)| {
+        words.drain(taken);
+        range
+    });
+    let intent = intent_of(&words, range.is_some());
+    let mut ignored: Vec<String> = roster.personas().iter().flat_map(|p| words_of(&p.name)).collect();
+    ignored.extend(words_of(&persona.name));
+    ignored.extend(words_used_up(intent).map(str::to_owned));
+    Understood { intent, topic: Query::parse(&words.join(" "), &ignored), range }
+}
+
+fn intent_of(words: &[String], has_range: bool) -> Intent {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let only =
+        |list: &[&str], fillers: &[&str]| has(list) && words.iter().all(|w| list.contains(&w.as_str()) || fillers.contains(&w.as_str()));
+    let says = |phrase: &str| format!(" {} ", words.join(" ")).contains(&format!(" {phrase} "));
+    if only(GREETINGS, GREETING_FILLERS) {
+        Intent::Greeting
+    } else if only(THANKS, THANKS_FILLERS) {
+        Intent::Thanks
+    } else if [
+        "who is on the team",
+        "whos on the team",
+        "who is here",
+        "who are you",
+        "introduce yourself",
+        "introduce yourselves",
+        "who is who",
+    ]
+    .iter()
+    .any(|phrase| says(phrase))
+    {
+        Intent::Team
+    } else if only(&["help"], &["me", "please", "i", "need"])
+        || ["can you do", "do you do", "can you help", "can i ask", "how do you work"].iter().any(|phrase| says(phrase))
+    {
+        Intent::Help
+    } else if has(COSTS) {
+        Intent::Costs
+    } else if is_judgement(words, says) {
+        Intent::Judgement
+    } else if has(&["summarise", "summarize", "summary", "outline", "overview", "tldr"])
+        || ["what is in", "whats in", "this about", "it about"].iter().any(|phrase| says(phrase))
+    {
+        Intent::Outline
+    } else if has(CHANGES)
+        || (has_range && words.iter().all(|word| ["and", "what", "how", "about", "for", "the", "in"].contains(&word.as_str())))
+    {
+        Intent::Changes
+    } else {
+        Intent::Question
+    }
+}
+
+fn is_judgement(words: &[String], says: impl Fn(&str) -> bool) -> bool {
+    let asks_both = |a: &[&str], b: &[&str]| [a, b].iter().all(|list| words.iter().any(|word| list.contains(&word.as_str())));
+    asks_both(&["which", "who"], &["right", "wrong", "best", "better"])
+        || asks_both(&["you", "your"], &["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess"])
+        || ["which of you", "should we", "should i", "shall we", "how likely", "will it", "what if"].iter().any(|phrase| says(phrase))
+}
+
+fn words_used_up(intent: Intent) -> impl Iterator<Item = &'static str> {
+    let lists: &[&[&str]] = match intent {
+        Intent::Changes => &[CHANGES, SURROUNDINGS],
+        Intent::Costs => &[COSTS, &["money", "model", "models", "team", "think", "much"]],
+        Intent::Outline => &[&["summarise", "summarize", "summary", "outline", "overview", "tldr"]],
+        Intent::Judgement => {
+            &[&["think", "opinion", "view", "agree", "believe", "recommend", "prefer", "feel", "guess", "right", "wrong", "best", "better"]]
+        }
+        _ => &[],
+    };
+    lists.iter().flat_map(|list| list.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::feeds::now;
+    use crate::testing::persona::roster;
+
+    fn understood(text: &str) -> Understood {
+        let roster = roster();
+        understand(text, roster.coordinator(), &roster, now())
+    }
+
+    #[test]
+    fn questions_are_understood_by_their_words() {
+        for (text, intent) in [
+            ("hello!", Intent::Greeting),
+            ("good morning team", Intent::Greeting),
+            ("hey Vince", Intent::Greeting),
+            ("thanks a lot", Intent::Thanks),
+            ("who is on the team?", Intent::Team),
+            ("what can you do?", Intent::Help),
+            ("help", Intent::Help),
+            ("vince, what did we spend this week?", Intent::Costs),
+            ("What do you think about our costs?", Intent::Costs),
+            ("sentinel, what happened this week?", Intent::Changes),
+            ("Sentinel: what's new?", Intent::Changes),
+            ("and last week?", Intent::Changes),
+            ("which of you is right?", Intent::Judgement),
+            ("what do you think about zombies?", Intent::Judgement),
+            ("should we ship it?", Intent::Judgement),
+            ("summarise this", Intent::Outline),
+            ("why were zombie steps a problem?", Intent::Question),
+            ("hey, why were zombie steps a problem?", Intent::Question),
+            ("", Intent::Question),
+        ] {
+            assert_eq!(understood(text).intent, intent, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_times_and_the_asking_itself_are_no_topic() {
+        for text in
+            ["sentinel, what happened this week?", "what's new in the repo since monday", "any updates?", "what did we spend today?"]
+        {
+            assert!(understood(text).topic.is_empty(), "{text}: {:?}", understood(text).topic);
+        }
+        let topic = understood("sentinel, what changed with the soft stop this week?").topic;
+        assert_eq!(topic.terms.iter().map(|(term, _)| term.as_str()).collect::<Vec<_>>(), ["soft", "stop"]);
+    }
+
+    #[test]
+    fn hidden_characters_change_nothing() {
+        assert_eq!(understood("wh\u{200b}at happened th\u{200d}is week?"), understood("what happened this week?"));
+    }
+}

@@ -1,0 +1,196 @@
+//! Answers by quotation: files and feeds as one library.
+
+use chrono::TimeDelta;
+
+use crate::agent::offline::time_phrase::TimeRange;
+use crate::agent::offline::wording::{block_quote, count, failure, foreign, moment};
+use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
+use crate::memory::retrieval::{ChannelFile, Library, Query, cut, headings_of};
+
+/// Characters of one quotation, how many there are at most, and of all together, so that an answer is one message.
+const QUOTE: usize = 800;
+const QUOTES: usize = 3;
+const ALL_QUOTES: usize = 1600;
+/// A further quotation must be nearly as good as the best one.
+const NEARLY: f64 = 0.75;
+/// How far back facts of feeds are searched when no time was said.
+const FACT_DAYS: i64 = 90;
+const FACTS: usize = 500;
+/// Kinds whose items have words of their own; the others are sums and counts.
+const TELLING: [&str; 3] = ["backlog", "git", "rss"];
+
+/// All that a question may be answered from.
+pub(super) struct Material {
+    library: Library,
+    /// What was looked at, for an honest "nothing".
+    looked_at: Vec<String>,
+    /// Feeds that had nothing to show, with the reason.
+    failures: Vec<String>,
+}
+
+/// Reads everything that the persona may answer from. The message's own files are preferred over others.
+pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Material {
+    let mut material = Material { library: Library::default(), looked_at: Vec::new(), failures: Vec::new() };
+    for file in asked.files {
+        material.add_document(&file.name, &file.text, 1.3);
+    }
+    for file in newest_versions(asked) {
+        material.add_document(&file.name, &file.text, 1.0);
+    }
+    let since = range.map_or(asked.now - TimeDelta::days(FACT_DAYS), |range| range.since);
+    let until = range.map_or(asked.now, |range| range.until);
+    let query = FeedQuery { now: asked.now, since, until, limit: FACTS };
+    let reads = asked.feeds.iter().map(|feed| read(feed, &query));
+    for (feed, (documents, facts)) in asked.feeds.iter().zip(futures_util::future::join_all(reads).await) {
+        match documents {
+            Ok(documents) => {
+                for document in documents {
+                    material.add_document(&document.name, &document.text, 1.0);
+                    // A large file takes tens of milliseconds; others on this thread need not wait for all of them.
+                    tokio::task::yield_now().await;
+                }
+            }
+            Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
+        }
+        match facts {
+            Some(Ok(reading)) => {
+                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
+                reading.items.iter().for_each(|item| material.add_fact(feed.name(), item, asked));
+            }
+            Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.now)),
+            None => {}
+        }
+    }
+    material
+}
+
+type Read<T> = Result<T, FeedError>;
+
+/// What of a feed can be found by words: its texts and, of some kinds, its items.
+async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
+    let facts = async { if TELLING.contains(&feed.kind()) { Some(feed.read(query).await) } else { None } };
+    tokio::join!(feed.documents(query.now), facts)
+}
+
+/// Files posted before; of several with one name only the newest, and none that the message itself brings anew.
+fn newest_versions<'a>(asked: &OfflineQuestion<'a>) -> Vec<&'a ChannelFile> {
+    let mut newest: Vec<&ChannelFile> = Vec::new();
+    for file in asked.channel_files {
+        if !asked.files.iter().chain(newest.iter().copied()).any(|known| known.name == file.name) {
+            newest.push(file);
+        }
+    }
+    newest
+}
+
+impl Material {
+    fn add_document(&mut self, name: &str, text: &str, boost: f64) {
+        let name = foreign(name, 100);
+        self.library.add_document(&name, text, boost);
+        self.looked_at.push(name);
+    }
+
+    fn add_fact(&mut self, feed: &str, item: &FeedItem, asked: &OfflineQuestion<'_>) {
+        let when = item.at.map_or(String::new(), |at| format!(", {}", moment(at, asked.now)));
+        let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", foreign(by, 40)));
+        self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
+    }
+
+    /// The best quotations with their places; nothing where nothing speaks of it.
+    pub(super) fn quote(&self, query: &Query) -> Option<Draft> {
+        let hits = self.library.find(query, QUOTES);
+        let best = hits.first()?.score;
+        let mut draft = Draft::default();
+        let mut left = ALL_QUOTES;
+        for quote in hits.iter().filter(|hit| hit.score >= NEARLY * best).map(|hit| hit.quote(query, QUOTE)) {
+            let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
+            left = rest;
+            if !draft.lines.is_empty() {
+                // Two block quotes that touch are shown as one.
+                draft.line("");
+            }
+            let place = foreign(&quote.place, 200);
+            draft.line(block_quote(&quote.text));
+            draft.line(format!("[{place}]"));
+            draft.sources.push(place);
+        }
+        draft.lines.extend(self.failures.iter().cloned());
+        Some(draft)
+    }
+
+    /// An honest "nothing", with what was looked at.
+    pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
+        let subject: Vec<_> = asked_words(asked.text, query);
+        let looked = if self.looked_at.is_empty() {
+            format!("I have nothing to look {} up in: no file was dropped here", quoted(&subject))
+        } else {
+            format!("I find nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+        };
+        let mut draft = Draft::from(format!("{looked}, and without a language model I know nothing else."));
+        draft.lines.extend(self.failures.iter().cloned());
+        draft
+    }
+}
+
+/// The words of the question that were searched for, as they were written.
+fn asked_words(text: &str, query: &Query) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
+        let wanted = Query::parse(word, &[]).terms.iter().any(|term| query.terms.iter().any(|(known, _)| *known == term.0));
+        if wanted && !words.iter().any(|known| known == word) {
+            words.push(word.to_owned());
+        }
+    }
+    words
+}
+
+fn quoted(words: &[String]) -> String {
+    if words.is_empty() { "that".into() } else { format!("\"{}\"", foreign(&words.join(" "), 120)) }
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
+}
+
+/// The file that a question without a subject is about.
+pub(super) fn newest_file<'a>(asked: &OfflineQuestion<'a>) -> Option<&'a ChannelFile> {
+    asked.files.first().or(asked.channel_files.first())
+}
+
+/// What stands in the message's files, or in the channel's newest one: size, beginning, headings with their lines.
+pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
+    let files: Vec<&ChannelFile> =
+        if asked.files.is_empty() { asked.channel_files.iter().take(1).collect() } else { asked.files.iter().collect() };
+    let mut draft = Draft::default();
+    for file in files {
+        let name = foreign(&file.name, 100);
+        let sections = sections_of(&file.text);
+        let size = count(file.text.lines().count(), "line");
+        if sections.is_empty() {
+            let beginning = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
+            draft.line(format!("**{name}**: {size}, begins:"));
+            draft.line(block_quote(&cut(beginning, 300)));
+        } else {
+            draft.line(format!("**{name}**: {size}, {}:", count(sections.len(), "section")));
+        }
+        draft.lines.extend(sections.iter().take(12).map(|(line, title)| format!("- {} [line {line}]", foreign(title, 100))));
+        if sections.len() > 12 {
+            draft.line(format!("… and {} more", sections.len() - 12));
+        }
+        draft.sources.push(name);
+    }
+    draft.line("Ask me about it, and I quote what it says.");
+    draft
+}
+
+/// Headings of the first level that occurs more than once: one title above all is no table of contents.
+fn sections_of(text: &str) -> Vec<(usize, String)> {
+    let headings = headings_of(text);
+    let of_level = |level: usize| -> Vec<(usize, String)> {
+        let wanted = headings.iter().filter(|heading| heading.level == level);
+        wanted.map(|heading| (heading.line, heading.title.to_owned())).collect()
+    };
+    (1..=6).map(of_level).find(|sections| sections.len() > 1).unwrap_or_default()
+}

@@ -1,0 +1,89 @@
+//! What is answered from the roster: who is there, what can be asked, and what cannot be known.
+
+use crate::agent::offline::{Draft, OfflineQuestion};
+use crate::persona::Persona;
+
+/// How to get a model, in one line.
+const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart, and I can.";
+
+pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
+    let abilities = abilities(asked.persona);
+    Draft::from(format!("Hello, {} here ({}). You can ask me {}.", asked.persona.name, asked.persona.role, abilities.join(", or ")))
+}
+
+pub(super) fn introduce(asked: &OfflineQuestion<'_>) -> Draft {
+    let lines = asked.roster.personas().iter().map(|persona| {
+        let coordinator = if persona.coordinator { ", coordinator" } else { "" };
+        let expertise = if persona.expertise.is_empty() { String::new() } else { format!(": {}", persona.expertise.join(", ")) };
+        format!("- **{}** ({}{coordinator}){expertise}", persona.name, persona.role)
+    });
+    Draft::from(format!(
+        "The team:\n{}\nSay a name first (\"{}, …\") to ask one of us.",
+        lines.collect::<Vec<_>>().join("\n"),
+        asked.persona.name
+    ))
+}
+
+pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
+    let mut draft = Draft::from(format!("You can ask me ({}, {}):", asked.persona.name, asked.persona.role));
+    draft.lines.extend(abilities(asked.persona).iter().map(|ability| format!("- {ability}")));
+    let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && !persona.feeds.is_empty());
+    draft.lines.extend(others.map(|other| format!("- **{}**: {}", other.name, feeds_of(other))));
+    draft.line("`/help` lists the commands.");
+    draft
+}
+
+/// A question for a mind. What it is, what it can do, and the remedy: one line each.
+pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
+    Draft::from(format!(
+        "I cannot judge that: no language model is configured, so I only tell what feeds and files hold. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
+        asked.persona.name,
+        asked.persona.role,
+        abilities(asked.persona).join(", or ")
+    ))
+}
+
+pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
+    Draft::from(format!("I read no feeds, so I cannot tell what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
+}
+
+pub(super) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
+    Draft::from(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
+}
+
+/// Who to ask instead.
+fn hint(asked: &OfflineQuestion<'_>, able: impl Fn(&Persona) -> bool) -> String {
+    let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && able(persona));
+    let others: Vec<_> = others.map(|persona| format!("{} ({})", persona.name, feeds_of(persona))).collect();
+    if others.is_empty() { String::new() } else { format!(" Ask {}.", others.join(", ")) }
+}
+
+fn reads(persona: &Persona, kind: &str) -> bool {
+    persona.feeds.iter().any(|feed| feed.kind == kind)
+}
+
+/// What can be asked without a model, by the persona's feeds.
+fn abilities(persona: &Persona) -> Vec<String> {
+    let mut abilities: Vec<String> = persona.feeds.iter().filter_map(|feed| example(&feed.kind)).map(str::to_owned).collect();
+    abilities.dedup();
+    abilities.push("a question about a text file that you drop here".to_owned());
+    abilities
+}
+
+fn example(kind: &str) -> Option<&'static str> {
+    match kind {
+        "git" => Some("\"what happened this week?\" in the repository"),
+        "files" => Some("a question that the knowledge folder answers"),
+        "activity" => Some("\"what did the team do today?\""),
+        "ledger" => Some("\"what did we spend?\""),
+        "backlog" => Some("\"what happened this week?\" in the backlog"),
+        "http_json" => Some("\"what happened this week?\" with the numbers that I read"),
+        "rss" => Some("\"what happened this week?\" in the news that I read"),
+        _ => None,
+    }
+}
+
+fn feeds_of(persona: &Persona) -> String {
+    let feeds: Vec<_> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
+    format!("reads {}", feeds.join(", "))
+}

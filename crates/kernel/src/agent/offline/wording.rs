@@ -1,0 +1,78 @@
+//! How numbers, times and foreign words are put into an answer.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::feeds::FeedError;
+use crate::memory::retrieval::cut;
+use crate::text::without_invisible;
+
+/// "1 commit", "3 commits", "2 branches", "4 entries".
+pub fn count(number: usize, what: &str) -> String {
+    match what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
+        _ if number == 1 => format!("1 {what}"),
+        Some(stem) => format!("{number} {stem}ies"),
+        None if what.ends_with("ch") => format!("{number} {what}es"),
+        None => format!("{number} {what}s"),
+    }
+}
+
+/// The time of day today, the weekday within a week, else the date.
+pub fn moment(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let format = if at.date_naive() == now.date_naive() {
+        "%H:%M"
+    } else if (TimeDelta::zero()..TimeDelta::days(6)).contains(&(now - at)) {
+        "%a %H:%M"
+    } else {
+        "%-d %b %Y %H:%M"
+    };
+    at.format(format).to_string()
+}
+
+/// A line from outside within an answer: on one line, of bounded length, and unable to address or link anybody.
+pub fn foreign(text: &str, limit: usize) -> String {
+    let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    // A full-width sign looks the same and mentions nobody, so that a commit subject cannot call a persona.
+    cut(&line.replace('@', "＠").replace("](", "] ("), limit)
+}
+
+/// A passage from outside as a block quote, in which nobody is addressed either.
+pub fn block_quote(text: &str) -> String {
+    // A fence would open a code block for the rest of the answer.
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
+    let lines = lines.map(|line| format!("> {}", foreign(line, 1500).replace("```", "`")));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What is told of a feed that has nothing to show.
+pub fn failure(feed: &str, error: &FeedError, now: DateTime<Utc>) -> String {
+    match error {
+        FeedError::NoDataSince { since, reason } => format!("{feed}: no data since {} ({reason})", moment(*since, now)),
+        FeedError::TimedOut(_) | FeedError::Failed(_) => format!("{feed}: no data; {}", foreign(&error.to_string(), 300)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::feeds::now;
+
+    #[test]
+    fn a_foreign_line_can_neither_call_nor_link_nor_hide() {
+        assert_eq!(foreign("Fix\n@Vince [click](http://x) \u{202e}x\u{200b}y", 80), "Fix ＠Vince [click] (http://x) xy");
+        assert_eq!(block_quote("a\n```sh\n@here ```"), "> a\n> ＠here `");
+    }
+
+    #[test]
+    fn things_are_counted_in_their_plural() {
+        assert_eq!([count(1, "entry"), count(4, "entry"), count(2, "branch")], ["1 entry", "4 entries", "2 branches"]);
+        assert_eq!([count(2, "day"), count(0, "commit")], ["2 days", "0 commits"]);
+    }
+
+    #[test]
+    fn a_moment_is_as_exact_as_it_is_near() {
+        assert_eq!(moment(now(), now()), "22:50");
+        assert_eq!(moment(now() - TimeDelta::days(2), now()), "Thu 22:50");
+        assert_eq!(moment(now() - TimeDelta::days(20), now()), "1 Nov 2026 22:50");
+        assert_eq!(moment(now() + TimeDelta::days(1), now()), "22 Nov 2026 22:50");
+    }
+}

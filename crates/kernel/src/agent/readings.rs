@@ -1,0 +1,216 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::feeds::{Document, Feed, FeedError, FeedQuery, FeedReport, Reading, Sample};
+use crate::ids::PersonaSlug;
+use crate::time::SharedClock;
+
+/// How far back a model is told of its feeds, and how many items of each.
+const DAYS: TimeDelta = TimeDelta::days(7);
+const ITEMS: usize = 20;
+
+/// What feeds said serves the turns of this time; a burst of questions does not start `git` for each.
+const FRESH: TimeDelta = TimeDelta::seconds(30);
+
+/// Up to this age it serves a turn at once while it is read anew for the next. A failure does not: it may be over.
+const USABLE: TimeDelta = TimeDelta::minutes(5);
+
+/// The feeds of all personas, and what they said last. Cheap to clone.
+///
+/// A feed that several personas share stands here once: it is read once for all of them, also when they ask at the same time.
+#[derive(Clone)]
+pub struct Readings {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    feeds: HashMap<PersonaSlug, Vec<Feed>>,
+    shared: Vec<Arc<Shared>>,
+    clock: SharedClock,
+}
+
+/// One feed, whose it is, and what it said last.
+struct Shared {
+    feed: Feed,
+    personas: Vec<PersonaSlug>,
+    /// Held while it is read; who comes meanwhile waits and finds it read.
+    reading: tokio::sync::Mutex<()>,
+    last: Mutex<Option<Arc<FeedRead>>>,
+}
+
+/// What one feed said at one time.
+struct FeedRead {
+    at: DateTime<Utc>,
+    report: FeedReport,
+    documents: Vec<Document>,
+}
+
+/// What a persona's feeds said.
+#[derive(Debug, Default)]
+pub struct FeedsRead {
+    pub reports: Vec<FeedReport>,
+    pub documents: Vec<Document>,
+}
+
+/// One feed of the team as it was read for a standup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageEntry {
+    /// Whose feed it is.
+    pub personas: Vec<PersonaSlug>,
+    /// Its declared name.
+    pub feed: String,
+    /// One of the kinds of feed.
+    pub kind: String,
+    pub outcome: Result<Reading, FeedError>,
+    /// The values of the reading, as they are to be recorded.
+    pub samples: Vec<Sample>,
+}
+
+/// Why there is no feed of a name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoSuchFeed {
+    #[error("there is no feed called \"{name}\"; there {known}")]
+    Unknown { name: String, known: String },
+    #[error("\"{name}\" is the name of different feeds ({owners}); give them names of their own in their persona files")]
+    Ambiguous { name: String, owners: String },
+}
+
+impl Readings {
+    pub fn new(feeds: HashMap<PersonaSlug, Vec<Feed>>, clock: SharedClock) -> Self {
+        let mut owned: Vec<_> = feeds.iter().flat_map(|(persona, feeds)| feeds.iter().map(move |feed| (persona, feed))).collect();
+        owned.sort_by_key(|(persona, _)| *persona);
+        let mut shared: Vec<Shared> = Vec::new();
+        for (persona, feed) in owned {
+            match shared.iter_mut().find(|shared| shared.feed.is(feed)) {
+                Some(shared) => shared.personas.push(persona.clone()),
+                None => shared.push(Shared::new(feed.clone(), persona.clone())),
+            }
+        }
+        Self { inner: Arc::new(Inner { shared: shared.into_iter().map(Arc::new).collect(), feeds, clock }) }
+    }
+
+    /// The feeds of a persona.
+    pub fn feeds_of(&self, persona: &PersonaSlug) -> &[Feed] {
+        self.inner.feeds.get(persona).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The feed that is declared under this name, whichever personas declare it.
+    ///
+    /// # Errors
+    /// There is none, or there are several. Both are told with what there is.
+    pub fn get_feed(&self, name: &str) -> Result<&Feed, NoSuchFeed> {
+        let found: Vec<_> = self.inner.shared.iter().filter(|shared| shared.feed.name() == name).collect();
+        match found.as_slice() {
+            [shared] => Ok(&shared.feed),
+            [] => Err(NoSuchFeed::Unknown { name: name.to_owned(), known: self.describe_names() }),
+            several => {
+                let owners: Vec<_> = several.iter().map(|shared| format!("of {}", list(&shared.personas))).collect();
+                Err(NoSuchFeed::Ambiguous { name: name.to_owned(), owners: owners.join("; ") })
+            }
+        }
+    }
+
+    /// The declared names of all feeds, each once.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.inner.shared.iter().map(|shared| shared.feed.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    fn describe_names(&self) -> String {
+        let names = self.names();
+        if names.is_empty() { "is none at all".into() } else { format!("are {}", names.join(", ")) }
+    }
+
+    /// Reads all feeds in the background, so that the first turns need not wait for them.
+    pub fn warm(&self) {
+        for shared in &self.inner.shared {
+            self.refresh(shared);
+        }
+    }
+
+    /// What a persona's feeds say: now, or a moment ago. Takes as long as the slowest.
+    pub async fn read(&self, persona: &PersonaSlug) -> FeedsRead {
+        let shared = |feed: &Feed| self.inner.shared.iter().find(|shared| shared.feed.is(feed));
+        let own = self.feeds_of(persona).iter().filter_map(shared);
+        let mut reads = FeedsRead::default();
+        for read in futures_util::future::join_all(own.map(|shared| self.read_lately(shared))).await {
+            reads.reports.push(read.report.clone());
+            reads.documents.extend_from_slice(&read.documents);
+        }
+        reads
+    }
+
+    /// Reads every feed of the team side by side, each once, anew and for the range that is asked for: the shared page of a standup
+    /// (STAND-3). Takes as long as the slowest, which takes no longer than its time-out.
+    pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
+        let read = async |shared: &Arc<Shared>| {
+            let outcome = shared.feed.read(asked).await;
+            let samples = outcome.as_ref().map(|reading| shared.feed.samples(reading)).unwrap_or_default();
+            PageEntry {
+                personas: shared.personas.clone(),
+                feed: shared.feed.name().to_owned(),
+                kind: shared.feed.kind().to_owned(),
+                outcome,
+                samples,
+            }
+        };
+        futures_util::future::join_all(self.inner.shared.iter().map(read)).await
+    }
+
+    async fn read_lately(&self, shared: &Arc<Shared>) -> Arc<FeedRead> {
+        let now = self.inner.clock.now();
+        match shared.find_younger(now, USABLE) {
+            Some(known) if now - known.at < FRESH => known,
+            Some(known) if known.report.outcome.is_ok() => {
+                self.refresh(shared);
+                known
+            }
+            _ => shared.read(&self.inner.clock).await,
+        }
+    }
+
+    /// Does nothing where it is being read already. Ends by itself: every feed has a time-out.
+    fn refresh(&self, shared: &Arc<Shared>) {
+        if shared.reading.try_lock().is_ok() {
+            let (shared, clock) = (shared.clone(), self.inner.clock.clone());
+            tokio::spawn(async move { shared.read(&clock).await });
+        }
+    }
+}
+
+impl Shared {
+    fn new(feed: Feed, persona: PersonaSlug) -> Self {
+        Self { feed, personas: vec![persona], reading: tokio::sync::Mutex::new(()), last: Mutex::default() }
+    }
+
+    async fn read(&self, clock: &SharedClock) -> Arc<FeedRead> {
+        let _reading = self.reading.lock().await;
+        let now = clock.now();
+        if let Some(known) = self.find_younger(now, FRESH) {
+            return known;
+        }
+        let query = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };
+        let (outcome, documents) = tokio::join!(self.feed.read(&query), self.feed.documents(now));
+        let report = FeedReport { feed: self.feed.name().to_owned(), outcome };
+        // A feed that cannot be read says so in its report.
+        let read = Arc::new(FeedRead { at: now, report, documents: documents.unwrap_or_default() });
+        *self.last() = Some(read.clone());
+        read
+    }
+
+    fn find_younger(&self, now: DateTime<Utc>, than: TimeDelta) -> Option<Arc<FeedRead>> {
+        self.last().clone().filter(|known| now - known.at < than)
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<Arc<FeedRead>>> {
+        self.last.lock().expect("no code panics while it holds the reading")
+    }
+}
+
+fn list(personas: &[PersonaSlug]) -> String {
+    personas.iter().map(PersonaSlug::as_str).collect::<Vec<_>>().join(", ")
+}

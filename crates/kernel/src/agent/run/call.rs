@@ -1,0 +1,148 @@
+use serde_json::Value;
+
+use crate::agent::RunError;
+use crate::agent::journal::JournalEntry;
+use crate::agent::run::{Consent, Session, Tools};
+use crate::llm::ToolCall;
+use crate::tools::approval::Risk;
+use crate::tools::{CallStatus, Decision, ToolContext, ToolError, ToolOutput};
+
+/// What a model is told of a call that a crash fell into.
+const UNKNOWN: &str =
+    "The process ended while this was being done. It is not known whether it happened, and it is not repeated; look before you rely on it.";
+
+impl Session<'_> {
+    /// Makes one call, or tells the model why not. Returns the arguments of the call that ends the run.
+    pub(super) async fn carry_out(&mut self, call: &ToolCall) -> Result<Option<Value>, RunError> {
+        let Some(tools) = self.tools.as_ref() else {
+            self.refuse(call, "Not done: you have no tools here.".into()).await?;
+            return Ok(None);
+        };
+        let own = tools.own.iter().find(|own| own.spec().name == call.name);
+        let is_last = own.is_some_and(|own| own.ends_run());
+        let most = tools.limits.calls;
+        if self.progress.calls >= most && !is_last {
+            let end = tools.own.iter().find(|own| own.ends_run()).map(|own| format!("Call `{}`", own.spec().name));
+            let end = end.unwrap_or_else(|| "Answer".into());
+            self.refuse(call, format!("Not done: a run has {most} calls. {end} now, with what there is.")).await?;
+            return Ok(None);
+        }
+        if let Some(own) = own {
+            let result = tokio::select! {
+                result = own.call(&call.arguments, &self.progress) => result,
+                () = self.cancel.cancelled() => return Err(RunError::Cancelled),
+            };
+            return match result {
+                Ok(_) if is_last => Ok(Some(call.arguments.clone())),
+                result => self.answer_own(call, result).await.map(|()| None),
+            };
+        }
+        self.decide(call).await.map(|()| None)
+    }
+
+    async fn answer_own(&mut self, call: &ToolCall, result: Result<ToolOutput, ToolError>) -> Result<(), RunError> {
+        match result {
+            Ok(output) => self.answer(call, output, CallStatus::Ok).await,
+            Err(ToolError::Refused(why)) => self.refuse(call, why).await,
+            Err(ToolError::Failed(why)) => self.answer(call, told(why), CallStatus::Failed).await,
+        }
+    }
+
+    async fn decide(&mut self, call: &ToolCall) -> Result<(), RunError> {
+        let Some((tools, context)) = self.tools.as_ref().zip(self.context()) else {
+            return self.refuse(call, "Not done: you have no tools here.".into()).await;
+        };
+        let decision = self.runner.tools.decide(&tools.listed, &call.name, &call.arguments, &context);
+        // Before anybody is asked: no person can give what the run has used up.
+        let mut research = self.progress.research;
+        match (decision, research.take(&call.name)) {
+            (Decision::Refused { why }, _) | (_, Err(why)) => self.refuse(call, format!("Not done: {why}")).await,
+            (Decision::Allowed { risk }, Ok(())) => self.make(call, risk).await,
+            (Decision::NeedsApproval { risk, why }, Ok(())) => match self.find_objection(call, risk, &why).await? {
+                None => self.make(call, risk).await,
+                Some(objection) => self.refuse(call, objection).await,
+            },
+        }
+    }
+
+    /// Answers a call that was begun before the process ended. It is never made a second time.
+    pub(super) async fn give_up(&mut self, call: &ToolCall) -> Result<(), RunError> {
+        self.answer(call, told(UNKNOWN.into()), CallStatus::Failed).await
+    }
+
+    async fn make(&mut self, call: &ToolCall, risk: Risk) -> Result<(), RunError> {
+        if risk != Risk::Read {
+            self.record(JournalEntry::Began { call: call.id.clone() }).await?;
+        }
+        let Some(context) = self.context() else { return Ok(()) };
+        let toolbox = &self.runner.tools;
+        match toolbox.perform(&call.name, &call.arguments, &context).await {
+            Ok(output) => self.answer(call, output, CallStatus::Ok).await,
+            // Nobody knows how far it came: what was begun stays begun.
+            Err(_) if self.cancel.is_cancelled() => Err(RunError::Cancelled),
+            Err(error) => {
+                // An error may quote a server or a page. A workspace quotes nobody.
+                let outside = !toolbox.needs_workspace(&call.name);
+                let (text, status) = match error {
+                    ToolError::Refused(why) => (format!("Not done: {why}"), CallStatus::Refused),
+                    ToolError::Failed(why) => (format!("Nothing came of it: {why}"), CallStatus::Failed),
+                };
+                if status == CallStatus::Refused {
+                    self.note_refusal(call, &text);
+                }
+                self.answer(call, ToolOutput { text, outside, trace: None }, status).await
+            }
+        }
+    }
+
+    /// Why a call may not be made that a person has to allow; none where a person has.
+    async fn find_objection(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Option<String>, RunError> {
+        let Some(approvals) = self.tools.as_ref().and_then(|tools| tools.approvals) else {
+            let objection = format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
+            return Ok(Some(objection));
+        };
+        match approvals.request(call, risk, why).await? {
+            Consent::Allowed { at } if self.progress.was_made_since(call, at) => {
+                Ok(Some("Not done: a person allowed this call once, and it was made.".into()))
+            }
+            Consent::Allowed { .. } => Ok(None),
+            Consent::Refused => Ok(Some("Not done: a person did not allow this call. Go on without it.".into())),
+            Consent::Asked(approval) => Err(RunError::NeedsApproval(approval)),
+        }
+    }
+
+    async fn refuse(&mut self, call: &ToolCall, why: String) -> Result<(), RunError> {
+        self.note_refusal(call, &why);
+        self.answer(call, told(why), CallStatus::Refused).await
+    }
+
+    fn note_refusal(&self, call: &ToolCall, why: &str) {
+        let persona = self.persona.map(|persona| persona.slug.as_str());
+        tracing::info!(subject = self.call.subject, persona, tool = call.name, why, "a call was refused");
+        metrics::counter!("teamroom_tool_calls_refused_total").increment(1);
+    }
+
+    async fn answer(&mut self, call: &ToolCall, output: ToolOutput, status: CallStatus) -> Result<(), RunError> {
+        let ToolOutput { text, outside, trace } = output;
+        let text = self.runner.redact(text, &self.call.subject);
+        self.record(JournalEntry::Returned { call: call.id.clone(), text, outside, status, trace }).await
+    }
+
+    /// None where the run has no persona or no tools.
+    fn context(&self) -> Option<ToolContext<'_>> {
+        let Tools { workspace, source, .. } = self.tools.as_ref()?;
+        Some(ToolContext {
+            persona: &self.persona?.slug,
+            workspace: *workspace,
+            source: source.as_ref(),
+            seen: &self.progress.seen,
+            tainted: self.progress.tainted,
+            now: self.runner.clock.now(),
+            cancel: self.cancel,
+        })
+    }
+}
+
+fn told(text: String) -> ToolOutput {
+    ToolOutput { text, outside: false, trace: None }
+}

@@ -1,0 +1,256 @@
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+
+use crate::agent::context::{Cleaner, new_marker};
+use crate::agent::journal::JournalEntry;
+use crate::llm::{ModelMessage, ToolCall};
+use crate::tools::approval::fingerprint;
+use crate::tools::{CallStatus, ResearchUse, Trace};
+
+/// Where a run stands. Depends on its journal alone: the same entries always give the same state.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// `provider/model` of the last reply; none where no model wrote it.
+    pub model: Option<String>,
+    /// Files that were written, each once, in the order of their first writing.
+    pub written: Vec<String>,
+    pub(super) system: String,
+    pub(super) messages: Vec<ModelMessage>,
+    /// It holds text from outside (TRUST-1). Once it does it always will.
+    pub(super) tainted: bool,
+    pub(super) replies: usize,
+    /// How many calls have a result, refused ones included.
+    pub(super) calls: usize,
+    pub(super) research: ResearchUse,
+    /// Addresses that may be fetched without approval: those in the task's own words, and those that searches and pages gave.
+    pub(super) seen: Vec<String>,
+    /// Calls of the last reply that have no result yet.
+    open: VecDeque<ToolCall>,
+    /// The first of them was begun.
+    begun: bool,
+    /// The text of the last reply.
+    text: String,
+    /// Calls that were begun, by their fingerprint.
+    made: Vec<(String, DateTime<Utc>)>,
+}
+
+/// What a run does next.
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// Write the prompt.
+    Begin,
+    /// Ask the model.
+    Ask,
+    Call(ToolCall),
+    /// The call was begun, and the process died before its result was stored.
+    Unknown(ToolCall),
+    /// The model has answered with this and wants nothing more.
+    Conclude(String),
+}
+
+impl Progress {
+    pub(super) fn step(&self) -> Step {
+        match (self.open.front(), self.messages.last()) {
+            (Some(call), _) if self.begun => Step::Unknown(call.clone()),
+            (Some(call), _) => Step::Call(call.clone()),
+            (None, None) => Step::Begin,
+            (None, Some(ModelMessage::Assistant { calls, .. })) if calls.is_empty() => Step::Conclude(self.text.clone()),
+            (None, Some(_)) => Step::Ask,
+        }
+    }
+
+    /// Whether this very call was made since then.
+    pub(super) fn was_made_since(&self, call: &ToolCall, since: DateTime<Utc>) -> bool {
+        let wanted = fingerprint(&call.name, &call.arguments);
+        self.made.iter().any(|(made, at)| *made == wanted && *at >= since)
+    }
+
+    pub(super) fn apply(&mut self, entry: &JournalEntry, at: DateTime<Utc>) {
+        match entry {
+            JournalEntry::Asked { system, message, tainted } => {
+                self.system.clone_from(system);
+                self.tainted = *tainted;
+                self.messages.push(ModelMessage::User(message.clone()));
+            }
+            JournalEntry::Replied { text, calls, model } => {
+                self.replies += 1;
+                self.model = (!model.is_empty()).then(|| model.clone());
+                self.text.clone_from(text);
+                self.open = calls.iter().cloned().collect();
+                self.messages.push(ModelMessage::Assistant { text: text.clone(), calls: calls.clone() });
+            }
+            JournalEntry::Began { .. } => {
+                self.begun = true;
+                self.made.extend(self.open.front().map(|call| (fingerprint(&call.name, &call.arguments), at)));
+            }
+            JournalEntry::Returned { call, text, outside, status, trace } => {
+                self.learn(trace.as_ref());
+                // An entry of a file that the caller saved itself answers no call.
+                if let Some(answered) = self.open.pop_front_if(|open| open.id == *call) {
+                    self.begun = false;
+                    self.calls += 1;
+                    if *status != CallStatus::Refused {
+                        // It was within the limit when it was made.
+                        let _ = self.research.take(&answered.name);
+                    }
+                    self.tainted |= outside;
+                    let text = if *outside { marked(&answered.name, text) } else { text.clone() };
+                    self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
+                }
+            }
+        }
+    }
+
+    fn learn(&mut self, trace: Option<&Trace>) {
+        match trace {
+            Some(Trace::Fetched { url, from, links, .. }) => self.seen.extend([url, from].into_iter().chain(links).cloned()),
+            Some(Trace::Found { urls }) => self.seen.extend(urls.iter().cloned()),
+            Some(Trace::Wrote { path, .. }) if !self.written.contains(path) => self.written.push(path.clone()),
+            Some(Trace::Wrote { .. } | Trace::Stored { .. }) | None => {}
+        }
+    }
+}
+
+/// Text from outside, between markers that its author could not know (TRUST-2).
+fn marked(tool: &str, text: &str) -> String {
+    let marker = new_marker();
+    let text = Cleaner { marker: &marker }.text(text, usize::MAX);
+    format!("Marker of this message: {marker}\n<<data {marker} | result of {tool}>>\n{text}\n<<end {marker}>>")
+}
+
+/// The web addresses that a text names.
+pub fn addresses_in(text: &str) -> Vec<String> {
+    let ends = |c: char| c.is_whitespace() || "<>\"'`|()[]{}".contains(c);
+    let begins = text.match_indices("http").map(|(at, _)| &text[at..]);
+    let addresses = begins.filter_map(|rest| {
+        let host = rest.strip_prefix("http://").or_else(|| rest.strip_prefix("https://"))?;
+        // The brackets of `http://[2001:db8::1]/` are its own.
+        let literal = host.strip_prefix('[').and_then(|inside| inside.find(']')).map_or(0, |closed| closed + 2);
+        let begins = rest.len() - host.len() + literal;
+        let length = rest[begins..].find(ends).map_or(rest.len(), |end| begins + end);
+        Some(rest[..length].trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']).to_owned())
+    });
+    addresses.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(id: &str, name: &str) -> ToolCall {
+        ToolCall { id: id.into(), name: name.into(), arguments: json!({"path": "a.md"}) }
+    }
+
+    fn asked() -> JournalEntry {
+        JournalEntry::Asked { system: "You are Vince.".into(), message: "Do the work.".into(), tainted: false }
+    }
+
+    fn replied(text: &str, calls: &[ToolCall]) -> JournalEntry {
+        JournalEntry::Replied { text: text.into(), calls: calls.to_vec(), model: "main/large".into() }
+    }
+
+    fn returned(call: &str, outside: bool, trace: Option<Trace>) -> JournalEntry {
+        JournalEntry::Returned { call: call.into(), text: "This is what came.".into(), outside, status: CallStatus::Ok, trace }
+    }
+
+    fn after(entries: &[JournalEntry]) -> Progress {
+        let mut progress = Progress::default();
+        for entry in entries {
+            progress.apply(entry, DateTime::UNIX_EPOCH);
+        }
+        progress
+    }
+
+    #[test]
+    fn a_run_goes_from_step_to_step_as_its_journal_grows() {
+        let (first, second) = (call("call00001", "memory_save"), call("call00002", "workspace_write"));
+        let journal = [
+            asked(),
+            replied("", &[first.clone(), second.clone()]),
+            JournalEntry::Began { call: first.id.clone() },
+            returned(&first.id, false, None),
+            returned(&second.id, false, None),
+            replied("All is done.", &[]),
+        ];
+        let steps: Vec<Step> = (0..=journal.len()).map(|length| after(&journal[..length]).step()).collect();
+        let expected = [
+            Step::Begin,
+            Step::Ask,
+            Step::Call(first.clone()),
+            Step::Unknown(first),
+            Step::Call(second),
+            Step::Ask,
+            Step::Conclude("All is done.".into()),
+        ];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn text_from_outside_taints_and_stands_between_markers_that_it_cannot_know() {
+        let reply = replied("", &[call("call00001", "fetch_page")]);
+        let run = after(&[asked(), reply.clone(), returned("call00001", true, None)]);
+        assert!(run.tainted);
+        let Some(ModelMessage::ToolResult { text, .. }) = run.messages.last() else { panic!("a result") };
+        let marker = text.lines().next().and_then(|line| line.strip_prefix("Marker of this message: ")).expect("a marker");
+        assert_eq!(
+            *text,
+            format!("Marker of this message: {marker}\n<<data {marker} | result of fetch_page>>\nThis is what came.\n<<end {marker}>>")
+        );
+        let again = after(&[asked(), reply.clone(), returned("call00001", true, None)]);
+        assert_ne!(again.messages.last(), run.messages.last(), "the marker is new each time");
+        assert!(!after(&[asked(), reply, returned("call00001", false, None)]).tainted);
+    }
+
+    #[test]
+    fn what_was_found_and_what_pages_name_may_be_fetched() {
+        let fetched = Trace::Fetched {
+            url: "https://a.example/".into(),
+            from: "https://www.a.example/".into(),
+            sha256: String::new(),
+            at: DateTime::UNIX_EPOCH,
+            links: vec!["https://b.example/".into()],
+        };
+        let found = Trace::Found { urls: vec!["https://c.example/".into()] };
+        let calls = [call("call00001", "fetch_page"), call("call00002", "web_search")];
+        let run =
+            after(&[asked(), replied("", &calls), returned("call00001", true, Some(fetched)), returned("call00002", true, Some(found))]);
+        assert_eq!(run.seen, ["https://a.example/", "https://www.a.example/", "https://b.example/", "https://c.example/"]);
+    }
+
+    #[test]
+    fn addresses_are_found_in_prose_and_in_links() {
+        for (words, found) in [
+            ("Compare https://a.example/x?y=1, and (http://b.example).", vec!["https://a.example/x?y=1", "http://b.example"]),
+            ("[docs](https://a.example/docs) <https://b.example/>", vec!["https://a.example/docs", "https://b.example/"]),
+            ("See (http://[2001:db8::1]:8080/x) and https://[broken", vec!["http://[2001:db8::1]:8080/x", "https://"]),
+            ("The http module; httpx://no, ftp://a.example and file:///etc/passwd", vec![]),
+        ] {
+            assert_eq!(addresses_in(words), found, "{words}");
+        }
+    }
+
+    #[test]
+    fn an_approval_serves_for_one_call_that_follows_it() {
+        let save = call("call00001", "memory_save");
+        let run = after(&[asked(), replied("", std::slice::from_ref(&save)), JournalEntry::Began { call: save.id.clone() }]);
+        assert!(run.was_made_since(&save, DateTime::UNIX_EPOCH));
+        assert!(!run.was_made_since(&save, DateTime::UNIX_EPOCH + TimeDelta::seconds(1)), "it was allowed after that");
+        assert!(!run.was_made_since(&call("call00001", "backlog_add"), DateTime::UNIX_EPOCH));
+    }
+
+    #[test]
+    fn ids_that_come_twice_answer_the_call_that_is_open() {
+        let run = after(&[
+            asked(),
+            replied("", &[call("x", "workspace_list")]),
+            returned("x", false, None),
+            replied("", &[call("x", "workspace_read")]),
+            returned("stranger", false, None),
+        ]);
+        assert_eq!(run.step(), Step::Call(call("x", "workspace_read")));
+    }
+}

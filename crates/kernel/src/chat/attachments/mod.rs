@@ -1,0 +1,223 @@
+//! Files of a message as text: which are read (CHAT-26), how their bytes become text, and how text and files become one content (CHAT-27).
+//!
+//! A file's name is for showing and for its ending. It is never a path here or anywhere else.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+
+use crate::chat::message::Attachment;
+use crate::text::is_invisible;
+
+/// The most files that are read of one message (CHAT-26).
+pub const MAX_FILES: usize = 10;
+/// The most bytes of one file.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+/// The most bytes of all files of a message together.
+pub const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
+/// The most characters of a name that are shown.
+const MAX_NAME: usize = 80;
+
+/// Endings of files that hold text. They count before the content type: Discord sends `application/octet-stream` for many of them.
+#[rustfmt::skip] // One word a line would bury the list.
+const TEXT_ENDINGS: &[&str] = &[
+    "md", "markdown", "txt", "text", "rst", "adoc", "org", "tex", "json", "jsonl", "ndjson", "json5", "yaml", "yml", "toml", "ini", "cfg",
+    "conf", "properties", "csv", "tsv", "log", "xml", "html", "htm", "svg", "css", "scss", "rs", "py", "js", "mjs", "cjs", "ts",
+    "jsx", "tsx", "go", "java", "kt", "kts", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "swift", "rb", "php", "pl", "lua", "r", "jl",
+    "ex", "exs", "erl", "hs", "ml", "clj", "dart", "vue", "svelte", "sh", "bash", "zsh", "fish", "ps1", "bat", "sql", "graphql", "proto",
+    "tf", "nix", "diff", "patch", "srt", "vtt", "ics",
+];
+
+/// Content types that are text although they do not begin with `text/`.
+const TEXT_TYPES: &[&str] = &[
+    "application/json",
+    "application/x-ndjson",
+    "application/yaml",
+    "application/x-yaml",
+    "application/toml",
+    "application/xml",
+    "application/javascript",
+    "application/x-sh",
+    "application/sql",
+];
+
+/// Endings of files that hold no text, whatever their content type says.
+const BINARY_ENDINGS: &[&str] = &[
+    "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "mp3", "ogg", "wav", "flac", "mp4", "mov", "webm", "mkv", "pdf", "doc", "docx",
+    "xls", "xlsx", "ppt", "pptx", "odt", "ods", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin",
+    "wasm", "jar", "db", "sqlite",
+];
+
+/// Why a file is not read, as a sentence for the person who sent it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("I cannot read {name}: I take text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
+    NotText { name: String },
+    #[error("{name} is too large for me: {} of at most {}. Please send the part that matters.", in_words(*size), in_words(*limit))]
+    TooLarge { name: String, size: u64, limit: u64 },
+    #[error(
+        "{name} is one file too many: I read at most {MAX_FILES} files and {} of a message. Please send the rest in another one.",
+        in_words(MAX_TOTAL_BYTES)
+    )]
+    TooMuch { name: String },
+    #[error("{name} does not look like text inside, so I left it out.")]
+    Binary { name: String },
+}
+
+/// Whether a file is to be fetched at all, by what the platform announced: ending first, then content type, then size.
+///
+/// # Errors
+/// The refusal, as a sentence for the person.
+pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
+    let name = display_name(&attachment.name);
+    if !is_text(attachment) {
+        Err(Refusal::NotText { name })
+    } else if attachment.size > MAX_FILE_BYTES {
+        Err(Refusal::TooLarge { name, size: attachment.size, limit: MAX_FILE_BYTES })
+    } else {
+        Ok(())
+    }
+}
+
+/// The files of a message that are to be fetched, in their order, and the refusals of the others.
+pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
+    let (mut accepted, mut refused, mut total) = (Vec::new(), Vec::new(), 0_u64);
+    for attachment in attachments {
+        match accept(attachment) {
+            Err(refusal) => refused.push(refusal),
+            Ok(()) if accepted.len() == MAX_FILES || total + attachment.size > MAX_TOTAL_BYTES => {
+                refused.push(Refusal::TooMuch { name: display_name(&attachment.name) });
+            }
+            Ok(()) => {
+                total += attachment.size;
+                accepted.push(attachment);
+            }
+        }
+    }
+    (accepted, refused)
+}
+
+fn is_text(attachment: &Attachment) -> bool {
+    let ending = attachment.name.rsplit_once('.').map(|(_, ending)| ending.trim().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some(ending) if TEXT_ENDINGS.contains(&ending) => return true,
+        Some(ending) if BINARY_ENDINGS.contains(&ending) => return false,
+        _ => {}
+    }
+    let content_type =
+        attachment.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    content_type.starts_with("text/") || TEXT_TYPES.contains(&content_type.as_str())
+}
+
+/// Whether this is the file into which Discord's clients turn a paste that is too long for a message: it is message text.
+pub fn is_long_paste(attachment: &Attachment) -> bool {
+    attachment.name == "message.txt"
+}
+
+/// The text of a fetched file: by its byte order mark, as UTF-8, or in the encoding that its bytes look like.
+///
+/// # Errors
+/// [`Refusal::Binary`] for bytes that are no text in any of these, [`Refusal::TooLarge`] where the file was larger than announced.
+pub fn decode(bytes: &[u8], attachment: &Attachment) -> Result<String, Refusal> {
+    let name = || display_name(&attachment.name);
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Refusal::TooLarge { name: name(), size: bytes.len() as u64, limit: MAX_FILE_BYTES });
+    }
+    let text = match Encoding::for_bom(bytes) {
+        Some((encoding, mark)) => decode_as(encoding, &bytes[mark..]),
+        // Outside UTF-16 no text has a zero byte, and almost every other format has.
+        None if bytes.contains(&0) => guess_utf_16(bytes).and_then(|encoding| decode_as(encoding, bytes)),
+        None => std::str::from_utf8(bytes).map(str::to_owned).ok().or_else(|| decode_as(guess_encoding(bytes), bytes)),
+    };
+    text.filter(|text| !has_binary_characters(text)).map(|text| text.replace("\r\n", "\n")).ok_or_else(|| Refusal::Binary { name: name() })
+}
+
+fn decode_as(encoding: &'static Encoding, bytes: &[u8]) -> Option<String> {
+    encoding.decode_without_bom_handling_and_without_replacement(bytes).map(Into::into)
+}
+
+fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// UTF-16 without a mark: nearly every second byte of western text is zero, always on the same side.
+fn guess_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let pairs = bytes.chunks_exact(2);
+    if bytes.len() < 4 || !pairs.remainder().is_empty() {
+        return None;
+    }
+    let (mut first, mut second, mut all) = (0, 0, 0);
+    for pair in pairs {
+        first += usize::from(pair[0] == 0);
+        second += usize::from(pair[1] == 0);
+        all += 1;
+    }
+    match (first, second) {
+        (0, zeros) if zeros * 2 > all => Some(UTF_16LE),
+        (zeros, 0) if zeros * 2 > all => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// Control characters that no text has. A few escapes, as logs have them, are let through.
+fn has_binary_characters(text: &str) -> bool {
+    let odd = text.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{000C}' | '\u{001B}' | '\u{0085}')).count();
+    text.contains('\0') || odd * 100 > text.len()
+}
+
+/// A name that is safe to show and to put into a heading: the last part of what might be a path, without what does not show, without
+/// Markdown, and short. Never empty.
+pub fn display_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let safe = last.chars().filter(|c| !is_invisible(*c) && !matches!(c, '\n' | '\t' | '`' | '*' | '<' | '>' | '|' | '#' | '@' | '"'));
+    let safe: String = safe.collect();
+    let safe = safe.trim().trim_start_matches(['.', '-']);
+    match safe.chars().count() {
+        0 => "file".to_owned(),
+        length if length > MAX_NAME => shorten(safe),
+        _ => safe.to_owned(),
+    }
+}
+
+/// The beginning of a long name and its ending, which tells what it is.
+fn shorten(name: &str) -> String {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).filter(|ending| ending.chars().count() <= 10);
+    let tail = ending.map_or_else(|| "…".to_owned(), |ending| format!("….{ending}"));
+    let head: String = name.chars().take(MAX_NAME - tail.chars().count()).collect();
+    head + &tail
+}
+
+/// The message and its files as one content: the text, then each file (name, text) under a heading with its name.
+///
+/// Marking it as data is for the prompt, which alone knows the turn's marker.
+pub fn join(text: &str, files: &[(String, String)]) -> String {
+    let mut content = text.trim_end().to_owned();
+    for (name, file) in files {
+        if !content.is_empty() {
+            content.push_str("\n\n");
+        }
+        content.push_str("## ");
+        content.push_str(&display_name(name));
+        content.push_str("\n\n");
+        content.push_str(file.trim_end());
+    }
+    content
+}
+
+/// A number of bytes for people.
+fn in_words(bytes: u64) -> String {
+    const MIB: u64 = 1024 * 1024;
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..MIB => format!("{} KiB", bytes.div_ceil(1024)),
+        // In tenths and rounded up, so that what is over a limit never looks as large as the limit.
+        _ => match (bytes * 10).div_ceil(MIB) {
+            tenths if tenths % 10 == 0 => format!("{} MiB", tenths / 10),
+            tenths => format!("{}.{} MiB", tenths / 10, tenths % 10),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+use crate::chat::attachments::*;
+
+fn file(name: &str, size: u64, content_type: Option<&str>) -> Attachment {
+    Attachment { id: "1".into(), name: name.into(), size, content_type: content_type.map(str::to_owned), url: String::new() }
+}
+
+#[test]
+fn the_ending_counts_before_the_content_type() {
+    for (name, content_type) in [
+        ("notes.md", Some("application/octet-stream")),
+        ("NOTES.TXT", None),
+        ("main.rs", Some("application/rls-services+xml")),
+        ("README", Some("text/plain; charset=utf-8")),
+        ("data", Some("application/json")),
+        ("../../x.yaml", None),
+    ] {
+        assert_eq!(accept(&file(name, 10, content_type)), Ok(()), "{name}");
+    }
+    for (name, content_type) in
+        [("cat.png", Some("text/plain")), ("x", None), ("a.pdf", Some("application/pdf")), ("md", None), ("x.md.exe", None)]
+    {
+        assert!(matches!(accept(&file(name, 10, content_type)), Err(Refusal::NotText { .. })), "{name}");
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused_with_a_sentence() {
+    assert_eq!(accept(&file("a.md", MAX_FILE_BYTES, None)), Ok(()));
+    let refusal = accept(&file("a.md", 50 * 1024 * 1024, None)).expect_err("it is over the limit");
+    assert_eq!(refusal.to_string(), "a.md is too large for me: 50 MiB of at most 1 MiB. Please send the part that matters.");
+    let refusal = accept(&file("a.md", MAX_FILE_BYTES + 1, None)).expect_err("it is over the limit");
+    assert!(refusal.to_string().contains("1.1 MiB of at most 1 MiB"), "{refusal}");
+}
+
+#[test]
+fn ten_files_and_two_mebibytes_of_a_message_are_read() {
+    let many: Vec<Attachment> = (0..12).map(|n| file(&format!("{n}.md"), 10, None)).collect();
+    let (accepted, refused) = select(&many);
+    assert_eq!((accepted.len(), refused.len()), (10, 2));
+    assert!(matches!(&refused[0], Refusal::TooMuch { name } if name == "10.md"));
+
+    let large = [file("a.md", MAX_FILE_BYTES, None), file("b.md", MAX_FILE_BYTES, None), file("c.md", 1, None), file("d.png", 1, None)];
+    let (accepted, refused) = select(&large);
+    assert_eq!((accepted.len(), refused.len()), (2, 2));
+}
+
+#[test]
+fn text_is_read_in_whatever_encoding_it_came() {
+    let notes = file("notes.txt", 1, None);
+    let utf_16 = |mark: &[u8], order: fn(u16) -> [u8; 2]| {
+        mark.iter().copied().chain("grün 十\r\n".encode_utf16().flat_map(order)).collect::<Vec<u8>>()
+    };
+    assert_eq!(decode("grün 十\n".as_bytes(), &notes).as_deref(), Ok("grün 十\n"));
+    assert_eq!(decode(b"\xEF\xBB\xBFhello", &notes).as_deref(), Ok("hello"));
+    assert_eq!(decode(&utf_16(&[0xFF, 0xFE], u16::to_le_bytes), &notes).as_deref(), Ok("grün 十\n"));
+    assert_eq!(decode(&utf_16(&[0xFE, 0xFF], u16::to_be_bytes), &notes).as_deref(), Ok("grün 十\n"));
+    assert_eq!(decode(b"h\0e\0l\0l\0o\0", &notes).as_deref(), Ok("hello"));
+    assert_eq!(decode(b"Die B\xE4ume sind gr\xFCn und sch\xF6n", &notes).as_deref(), Ok("Die Bäume sind grün und schön"));
+    assert_eq!(decode(b"", &notes).as_deref(), Ok(""));
+    assert_eq!(decode(b"\x1b[31mred\x1b[0m log line", &notes).as_deref(), Ok("\u{1b}[31mred\u{1b}[0m log line"));
+}
+
+#[test]
+fn bytes_that_are_no_text_are_refused() {
+    let notes = file("notes.txt", 1, None);
+    let noise: Vec<u8> = (0..4096_u32).map(|n| u8::try_from(n.wrapping_mul(2_654_435_761) >> 24).expect("eight bits")).collect();
+    for bytes in [
+        &b"PNG\0\0\x01\x02\x03"[..],
+        b"\x7fELF\x02\x01\x01\0\0\0\0",
+        b"text\0with a zero",
+        b"\xFF\xFE\x00",
+        &noise,
+        &[1, 2, 3, 4, 5, 6, 7, 8],
+    ] {
+        assert_eq!(decode(bytes, &notes), Err(Refusal::Binary { name: "notes.txt".into() }), "{:?}", &bytes[..3]);
+    }
+    assert!(matches!(decode(&vec![b'a'; 1024 * 1024 + 1], &notes), Err(Refusal::TooLarge { .. })), "larger than announced");
+}
+
+#[test]
+fn names_are_safe_to_show() {
+    for (name, shown) in [
+        ("../../x", "x"),
+        ("../../etc/cron.d/job", "job"),
+        ("C:\\windows\\x.md", "x.md"),
+        ("-rf.md", "rf.md"),
+        ("a\nb\0c\u{202E}d.md", "abcd.md"),
+        ("`#@everyone`.md", "everyone.md"),
+        ("..", "file"),
+        ("", "file"),
+        ("überblick 2.md", "überblick 2.md"),
+    ] {
+        assert_eq!(display_name(name), shown, "{name:?}");
+    }
+    let long = display_name(&format!("{}.json", "ä".repeat(300)));
+    assert_eq!(long.chars().count(), 80);
+    assert!(long.ends_with("….json"));
+    assert_eq!(display_name(&"x".repeat(300)).chars().count(), 80);
+}
+
+#[test]
+fn a_message_and_its_files_become_one_content() {
+    let files = [("a.md".to_owned(), "# A\n".to_owned()), ("../b\n.txt".to_owned(), "bee".to_owned())];
+    assert_eq!(join("read these \n", &files), "read these\n\n## a.md\n\n# A\n\n## b.txt\n\nbee");
+    assert_eq!(join("", &files[..1]), "## a.md\n\n# A");
+    assert_eq!(join("only text", &[]), "only text");
+}
+
+#[test]
+fn a_long_paste_is_known_by_its_name() {
+    assert!(is_long_paste(&file("message.txt", 9000, None)));
+    assert!(!is_long_paste(&file("my message.txt", 9000, None)));
+}

@@ -1,0 +1,218 @@
+//! A reply as it is posted: cleaned, with tables that line up, in messages or as a file when it is long (CHAT-23).
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::persona::roster::Roster;
+use crate::text::is_invisible;
+
+use crate::chat::split::split;
+
+/// The most characters of one message, as Discord counts them: in code points.
+pub const MESSAGE_LIMIT: usize = 2000;
+
+/// The most characters that the summary of a file quotes of it.
+const SUMMARY: usize = 600;
+
+/// A reply in the form in which it is posted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rendered {
+    /// One after the other. Empty when there is nothing to say.
+    Messages(Vec<String>),
+    /// A Markdown file, posted with `summary` as its message.
+    File { summary: String, name: String, text: String },
+}
+
+/// Renders a reply. What is longer than `attach_over` characters becomes a file called `name`.
+///
+/// In the file tables stay Markdown, as whoever opens it expects.
+pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize) -> Rendered {
+    let text = clean(text, roster);
+    let length = text.chars().count();
+    if length > attach_over {
+        let summary = format!("{}\n\n*All of it ({length} characters) is in the file.*", summarise(&text));
+        return Rendered::File { summary, name: name.to_owned(), text };
+    }
+    Rendered::Messages(split(&align_tables(&text), MESSAGE_LIMIT))
+}
+
+/// The text without what does not show and without `[Vince]:` at the beginning of a line.
+///
+/// Such a prefix is how transcripts tell a model who spoke. Models copy it, and in a post it would put words into another's mouth.
+pub fn clean(text: &str, roster: &Roster) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        if !is_invisible(c) || is_emoji_part(before, c) {
+            cleaned.push(c);
+        }
+        before = c;
+    }
+    let lines: Vec<&str> = cleaned.lines().map(|line| without_forged_speaker(line, roster)).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// Joiners and variation selectors are part of an emoji; behind a letter they only hide.
+fn is_emoji_part(before: char, c: char) -> bool {
+    matches!(c, '\u{200D}' | '\u{FE0F}') && before >= '\u{2190}' && !before.is_alphanumeric() && !is_invisible_but_joiner(before)
+}
+
+/// A selector may stand between an emoji and the joiner.
+fn is_invisible_but_joiner(c: char) -> bool {
+    c != '\u{FE0F}' && is_invisible(c)
+}
+
+fn without_forged_speaker<'t>(line: &'t str, roster: &Roster) -> &'t str {
+    let mut rest = line;
+    // Again and again, so that taking one away does not uncover another.
+    while let Some(after) = strip_speaker(rest, roster) {
+        rest = after;
+    }
+    rest
+}
+
+fn strip_speaker<'t>(line: &'t str, roster: &Roster) -> Option<&'t str> {
+    let (name, after) = line.trim_start().trim_start_matches('*').strip_prefix('[')?.split_once(']')?;
+    let after = after.trim_start_matches('*').strip_prefix(':')?.trim_start_matches('*');
+    roster.find_named(name).map(|_| after.trim_start())
+}
+
+/// The first paragraphs, as far as they fit; at least the beginning of the first.
+fn summarise(text: &str) -> String {
+    split(text, SUMMARY).into_iter().next().unwrap_or_default()
+}
+
+/// The text with each Markdown table as an aligned code block, because the platform shows tables as they are typed.
+pub fn align_tables(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let mut aligned: Vec<String> = Vec::with_capacity(lines.len());
+    let (mut at, mut in_fence) = (0, false);
+    while at < lines.len() {
+        in_fence ^= lines[at].matches("```").count() % 2 == 1;
+        if let Some((table, length)) = find_table(&lines[at..]).filter(|_| !in_fence) {
+            aligned.push(format!("```\n{table}\n```"));
+            at += length;
+        } else {
+            aligned.push(lines[at].to_owned());
+            at += 1;
+        }
+    }
+    aligned.join("\n")
+}
+
+/// The table that begins at the first line, drawn, and how many lines it takes.
+fn find_table(lines: &[&str]) -> Option<(String, usize)> {
+    let [header, rule, rows @ ..] = lines else { return None };
+    let header = list_cells(header)?;
+    let alignments: Vec<CellAlignment> = list_cells(rule)?.iter().map(|cell| find_alignment(cell)).collect::<Option<_>>()?;
+    if header.len() != alignments.len() {
+        return None;
+    }
+    let rows: Vec<Vec<String>> = rows.iter().map_while(|line| list_cells(line)).collect();
+    let length = rows.len() + 2;
+    let columns = header.len();
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(header);
+    for mut row in rows {
+        row.resize(columns, String::new());
+        table.add_row(row);
+    }
+    for (column, alignment) in table.column_iter_mut().zip(alignments) {
+        column.set_cell_alignment(alignment);
+    }
+    Some((table.trim_fmt(), length))
+}
+
+/// The cells of a table's line, without the Markdown that a code block would show as it is typed.
+fn list_cells(line: &str) -> Option<Vec<String>> {
+    let line = line.trim();
+    if !line.contains('|') {
+        return None;
+    }
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let line = line.strip_suffix('|').filter(|line| !line.ends_with('\\')).unwrap_or(line);
+    let escaped = line.replace("\\|", "\u{1}");
+    Some(escaped.split('|').map(|cell| cell.trim().replace('\u{1}', "|").replace("**", "").replace('`', "")).collect())
+}
+
+/// What `:--`, `:-:` or `--:` asks for.
+fn find_alignment(cell: &str) -> Option<CellAlignment> {
+    let dashes = cell.trim_matches(':');
+    if dashes.is_empty() || dashes.contains(|c| c != '-') {
+        return None;
+    }
+    Some(match (cell.starts_with(':'), cell.ends_with(':')) {
+        (true, true) => CellAlignment::Center,
+        (false, true) => CellAlignment::Right,
+        _ => CellAlignment::Left,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::roster as sample;
+
+    #[test]
+    fn tables_become_aligned_code_blocks() {
+        let text = "Costs:\n| who | **cost** |\n|:---|---:|\n| Vince | $0.10 |\n| `Kelly` | $12.00 |\nThat is all.";
+        let aligned = align_tables(text);
+        assert_eq!(
+            aligned,
+            "Costs:\n```\n| who   |   cost |\n|-------|--------|\n| Vince |  $0.10 |\n| Kelly | $12.00 |\n```\nThat is all."
+        );
+    }
+
+    #[test]
+    fn wide_characters_and_escaped_bars_line_up() {
+        let aligned = align_tables("| a | b |\n|---|---|\n| 十二 | x\\|y |\n| z | w |");
+        assert!(aligned.contains("| 十二 | x|y |\n| z    | w   |"), "{aligned}");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_table_stays() {
+        for text in ["a | b", "a | b\nc | d", "```\n| a |\n|---|\n| b |\n```", "| a |\n|-x-|", "| a | b |\n|---|"] {
+            assert_eq!(align_tables(text), text);
+        }
+    }
+
+    #[test]
+    fn a_row_with_too_few_or_too_many_cells_is_fitted() {
+        let aligned = align_tables("| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |");
+        assert_eq!(aligned, "```\n| a | b |\n|---|---|\n| 1 |   |\n| 1 | 2 |\n```");
+    }
+
+    #[test]
+    fn a_long_text_becomes_a_file_with_a_summary() {
+        let text = format!("The short of it.\n\n{}", "And so on. ".repeat(600));
+        let Rendered::File { summary, name, text: whole } = render(&text, &sample::roster(), "answer.md", 6000) else {
+            panic!("it is over 6000 characters");
+        };
+        assert!(summary.starts_with("The short of it."));
+        assert!(summary.chars().count() < 700 && summary.ends_with("is in the file.*"), "{summary}");
+        assert_eq!((name.as_str(), whole.as_str()), ("answer.md", text.trim()));
+        assert!(matches!(render(&text, &sample::roster(), "answer.md", 7000), Rendered::Messages(messages) if messages.len() == 4));
+    }
+
+    #[test]
+    fn nothing_to_say_is_no_message() {
+        for text in ["", " \n", "\u{200B}\u{202E}", "[Vince]:"] {
+            assert_eq!(render(text, &sample::roster(), "answer.md", 6000), Rendered::Messages(Vec::new()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nobody_speaks_in_anothers_name() {
+        let clean = |text: &str| clean(text, &sample::roster());
+        assert_eq!(clean("[Kelly]: hello\n  **[VINCE]:** I agree\n[Vince]: [Solus]: me too"), "hello\nI agree\nme too");
+        assert_eq!(clean("[V\u{200B}ince]: hi"), "hi");
+        assert_eq!(clean("[1]: https://example.org"), "[1]: https://example.org", "a reference is no speaker");
+        assert_eq!(clean("see [Vince](https://example.org)"), "see [Vince](https://example.org)");
+    }
+
+    #[test]
+    fn what_does_not_show_goes_and_emoji_stay() {
+        let clean = |text: &str| clean(text, &sample::roster());
+        assert_eq!(clean("pay\u{200D}pal\u{202E}\u{E0041}"), "paypal");
+        assert_eq!(clean("❤\u{FE0F} 👩\u{200D}💻 🏳\u{FE0F}\u{200D}🌈"), "❤\u{FE0F} 👩\u{200D}💻 🏳\u{FE0F}\u{200D}🌈");
+    }
+}

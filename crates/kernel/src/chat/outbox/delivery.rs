@@ -1,0 +1,91 @@
+//! One attempt at one row: where its message belongs, and whether it is there already.
+
+use chrono::{DateTime, Utc};
+
+use crate::chat::outbound::{OutboundMessage, Placement, Posted};
+use crate::chat::outbox::OutboxRow;
+use crate::chat::{ChatPlatform, SendError};
+use crate::db::{Database, StoreError};
+use crate::ids::{ChannelId, OutboxId};
+
+/// Clocks of platform and machine differ; a read-back looks this much further into the past.
+const SKEW: chrono::Duration = chrono::Duration::seconds(30);
+
+/// Why an attempt came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Hitch {
+    #[error(transparent)]
+    Platform(#[from] SendError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub(super) struct Delivery<'a> {
+    pub store: &'a Database,
+    pub platform: &'a dyn ChatPlatform,
+    pub now: DateTime<Utc>,
+    /// As it was before this attempt.
+    pub row: &'a OutboxRow,
+}
+
+impl Delivery<'_> {
+    pub(super) async fn attempt(&self) -> Result<Posted, Hitch> {
+        match &self.row.message.place {
+            Placement::Channel => self.post(&self.row.message.channel).await,
+            Placement::Thread { on, name } => self.post_in_thread(on, name).await,
+            Placement::Revision { of } => self.revise(of).await,
+        }
+    }
+
+    /// In the thread, or in the channel itself where there can be none: what is said must be heard.
+    async fn post_in_thread(&self, on: &OutboxId, name: &str) -> Result<Posted, Hitch> {
+        let Some(starter) = self.store.find_posted(on).await? else { return self.post(&self.row.message.channel).await };
+        let opened = self.platform.open_thread(&starter.channel, &starter.message, name).await.map_err(Hitch::from);
+        let posted = match opened {
+            Ok(thread) => self.post(&thread).await,
+            Err(hitch) => Err(hitch),
+        };
+        match posted {
+            Err(Hitch::Platform(SendError::Refused(why) | SendError::Gone(why))) => {
+                tracing::warn!(outbox = %self.row.message.id, on = %starter.message, why, "not possible in a thread; it goes into the channel");
+                self.post(&self.row.message.channel).await
+            }
+            posted => posted,
+        }
+    }
+
+    /// Replaces the original, or is a new message where the original is gone or was never posted. Replacing twice does no harm, so that nothing
+    /// is read back for it.
+    async fn revise(&self, of: &OutboxId) -> Result<Posted, Hitch> {
+        let Some(original) = self.store.find_posted(of).await? else { return self.post(&self.row.message.channel).await };
+        match self.platform.edit(&self.placed_in(&original.channel), &original.message).await {
+            Err(SendError::Gone(why)) => {
+                tracing::info!(outbox = %self.row.message.id, original = %original.message, why, "nothing to revise; it is posted anew");
+                self.post(&self.row.message.channel).await
+            }
+            revised => Ok(revised?),
+        }
+    }
+
+    /// Posts the message in `channel`, unless an earlier attempt did.
+    async fn post(&self, channel: &ChannelId) -> Result<Posted, Hitch> {
+        let message = self.placed_in(channel);
+        if let Some(since) = self.row.first_attempt_at.filter(|since| self.may_repeat(*since))
+            && let Some(posted) = self.platform.find_posted(&message, since - SKEW).await?
+        {
+            return Ok(posted);
+        }
+        Ok(self.platform.send(&message).await?)
+    }
+
+    /// The message as the platform gets to see it, in the place that was found for it.
+    fn placed_in(&self, channel: &ChannelId) -> OutboundMessage {
+        OutboundMessage { channel: channel.clone(), place: Placement::Channel, ..self.row.message.clone() }
+    }
+
+    /// Whether the platform might take a repetition for a second message, so that the channel has to be read back first.
+    fn may_repeat(&self, first_attempt_at: DateTime<Utc>) -> bool {
+        let window = self.platform.nonce_window(&self.row.message.persona);
+        (self.now - first_attempt_at).to_std().map_or(true, |age| age >= window)
+    }
+}

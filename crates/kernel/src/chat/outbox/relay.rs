@@ -1,0 +1,221 @@
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::chat::outbound::{OutboundMessage, Placement};
+use crate::chat::outbox::OutboxRow;
+use crate::chat::outbox::delivery::{Delivery, Hitch};
+use crate::chat::redact::Redactor;
+use crate::chat::{ChatPlatform, SendError};
+use crate::db::{Database, StoreError};
+use crate::ids::ChannelId;
+use crate::time::SharedClock;
+
+/// How often the store is looked through for rows whose time has come. New rows are announced by [`Relay::wake`] and do not wait for this.
+const SWEEP: Duration = Duration::from_secs(2);
+
+/// Waits between attempts double from the first to the last of these.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LAST_RETRY: Duration = Duration::from_mins(1);
+
+/// A message that could not be delivered for this long helps nobody any more.
+const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
+
+/// Sends outbox rows, in order within each channel. Cheap to clone.
+#[derive(Clone)]
+pub struct Relay {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Database,
+    platform: Arc<dyn ChatPlatform>,
+    redactor: Redactor,
+    clock: SharedClock,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    /// Channels with a sender at work. True: something was added since it last looked.
+    busy: Mutex<HashMap<ChannelId, bool>>,
+    /// Told whenever a channel's sender has nothing left to do at once.
+    settled: Notify,
+}
+
+impl Relay {
+    /// Starts the sweep; rows left by an earlier process are sent as soon as their identities are online.
+    pub fn start(
+        store: Database,
+        platform: Arc<dyn ChatPlatform>,
+        redactor: Redactor,
+        clock: SharedClock,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
+        let busy = Mutex::new(HashMap::new());
+        let relay = Self { inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new() }) };
+        relay.inner.tasks.spawn(relay.clone().sweep());
+        relay
+    }
+
+    /// Says that rows were stored for `channel`.
+    pub fn wake(&self, channel: &ChannelId) {
+        {
+            let mut busy = self.busy();
+            if let Some(again) = busy.get_mut(channel) {
+                *again = true;
+                return;
+            }
+            busy.insert(channel.clone(), false);
+        }
+        let relay = self.clone();
+        let channel = channel.clone();
+        self.inner.tasks.spawn(async move { relay.drain_while_woken(&channel).await });
+    }
+
+    /// Waits until every row that can be sent now has been, or `limit` has passed.
+    pub async fn drained(&self, limit: Duration) {
+        let wait = async {
+            loop {
+                let settled = self.inner.settled.notified();
+                if self.busy().is_empty() {
+                    return;
+                }
+                settled.await;
+            }
+        };
+        // A platform that hangs must not keep the process from ending; its rows are sent after the next start.
+        let _ = tokio::time::timeout(limit, wait).await;
+    }
+
+    fn busy(&self) -> std::sync::MutexGuard<'_, HashMap<ChannelId, bool>> {
+        self.inner.busy.lock().expect("no code panics while it holds the busy channels")
+    }
+
+    async fn sweep(self) {
+        loop {
+            match self.inner.store.list_due_channels(self.inner.clock.now()).await {
+                Ok(channels) => channels.iter().for_each(|channel| self.wake(channel)),
+                Err(error) => tracing::warn!(%error, "cannot read the outbox"),
+            }
+            tokio::select! {
+                () = self.inner.stop.cancelled() => return,
+                () = self.inner.clock.sleep(SWEEP) => {}
+            }
+        }
+    }
+
+    async fn drain_while_woken(&self, channel: &ChannelId) {
+        loop {
+            let drained = AssertUnwindSafe(self.drain(channel)).catch_unwind().await;
+            if drained.is_err() {
+                tracing::error!(%channel, "the relay broke off; the sweep takes the channel up again");
+            }
+            if let Ok(Err(error)) = drained {
+                tracing::warn!(%channel, %error, "cannot work off the outbox");
+            }
+            let mut busy = self.busy();
+            match busy.get_mut(channel) {
+                Some(again) if *again => *again = false,
+                _ => {
+                    busy.remove(channel);
+                    drop(busy);
+                    self.inner.settled.notify_waiters();
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sends the channel's rows in order until none is due. A row that has to wait keeps those behind it waiting.
+    async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
+        while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
+            self.screen(&mut row.message);
+            if !self.deliver(&row).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes out what no flow should have let through. The row itself stays as it was written.
+    fn screen(&self, message: &mut OutboundMessage) {
+        let redacted = self.inner.redactor.redact_message(message);
+        if redacted > 0 {
+            metrics::counter!("teamroom_redactions_total").increment(redacted as u64);
+            tracing::warn!(outbox = %message.id, persona = %message.persona, redacted, "secrets were taken out of a message");
+        }
+    }
+
+    /// One attempt at one row. True when the row is done with and the next may follow.
+    async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
+        let Inner { store, clock, .. } = &*self.inner;
+        let message = &row.message;
+        if clock.now() - row.created_at > GIVE_UP_AFTER {
+            self.fail(message, "it could not be delivered for a day").await?;
+            return Ok(true);
+        }
+        // Before anything is tried: after a crash it is known that the message may be there already.
+        store.record_attempt(&message.id, clock.now()).await?;
+        let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
+        match delivery.attempt().await {
+            Ok(posted) => {
+                match &message.place {
+                    Placement::Revision { of } => store.record_revised(&message.id, of, &posted).await?,
+                    Placement::Channel | Placement::Thread { .. } => store.record_sent(&message.id, &posted).await?,
+                }
+                metrics::counter!("teamroom_messages_sent_total", "persona" => message.persona.to_string()).increment(1);
+                tracing::debug!(outbox = %message.id, platform_id = %posted.message, persona = %message.persona, "sent");
+                Ok(true)
+            }
+            Err(Hitch::Store(error)) => Err(error),
+            Err(Hitch::Platform(SendError::Refused(why) | SendError::Gone(why))) => {
+                self.fail(message, &why).await?;
+                Ok(true)
+            }
+            Err(Hitch::Platform(error)) => {
+                let wait = wait_after(&error, row.attempts);
+                tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
+                store.record_retry(&message.id, clock.now() + wait, &error.to_string()).await?;
+                Ok(false)
+            }
+        }
+    }
+
+    async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
+        tracing::error!(outbox = %message.id, persona = %message.persona, channel = %message.channel, why, "a message was given up on");
+        metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
+        self.inner.store.record_failed(&message.id, why).await
+    }
+}
+
+/// How long to wait before the next attempt. Up to a quarter less than the full time, so that channels do not come back all at once.
+fn wait_after(error: &SendError, attempts: u32) -> Duration {
+    if let SendError::RateLimited(wait) = error {
+        return *wait;
+    }
+    let full = FIRST_RETRY.saturating_mul(1 << attempts.min(6)).min(LAST_RETRY);
+    full.mul_f64(1.0 - fastrand::f64() / 4.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_a_minute_and_no_further() {
+        let wait = |attempts| wait_after(&SendError::Unreachable("down".into()), attempts);
+        assert!(wait(0) <= Duration::from_secs(1));
+        assert!(wait(3) > wait(0) && wait(3) <= Duration::from_secs(8));
+        assert!((Duration::from_secs(45)..=LAST_RETRY).contains(&wait(40)));
+    }
+
+    #[test]
+    fn a_rate_limit_says_itself_how_long() {
+        assert_eq!(wait_after(&SendError::RateLimited(Duration::from_millis(1234)), 9), Duration::from_millis(1234));
+    }
+}

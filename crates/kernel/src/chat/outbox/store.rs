@@ -1,0 +1,261 @@
+//! The outbox: what is to be posted, in order, until the platform has it.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::chat::outbound::{DeliveryState, OutboundMessage, Posted};
+use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
+use crate::ids::{ChannelId, MessageId, OutboxId, TurnId};
+
+/// A message that waits to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutboxRow {
+    pub message: OutboundMessage,
+    /// How often sending was begun.
+    pub attempts: u32,
+    pub first_attempt_at: Option<DateTime<Utc>>,
+    pub created_at: DateTime<Utc>,
+}
+
+/// How far a message of the outbox got.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Delivery {
+    /// To be sent, at the first or a later attempt.
+    Pending,
+    Sent(Posted),
+    /// Given up on.
+    Failed {
+        why: String,
+    },
+}
+
+#[derive(sqlx::FromRow)]
+struct OutboxColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<OutboundMessage>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    first_attempt_at: Option<DateTime<Utc>>,
+    next_attempt_at: DateTime<Utc>,
+    created_at: DateTime<Utc>,
+}
+
+impl Database {
+    /// Puts messages into the outbox, in this order.
+    pub async fn enqueue(&self, messages: &[OutboundMessage], at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        insert_outbound(&mut transaction, messages, None, at).await?;
+        transaction.commit().await
+    }
+
+    /// Puts a message into the outbox whose id says what it is about. False when it is or was there, whatever became of it.
+    pub async fn enqueue_once(&self, message: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        if find_row(&mut transaction, &message.id).await? {
+            return Ok(false);
+        }
+        insert_outbound(&mut transaction, std::slice::from_ref(message), None, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// The channels whose next message may be sent now, the longest waiting first.
+    pub async fn list_due_channels(&self, now: DateTime<Utc>) -> Result<Vec<ChannelId>> {
+        let rows: Vec<(String,)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT head.channel FROM (SELECT MIN(position) AS position FROM outbox WHERE state = 'pending' GROUP BY channel) due
+             JOIN outbox head ON head.position = due.position
+             WHERE head.next_attempt_at <= $1 ORDER BY head.position",
+            now
+        )?;
+        Ok(rows.into_iter().map(|(channel,)| ChannelId::new(channel)).collect())
+    }
+
+    /// The next message of a channel. None when nothing waits there, or the next must wait longer: it is never overtaken.
+    pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
+        let row: Option<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM outbox WHERE channel = $1 AND state = 'pending' ORDER BY position LIMIT 1",
+            channel.as_str()
+        )?;
+        Ok(row.filter(|row| row.next_attempt_at <= now).map(|row| OutboxRow {
+            message: row.message.0,
+            attempts: row.attempts,
+            first_attempt_at: row.first_attempt_at,
+            created_at: row.created_at,
+        }))
+    }
+
+    /// Notes that sending begins, before it does: after a crash it is known that the message may be there already.
+    pub async fn record_attempt(&self, message: &OutboxId, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET attempts = attempts + 1, first_attempt_at = COALESCE(first_attempt_at, $2)
+             WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// Notes that the platform has the message: where, and under which id. From now on the row's channel is where the message stands.
+    pub async fn record_sent(&self, message: &OutboxId, posted: &Posted) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        mark_sent(&mut transaction, message, posted).await?;
+        transaction.commit().await
+    }
+
+    /// Notes that `revision` stands in place of `original` now. What it replaced is nowhere to be read any more, and whoever revises the original
+    /// once more, or opens a thread on it, finds the message that took its place.
+    pub async fn record_revised(&self, revision: &OutboxId, original: &OutboxId, posted: &Posted) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        mark_sent(&mut transaction, revision, posted).await?;
+        // Earlier revisions have the original's platform id; it is still the old one if the message had to be posted anew.
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE outbox SET deleted_at = COALESCE(deleted_at, $3)
+             WHERE platform_id = (SELECT platform_id FROM outbox WHERE id = $1) AND id <> $2",
+            original.as_str(),
+            revision.as_str(),
+            posted.at
+        )?;
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE outbox SET platform_id = $2, channel = $3, sent_at = $4 WHERE id = $1",
+            original.as_str(),
+            posted.message.as_str(),
+            posted.channel.as_str(),
+            posted.at
+        )?;
+        transaction.commit().await
+    }
+
+    /// Where a message of ours stands on the platform. None while it is pending, and when it was given up on.
+    pub async fn find_posted(&self, message: &OutboxId) -> Result<Option<Posted>> {
+        let row: Option<(String, Option<String>, Option<DateTime<Utc>>)> =
+            sql!(self.db().read(), fetch_optional, "SELECT channel, platform_id, sent_at FROM outbox WHERE id = $1", message.as_str())?;
+        Ok(row.and_then(|(channel, message, at)| Some(Posted { channel: channel.into(), message: message?.into(), at: at? })))
+    }
+
+    /// How far a message of ours got; none where there is no such message.
+    pub async fn find_delivery(&self, message: &OutboxId) -> Result<Option<Delivery>> {
+        #[derive(sqlx::FromRow)]
+        struct Columns {
+            #[sqlx(try_from = "String")]
+            state: Word<DeliveryState>,
+            channel: String,
+            platform_id: Option<String>,
+            sent_at: Option<DateTime<Utc>>,
+            failure: Option<String>,
+        }
+        let row: Option<Columns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT state, channel, platform_id, sent_at, failure FROM outbox WHERE id = $1",
+            message.as_str()
+        )?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(match row.state.0 {
+            DeliveryState::Pending => Some(Delivery::Pending),
+            DeliveryState::Failed => Some(Delivery::Failed { why: row.failure.unwrap_or_default() }),
+            DeliveryState::Sent => {
+                let posted = |message: String, at| Posted { channel: row.channel.into(), message: message.into(), at };
+                row.platform_id.zip(row.sent_at).map(|(message, at)| Delivery::Sent(posted(message, at)))
+            }
+        })
+    }
+
+    /// Lets a message wait until `next`, because of `why`.
+    pub async fn record_retry(&self, message: &OutboxId, next: DateTime<Utc>, why: &str) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET next_attempt_at = $2, failure = $3 WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            next,
+            plain(why)
+        )?;
+        Ok(())
+    }
+
+    /// Gives a message up, because of `why`; the next one of its channel takes its turn.
+    pub async fn record_failed(&self, message: &OutboxId, why: &str) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "UPDATE outbox SET state = 'failed', failure = $2 WHERE id = $1 AND state = 'pending'",
+            message.as_str(),
+            plain(why)
+        )?;
+        Ok(())
+    }
+
+    /// How many messages wait, and for how long the oldest has.
+    pub async fn outbox_depth(&self, now: DateTime<Utc>) -> Result<(u64, Duration)> {
+        let (count, oldest): (i64, Option<DateTime<Utc>>) =
+            sql!(self.db().read(), fetch_one, "SELECT COUNT(*), MIN(created_at) FROM outbox WHERE state = 'pending'")?;
+        let age = oldest.and_then(|oldest| (now - oldest).to_std().ok()).unwrap_or_default();
+        Ok((count.cast_unsigned(), age))
+    }
+
+    /// The team's own message that the platform has under `message`, as it was revised last.
+    pub async fn find_by_platform_id(&self, message: &MessageId) -> Result<Option<OutboundMessage>> {
+        let row: Option<OutboxColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM outbox WHERE platform_id = $1 ORDER BY position DESC LIMIT 1",
+            message.as_str()
+        )?;
+        Ok(row.map(|row| row.message.0))
+    }
+}
+
+async fn find_row(transaction: &mut Transaction, message: &OutboxId) -> Result<bool> {
+    let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
+    Ok(row.is_some())
+}
+
+async fn mark_sent(transaction: &mut Transaction, message: &OutboxId, posted: &Posted) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "UPDATE outbox SET state = 'sent', channel = $2, platform_id = $3, sent_at = $4, failure = NULL WHERE id = $1 AND state = 'pending'",
+        message.as_str(),
+        posted.channel.as_str(),
+        posted.message.as_str(),
+        posted.at
+    )?;
+    Ok(())
+}
+
+/// Puts messages into the outbox; `cause` is the message that they are about.
+pub async fn insert_outbound(
+    transaction: &mut Transaction,
+    messages: &[OutboundMessage],
+    cause: Option<&MessageId>,
+    at: DateTime<Utc>,
+) -> Result<()> {
+    for message in messages {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO outbox (id, channel, turn, cause, kind, message, state, created_at, next_attempt_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)",
+            message.id.as_str(),
+            message.channel.as_str(),
+            message.turn.as_ref().map(TurnId::as_str),
+            cause.map(MessageId::as_str),
+            message.kind.as_str(),
+            document(message),
+            DeliveryState::Pending.as_str(),
+            at
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Channels the team has seen, and how far it has heard each.
+
+use chrono::{DateTime, Utc};
+
+use crate::chat::message::{Channel, Place};
+use crate::db::{Database, Document, Result, document, plain, sql};
+use crate::ids::MessageId;
+
+/// A channel and the last message heard there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelSeen {
+    pub channel: Channel,
+    pub last_message: MessageId,
+    pub last_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct ChannelColumns {
+    id: String,
+    name: String,
+    #[sqlx(try_from = "String")]
+    place: Document<Place>,
+    last_message: String,
+    last_at: DateTime<Utc>,
+}
+
+impl Database {
+    /// Notes that `channel` was heard up to `message`, sent at `at`. Going back does nothing, so the order of calls does not matter.
+    pub async fn record_channel_seen(&self, channel: &Channel, message: &MessageId, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO channels (id, name, place, last_message, last_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (id) DO UPDATE SET name = excluded.name, place = excluded.place,
+                 last_message = excluded.last_message, last_at = excluded.last_at
+             WHERE excluded.last_at > channels.last_at",
+            channel.id.as_str(),
+            plain(&channel.name),
+            document(&channel.place),
+            message.as_str(),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// All channels in which something was heard, the latest first.
+    pub async fn list_channels(&self) -> Result<Vec<ChannelSeen>> {
+        let rows: Vec<ChannelColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id")?;
+        Ok(rows
+            .into_iter()
+            .map(|row| ChannelSeen {
+                channel: Channel { id: row.id.into(), name: row.name, place: row.place.0 },
+                last_message: row.last_message.into(),
+                last_at: row.last_at,
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,109 @@
+//! The text of attached files, kept for later turns.
+
+use chrono::{DateTime, Utc};
+
+use crate::db::{Database, Result, count, plain, sql};
+use crate::ids::{ChannelId, MessageId};
+
+/// A file on a message, as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    /// The platform's id of the attachment.
+    pub id: String,
+    pub message: MessageId,
+    pub channel: ChannelId,
+    /// For showing only, never a path.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// None when it could not be read; `note` says why.
+    pub text: Option<String>,
+    /// What a reader must know about the text: cut off, not fetched, no text at all.
+    pub note: Option<String>,
+    /// Display name of who posted it.
+    pub by: String,
+    pub at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct FileColumns {
+    id: String,
+    message: String,
+    channel: String,
+    name: String,
+    #[sqlx(try_from = "i64")]
+    size: u64,
+    text: Option<String>,
+    note: Option<String>,
+    posted_by: String,
+    at: DateTime<Utc>,
+}
+
+impl From<FileColumns> for FileText {
+    fn from(row: FileColumns) -> Self {
+        Self {
+            id: row.id,
+            message: row.message.into(),
+            channel: row.channel.into(),
+            name: row.name,
+            size: row.size,
+            text: row.text,
+            note: row.note,
+            by: row.posted_by,
+            at: row.at,
+        }
+    }
+}
+
+impl Database {
+    /// Keeps files. One that is kept already is replaced, and none of a message that was deleted meanwhile is kept.
+    pub async fn record_files(&self, files: &[FileText]) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        for file in files {
+            let deleted: Option<(String,)> = sql!(
+                transaction.on(),
+                fetch_optional,
+                "SELECT id FROM inbox WHERE id = $1 AND deleted_at IS NOT NULL",
+                file.message.as_str()
+            )?;
+            if deleted.is_some() {
+                continue;
+            }
+            sql!(
+                transaction.on(),
+                execute,
+                "INSERT INTO files (id, message, channel, name, size, text, note, at, posted_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, size = excluded.size, text = excluded.text, note = excluded.note",
+                file.id.as_str(),
+                file.message.as_str(),
+                file.channel.as_str(),
+                plain(&file.name),
+                count(file.size),
+                file.text.as_deref().map(plain),
+                file.note.as_deref().map(plain),
+                file.at,
+                plain(&file.by)
+            )?;
+        }
+        transaction.commit().await
+    }
+
+    /// The last files of a channel, newest first.
+    pub async fn list_channel_files(&self, channel: &ChannelId, limit: u32) -> Result<Vec<FileText>> {
+        let rows: Vec<FileColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM files WHERE channel = $1 ORDER BY at DESC, id DESC LIMIT $2",
+            channel.as_str(),
+            i64::from(limit)
+        )?;
+        Ok(rows.into_iter().map(FileText::from).collect())
+    }
+
+    /// The files of a message.
+    pub async fn list_message_files(&self, message: &MessageId) -> Result<Vec<FileText>> {
+        let rows: Vec<FileColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM files WHERE message = $1 ORDER BY id", message.as_str())?;
+        Ok(rows.into_iter().map(FileText::from).collect())
+    }
+}

@@ -1,0 +1,126 @@
+//! The transcript of a channel: what others said and what the team said, as a reader sees it.
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+
+use crate::agent::turn::Trigger;
+use crate::chat::message::{Speaker, Spoken};
+use crate::chat::outbound::OutboundKind;
+use crate::db::{Database, Document, Result, sql};
+use crate::ids::{ChannelId, MessageId, PersonaSlug};
+
+/// What a transcript needs of an [`InboundMessage`](crate::chat::message::InboundMessage). The rest is not even parsed: before
+/// each turn dozens of lines are read.
+#[derive(Deserialize)]
+struct Heard {
+    text: String,
+}
+
+/// What it needs of an [`OutboundMessage`](crate::chat::outbound::OutboundMessage).
+#[derive(Deserialize)]
+struct Said {
+    persona: PersonaSlug,
+    text: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct HeardColumns {
+    id: String,
+    #[sqlx(try_from = "String")]
+    message: Document<Heard>,
+    #[sqlx(try_from = "String")]
+    speaker: Document<Speaker>,
+    sent_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct SaidColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<Said>,
+    kind: String,
+    platform_id: Option<String>,
+    sent_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+    trigger: Option<String>,
+    /// Who wrote the message that started the turn.
+    starter: Option<String>,
+}
+
+impl Database {
+    /// The last `limit` lines that were spoken in a channel, oldest first: messages of others that are not deleted or empty, and answers and
+    /// reports of the team. An answer that is not yet posted comes last, as it will on the platform; the clocks of platform and process are
+    /// never compared.
+    pub async fn list_spoken(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
+        self.list_lines(channel, limit, true).await
+    }
+
+    /// The same without what the team said in meetings: so many lines outside of them, however long a meeting was.
+    pub async fn list_spoken_outside_meetings(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
+        self.list_lines(channel, limit, false).await
+    }
+
+    async fn list_lines(&self, channel: &ChannelId, limit: u32, with_meetings: bool) -> Result<Vec<Spoken>> {
+        let heard: Vec<HeardColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, message, speaker, sent_at FROM inbox WHERE channel = $1 AND speaker IS NOT NULL
+             ORDER BY sent_at DESC, id DESC LIMIT $2",
+            channel.as_str(),
+            i64::from(limit)
+        )?;
+        let said: Vec<SaidColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT said.message, said.kind, said.platform_id, said.sent_at, said.created_at, turns.trigger, inbox.speaker AS starter
+             FROM outbox said LEFT JOIN turns ON turns.id = said.turn LEFT JOIN inbox ON inbox.id = turns.message
+             WHERE said.channel = $1 AND said.kind <> 'notice' AND said.state <> 'failed' AND said.deleted_at IS NULL
+                 AND ($3 OR said.kind <> 'report')
+             ORDER BY said.position DESC LIMIT $2",
+            channel.as_str(),
+            i64::from(limit),
+            with_meetings
+        )?;
+        // Newest first, both of them; put right, they are merged by a stable sort that keeps a message before its answer.
+        let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
+        let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
+        for row in said.into_iter().rev() {
+            let at = row.sent_at.unwrap_or(DateTime::<Utc>::MAX_UTC);
+            lines.push((at, row.spoken()?));
+        }
+        lines.sort_by_key(|(at, _)| *at);
+        let surplus = lines.len().saturating_sub(limit as usize);
+        Ok(lines.into_iter().skip(surplus).map(|(_, spoken)| spoken).collect())
+    }
+}
+
+impl HeardColumns {
+    fn spoken(self) -> Spoken {
+        Spoken {
+            message: Some(self.id.into()),
+            speaker: self.speaker.0,
+            answers: None,
+            text: self.message.0.text,
+            at: self.sent_at,
+            in_meeting: false,
+        }
+    }
+}
+
+impl SaidColumns {
+    fn spoken(self) -> Result<Spoken> {
+        let trigger = self.trigger.map(Document::<Trigger>::read).transpose()?;
+        let answers = match trigger {
+            Some(Trigger::Agent { from, .. }) => Some(Speaker::Persona(from)),
+            Some(Trigger::Message) => self.starter.map(Document::<Speaker>::read).transpose()?.filter(Speaker::is_agent),
+            Some(Trigger::Ask { .. }) | None => None,
+        };
+        Ok(Spoken {
+            message: self.platform_id.map(MessageId::new),
+            speaker: Speaker::Persona(self.message.0.persona),
+            answers,
+            text: self.message.0.text,
+            at: self.sent_at.unwrap_or(self.created_at),
+            in_meeting: self.kind == OutboundKind::Report.as_str(),
+        })
+    }
+}

@@ -1,0 +1,259 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+
+use crate::chat::message::Channel;
+use crate::commands::{
+    Arguments, Audience, Caller, CommandCall, CommandHandler, CommandReply, CommandRequest, CommandSpec, Invoked, Late, Refused, Right,
+};
+use crate::persona::roster::UnknownPersona;
+
+/// Says whether somebody may, or why not. Asked for every command, button and completion that comes from a chat.
+pub type Authorize = Arc<dyn Fn(Right, &Caller, &Channel) -> Result<(), Refused> + Send + Sync>;
+
+/// Something that completion offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What is typed for the caller.
+    pub value: String,
+    /// What the caller sees.
+    pub label: String,
+}
+
+impl Suggestion {
+    /// A name, which is shown as it is typed.
+    pub fn name(name: impl Into<String>) -> Self {
+        let value: String = name.into();
+        Self { label: value.clone(), value }
+    }
+}
+
+#[async_trait]
+trait Completer: Send + Sync + 'static {
+    async fn complete(&self, typed: &str) -> Vec<Suggestion>;
+}
+
+/// All commands and buttons.
+pub struct Registry {
+    commands: Vec<CommandSpec>,
+    /// By path: `schedule pause`.
+    handlers: HashMap<String, Arc<dyn CommandHandler>>,
+    /// By prefix: the part of a button's id before the first colon.
+    buttons: HashMap<&'static str, Arc<dyn CommandHandler>>,
+    completers: HashMap<&'static str, Arc<dyn Completer>>,
+    authorize: Authorize,
+}
+
+/// Adds commands to a group; they share a service.
+pub struct Group<'a, T> {
+    registry: &'a mut Registry,
+    name: &'static str,
+    service: Late<T>,
+}
+
+impl Registry {
+    pub fn new(authorize: Authorize) -> Self {
+        Self { commands: Vec::new(), handlers: HashMap::new(), buttons: HashMap::new(), completers: HashMap::new(), authorize }
+    }
+
+    /// Adds a command that is no group.
+    ///
+    /// # Panics
+    /// The name is taken.
+    pub fn command<T, F>(&mut self, spec: CommandSpec, service: &Late<T>, run: F)
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
+    {
+        self.handle(spec.name.to_owned(), Arc::new(Bound { service: service.clone(), run }));
+        self.commands.push(spec);
+    }
+
+    /// Adds a command or a whole group with one handler.
+    ///
+    /// # Panics
+    /// The name is taken.
+    pub fn command_with(&mut self, spec: CommandSpec, handler: &Arc<dyn CommandHandler>) {
+        if spec.subcommands.is_empty() {
+            self.handle(spec.name.to_owned(), Arc::clone(handler));
+        }
+        for subcommand in &spec.subcommands {
+            self.handle(format!("{} {}", spec.name, subcommand.name), Arc::clone(handler));
+        }
+        self.commands.push(spec);
+    }
+
+    /// Begins a group, whose commands follow.
+    ///
+    /// # Panics
+    /// The name is taken.
+    pub fn group<T>(&mut self, spec: CommandSpec, service: &Late<T>) -> Group<'_, T> {
+        assert!(self.commands.iter().all(|known| known.name != spec.name), "there are two commands called {}", spec.name);
+        let name = spec.name;
+        self.commands.push(spec);
+        Group { registry: self, name, service: service.clone() }
+    }
+
+    /// Handles all buttons whose id begins with `prefix:`.
+    pub fn button<T, F>(&mut self, prefix: &'static str, service: &Late<T>, run: F)
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
+    {
+        let taken = self.buttons.insert(prefix, Arc::new(Bound { service: service.clone(), run }));
+        assert!(taken.is_none(), "there are two kinds of buttons called {prefix}");
+    }
+
+    /// Completes arguments that are references of a kind: `persona`, `item`.
+    pub fn completion<T, F>(&mut self, kind: &'static str, service: &Late<T>, complete: F)
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a T, &'a str) -> BoxFuture<'a, Vec<Suggestion>> + Send + Sync + 'static,
+    {
+        self.completers.insert(kind, Arc::new(Bound { service: service.clone(), run: complete }));
+    }
+
+    fn handle(&mut self, path: String, handler: Arc<dyn CommandHandler>) {
+        assert!(!self.handlers.contains_key(&path), "there are two commands called {path}");
+        self.handlers.insert(path, handler);
+    }
+
+    /// All commands, in the order in which they were registered.
+    pub fn commands(&self) -> &[CommandSpec] {
+        &self.commands
+    }
+
+    /// The command that a path names; none for a group.
+    pub fn find(&self, path: &str) -> Option<&CommandSpec> {
+        let mut names = path.split(' ');
+        let first = names.next()?;
+        let command = self.commands.iter().find(|command| command.name == first)?;
+        let found = match names.next() {
+            Some(second) => command.subcommands.iter().find(|command| command.name == second)?,
+            None => command,
+        };
+        (names.next().is_none() && found.subcommands.is_empty()).then_some(found)
+    }
+
+    /// Who sees the reply to a command, which a chat has to say before there is one.
+    pub fn audience_of(&self, path: &str, given: &[(String, String)]) -> Audience {
+        self.find(path).map_or(Audience::Caller, |spec| spec.audience_with(given.iter().map(|(name, _)| name.as_str())))
+    }
+
+    /// What completes an argument that is typed. Nothing for whoever may not be heard here.
+    pub async fn complete(&self, kind: &str, typed: &str, caller: &Caller, channel: &Channel) -> Vec<Suggestion> {
+        match self.completers.get(kind) {
+            Some(completer) if (self.authorize)(Right::Anybody, caller, channel).is_ok() => completer.complete(typed).await,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Does what was asked and answers. Whatever goes wrong ends in an answer.
+    pub async fn run(&self, request: CommandRequest) -> CommandReply {
+        let invoked = request.invoked.clone();
+        self.try_run(request).await.unwrap_or_else(|error| {
+            let refused = error.downcast_ref::<Refused>().map(ToString::to_string);
+            if let Some(why) = refused.or_else(|| error.downcast_ref::<UnknownPersona>().map(ToString::to_string)) {
+                return CommandReply::refused(sentence(&why));
+            }
+            tracing::error!(error = format!("{error:#}"), ?invoked, "a command failed");
+            CommandReply::refused("That did not work: our database does not answer. Please try again in a minute.")
+        })
+    }
+
+    /// The same for a terminal, which words errors itself.
+    ///
+    /// # Errors
+    /// What the handler ended with.
+    pub async fn try_run(&self, request: CommandRequest) -> anyhow::Result<CommandReply> {
+        let CommandRequest { invoked, caller, channel } = request;
+        let (name, handler, arguments, needed) = match invoked {
+            Invoked::Command { path, given } => {
+                let found = self.find(&path).zip(self.handlers.get(&path));
+                let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command is not known any more.")) };
+                let needed = spec.right_with(given.iter().map(|(name, _)| name.as_str()));
+                self.check(needed, &caller, channel.as_ref())?;
+                (path, handler, Arguments::parse(spec, &given)?, needed)
+            }
+            Invoked::Button(id) => {
+                let prefix = id.split(':').next().unwrap_or_default();
+                let handler = self.buttons.get(prefix);
+                let Some(handler) = handler else { return Ok(CommandReply::refused("This button is not known any more.")) };
+                (id, handler, Arguments::default(), Right::Anybody)
+            }
+        };
+        self.check(needed, &caller, channel.as_ref())?;
+        let right = if self.check(Right::Operator, &caller, channel.as_ref()).is_ok() { Right::Operator } else { Right::Anybody };
+        handler.run(&CommandCall { name, arguments, caller, channel, right }).await
+    }
+
+    /// The one check of rights. Only the command line has no channel, and may do everything.
+    fn check(&self, needed: Right, caller: &Caller, channel: Option<&Channel>) -> Result<(), Refused> {
+        match (caller, channel) {
+            (Caller::CommandLine, _) => Ok(()),
+            (Caller::Person { .. }, Some(channel)) => (self.authorize)(needed, caller, channel),
+            (Caller::Person { .. }, None) => Err(Refused::new("this needs a channel")),
+        }
+    }
+}
+
+impl<T: Send + Sync + 'static> Group<'_, T> {
+    /// Adds a command to the group.
+    ///
+    /// # Panics
+    /// The group has one of this name.
+    pub fn command<F>(&mut self, spec: CommandSpec, run: F) -> &mut Self
+    where
+        F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
+    {
+        let Self { registry, name, service } = &mut *self;
+        registry.handle(format!("{name} {}", spec.name), Arc::new(Bound { service: service.clone(), run }));
+        let group = registry.commands.iter_mut().find(|command| command.name == *name).expect("the group was added before");
+        group.subcommands.push(spec);
+        self
+    }
+}
+
+/// A function with the service that it works on.
+struct Bound<T, F> {
+    service: Late<T>,
+    run: F,
+}
+
+#[async_trait]
+impl<T, F> CommandHandler for Bound<T, F>
+where
+    T: Send + Sync + 'static,
+    F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
+{
+    async fn run(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let service = self.service.get()?;
+        (self.run)(&service, call).await
+    }
+}
+
+#[async_trait]
+impl<T, F> Completer for Bound<T, F>
+where
+    T: Send + Sync + 'static,
+    F: for<'a> Fn(&'a T, &'a str) -> BoxFuture<'a, Vec<Suggestion>> + Send + Sync + 'static,
+{
+    async fn complete(&self, typed: &str) -> Vec<Suggestion> {
+        match self.service.get() {
+            Ok(service) => (self.run)(&service, typed).await,
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// A reason as a sentence.
+fn sentence(why: &str) -> String {
+    let mut chars = why.chars();
+    let capital: String = chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default();
+    if capital.ends_with(['.', '?', '!', '…', '`']) { capital } else { format!("{capital}.") }
+}
+
+#[cfg(test)]
+mod tests;

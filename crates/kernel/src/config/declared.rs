@@ -1,0 +1,138 @@
+use std::fmt::Write as _;
+
+use crate::config::KeyPath;
+
+/// A key that the code asked for.
+pub(super) struct DeclaredKey {
+    pub path: KeyPath,
+    pub variable: Option<String>,
+    /// Its default (or an example) as TOML.
+    pub shown: String,
+    pub allowed: String,
+    pub about: &'static str,
+    /// Its table is named by the operator, so what is shown is an example.
+    pub free: bool,
+    /// Its table is one of an array of tables.
+    pub numbered: bool,
+}
+
+impl DeclaredKey {
+    pub(super) fn name(&self) -> &str {
+        self.path.last().map_or("", String::as_str)
+    }
+
+    pub(super) fn section(&self) -> &[String] {
+        &self.path[..self.path.len() - 1]
+    }
+
+    /// The line above its keys: `[chat]`, `[[chat.channels]]`, or nothing at the top.
+    fn heading(&self) -> Option<String> {
+        let section = self.section();
+        match section {
+            [] => None,
+            [above @ .., _] if self.numbered => Some(format!("#[[{}]]", above.join("."))),
+            _ if self.free => Some(format!("#[{}]", section.iter().map(|name| quote_key(name)).collect::<Vec<_>>().join("."))),
+            _ => Some(format!("[{}]", section.join("."))),
+        }
+    }
+}
+
+/// A variable that is no key of the file.
+pub(super) struct DeclaredVariable {
+    pub name: String,
+    pub example: String,
+    pub about: &'static str,
+    pub secret: bool,
+}
+
+const FILE_HEAD: &str = "\
+# Settings of Teamroom. Nothing here is needed: every line that begins with #key shows the default (below a #[heading]: an
+# example). Take the # away to change it. A variable of the environment, or a line in .env, wins over this file.
+# Secrets do not belong here; .env.example says where each of them goes.
+";
+
+const ENV_HEAD: &str = "\
+# Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does it) and fill in what you have; nothing is needed
+# to begin. Take the # away to set a line. The environment of the process wins over .env. A value with spaces, $ or # stands in
+# single quotes. Each secret can also be kept in a file of its own: NAME_FILE=/path/of/the/file in place of NAME=secret.
+";
+
+const ENV_KEYS_HEAD: &str = "\
+# Every key of teamroom.toml can be set here too; a list has commas between its items. These lines show the defaults.
+";
+
+pub(super) fn render_file(keys: &[DeclaredKey]) -> String {
+    let mut text = String::from(FILE_HEAD);
+    let mut section: Option<&[String]> = None;
+    for key in keys {
+        push_line(&mut text, "");
+        if section.replace(key.section()) != Some(key.section())
+            && let Some(heading) = key.heading()
+        {
+            push_line(&mut text, &heading);
+        }
+        push_comment(&mut text, key.about);
+        push_comment(&mut text, &format!("Allowed: {}.", key.allowed));
+        push_line(&mut text, &format!("#{} = {}", quote_key(key.name()), key.shown));
+    }
+    text
+}
+
+pub(super) fn render_env(variables: &[DeclaredVariable], keys: &[DeclaredKey]) -> String {
+    let mut text = String::from(ENV_HEAD);
+    let mut about = "";
+    for variable in variables {
+        // Variables that say the same of themselves (one token for each persona) share a paragraph.
+        if variable.about != about {
+            about = variable.about;
+            push_line(&mut text, "");
+            push_comment(&mut text, about);
+        }
+        push_line(&mut text, &format!("#{}={}", variable.name, variable.example));
+    }
+    push_line(&mut text, "");
+    text.push_str(ENV_KEYS_HEAD);
+    for key in keys {
+        if let Some(variable) = &key.variable {
+            push_line(&mut text, "");
+            push_comment(&mut text, key.about);
+            push_line(&mut text, &format!("#{variable}={}", shell_value(&key.shown)));
+        }
+    }
+    text
+}
+
+/// A TOML value as a variable holds it.
+fn shell_value(shown: &str) -> String {
+    let bare: String = shown.chars().filter(|c| !matches!(c, '"' | '[' | ']')).collect();
+    if bare.contains([' ', '#', '$']) { format!("'{bare}'") } else { bare }
+}
+
+fn quote_key(key: &str) -> String {
+    let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if bare { key.to_owned() } else { format!("{key:?}") }
+}
+
+fn push_line(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// Wraps at 110 characters, so that the file reads well in a terminal.
+fn push_comment(text: &mut String, comment: &str) {
+    let mut width = 0;
+    for word in comment.split_whitespace() {
+        let length = word.chars().count();
+        let begins = width == 0 || width + 1 + length > 110;
+        let before = if width == 0 {
+            "# "
+        } else if begins {
+            "\n# "
+        } else {
+            " "
+        };
+        write!(text, "{before}{word}").expect("a String takes everything");
+        width = if begins { length + 2 } else { width + 1 + length };
+    }
+    text.push('\n');
+}

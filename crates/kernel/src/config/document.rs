@@ -1,0 +1,113 @@
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::config::error::ConfigError;
+use crate::config::setting::Given;
+use crate::config::{KeyPath, Sources};
+
+/// `teamroom.toml` laid flat: each value under the path of its key, with the line it stands on. The tables of an array are numbered from 1.
+#[derive(Default)]
+pub(super) struct Document {
+    pub name: String,
+    pub entries: BTreeMap<KeyPath, Entry>,
+    /// The line each table begins on; empty ones leave no entry.
+    pub tables: BTreeMap<KeyPath, usize>,
+}
+
+pub(super) struct Entry {
+    pub line: usize,
+    pub given: Given,
+}
+
+impl Document {
+    /// Reads what there is. A file that was named must be there; `teamroom.toml` need not.
+    pub(super) fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
+        let path = sources.file.clone().unwrap_or_else(|| sources.dir.join("teamroom.toml"));
+        let name = path.strip_prefix(&sources.dir).unwrap_or(&path).display().to_string();
+        match read_text(&path, sources.file.is_some()) {
+            Ok(text) => Self::parse(name, &text),
+            Err(problem) => {
+                let error = ConfigError { place: name.clone(), key: "file".into(), problem };
+                (Self { name, ..Self::default() }, vec![error])
+            }
+        }
+    }
+
+    /// Reads on behind an error of syntax, so that one run tells of all of them.
+    fn parse(name: String, text: &str) -> (Self, Vec<ConfigError>) {
+        let (table, syntax) = DeTable::parse_recoverable(text);
+        let mut document = Self { name, ..Self::default() };
+        let errors = syntax
+            .iter()
+            .map(|error| ConfigError {
+                place: document.place(line_at(text, error.span().map_or(0, |span| span.start))),
+                key: "syntax".into(),
+                problem: error.message().lines().collect::<Vec<_>>().join("; "),
+            })
+            .collect();
+        document.flatten(text, &mut Vec::new(), table.get_ref());
+        (document, errors)
+    }
+
+    /// `teamroom.toml:12`.
+    pub(super) fn place(&self, line: usize) -> String {
+        format!("{}:{line}", self.name)
+    }
+
+    fn flatten(&mut self, text: &str, path: &mut KeyPath, table: &DeTable<'_>) {
+        for (key, value) in table {
+            path.push(key.get_ref().to_string());
+            self.record(text, path, line_at(text, key.span().start), value);
+            path.pop();
+        }
+    }
+
+    fn record(&mut self, text: &str, path: &mut KeyPath, line: usize, value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                self.tables.insert(path.clone(), line);
+                self.flatten(text, path, table);
+            }
+            DeValue::Array(items) if !items.is_empty() && items.iter().all(|item| item.get_ref().is_table()) => {
+                for (number, item) in (1..).zip(items.iter()) {
+                    path.push(number.to_string());
+                    self.record(text, path, line_at(text, item.span().start), item);
+                    path.pop();
+                }
+            }
+            value => {
+                self.entries.insert(path.clone(), Entry { line, given: given(value) });
+            }
+        }
+    }
+}
+
+fn read_text(path: &Path, required: bool) -> Result<String, String> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => Ok(String::new()),
+        Err(error) => Err(format!("could not be read: {error}")),
+    }
+}
+
+/// Lines count from 1.
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+fn given(value: &DeValue<'_>) -> Given {
+    match value {
+        DeValue::String(text) => Given::Text(text.to_string()),
+        DeValue::Boolean(value) => Given::Boolean(*value),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or_else(|_| Given::Other(number.as_str().into()), Given::Integer)
+        }
+        DeValue::Float(number) => number.as_str().parse().map_or_else(|_| Given::Other(number.as_str().into()), Given::Float),
+        DeValue::Array(items) => Given::List(items.iter().map(|item| given(item.get_ref())).collect()),
+        DeValue::Datetime(time) => Given::Other(time.to_string()),
+        DeValue::Table(_) => Given::Other("a table".into()),
+    }
+}

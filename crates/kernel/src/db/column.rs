@@ -1,0 +1,86 @@
+//! How values of the domain stand in columns.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::de::value::{Error as WordError, StringDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+
+use crate::db::StoreError;
+
+/// A column that holds JSON. Text in both databases: PostgreSQL's JSONB refuses U+0000, which people and models do write.
+#[derive(Debug)]
+pub struct Document<T>(pub T);
+
+impl<T: DeserializeOwned> TryFrom<String> for Document<T> {
+    type Error = serde_json::Error;
+
+    fn try_from(text: String) -> serde_json::Result<Self> {
+        serde_json::from_str(&text).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned> Document<T> {
+    /// Reads a document that may be missing, which a row type cannot do by itself.
+    pub fn read(text: String) -> Result<T, StoreError> {
+        Self::try_from(text).map(|document| document.0).map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+}
+
+/// `value` as it goes into a JSON column.
+pub fn document<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("the domain's types have text for keys, so they are JSON")
+}
+
+/// A column that holds one of an enum's names, as serde writes them.
+#[derive(Debug)]
+pub struct Word<T>(pub T);
+
+impl<T: DeserializeOwned> TryFrom<String> for Word<T> {
+    type Error = WordError;
+
+    fn try_from(name: String) -> Result<Self, WordError> {
+        let name: StringDeserializer<WordError> = name.into_deserializer();
+        T::deserialize(name).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned> Word<T> {
+    /// Reads a name that may be missing, which a row type cannot do by itself.
+    pub fn read(name: String) -> Result<T, StoreError> {
+        Self::try_from(name).map(|word| word.0).map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+}
+
+/// Text from outside as it goes into a text column: PostgreSQL refuses U+0000, and what one store cannot keep neither keeps.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
+}
+
+/// A count as it goes into a column; the databases know no unsigned numbers.
+pub fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum State {
+        InProgress,
+    }
+
+    #[test]
+    fn a_word_reads_back_what_was_written_and_refuses_others() {
+        assert_eq!(Word::<State>::try_from("in_progress".to_owned()).unwrap().0, State::InProgress);
+        assert!(Word::<State>::try_from("asleep".to_owned()).is_err());
+    }
+
+    #[test]
+    fn text_loses_only_what_postgresql_refuses() {
+        assert_eq!(plain("a\0b\u{200B}c"), "ab\u{200B}c");
+        assert!(matches!(plain("abc"), Cow::Borrowed("abc")));
+    }
+}

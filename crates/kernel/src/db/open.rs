@@ -1,0 +1,146 @@
+//! Opening: lock, connect, bring the schema up to date.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use sqlx::migrate::{Migrate, MigrateError, Migrator};
+use sqlx::{PgPool, SqlitePool};
+
+use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+/// The table in which sqlx notes what was applied.
+const APPLIED: &str = "_sqlx_migrations";
+
+/// What a database is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// To serve: no other process may.
+    Serve,
+    /// To look, or to do something small beside a process that serves.
+    Share,
+}
+
+pub(super) struct Opened {
+    pub db: Db,
+    pub leadership: Option<Leadership>,
+    pub place: String,
+}
+
+/// Opens the database at `url`. Whoever is to serve has the lock, creates it and brings its schema up to date. Who shares it takes the lock only
+/// where the schema is to be brought up to date, or a team that starts at that moment would take it for another one.
+pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<Opened> {
+    let who = format!("process {} since {}", std::process::id(), now.to_rfc3339_opts(SecondsFormat::Secs, true));
+    if url.starts_with("sqlite:") {
+        let address = sqlite::Address::parse(url)?;
+        address.create()?;
+        match purpose {
+            Use::Serve => serve_sqlite(&address, &who).await,
+            Use::Share => share_sqlite(&address, &who).await,
+        }
+    } else if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        let address = postgres::Address::parse(url)?;
+        let place = address.place();
+        match purpose {
+            Use::Serve => serve_postgres(address, who).await,
+            Use::Share => share_postgres(address, &who).await,
+        }
+        .map_err(|error| unreachable(error, &place))
+    } else {
+        Err(StoreError::Address("must begin with sqlite: or postgres://".into()))
+    }
+}
+
+async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
+    let place = address.place();
+    let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
+    let (writer, reader, file) = address.connect().await?;
+    migrate_sqlite(address, &writer).await?;
+    // SQLite opens a file that it may not write without a word, so a write that changes nothing is tried.
+    let trial = sqlx::query("DELETE FROM notices WHERE key IS NULL").execute(&writer).await;
+    trial.map_err(|error| address.explain(error))?;
+    Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: Some(Leadership::File(lock)), place })
+}
+
+async fn share_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
+    let place = address.place();
+    let (writer, reader, file) = address.connect().await?;
+    let known = check_schema(&mut *writer.acquire().await?, &SQLITE, &place).await;
+    if let Err(older @ StoreError::OlderSchema { .. }) = known {
+        let _lock = address.lock(who)?.map_err(|_| older)?;
+        migrate_sqlite(address, &writer).await?;
+    } else {
+        known?;
+    }
+    Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: None, place })
+}
+
+async fn migrate_sqlite(address: &sqlite::Address, writer: &SqlitePool) -> Result<()> {
+    SQLITE.run(writer).await.map_err(|error| address.explain(explain_migration(error, &SQLITE, &address.place())))
+}
+
+async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opened> {
+    let place = address.place();
+    let session = address.lock(&who).await?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
+    let pool = address.connect().await?;
+    migrate_postgres(&pool, &place).await?;
+    Ok(Opened { db: Pools::Postgres(pool).into(), leadership: Some(Leadership::watch(address, who, session)), place })
+}
+
+async fn share_postgres(address: postgres::Address, who: &str) -> Result<Opened> {
+    let place = address.place();
+    let pool = address.connect().await?;
+    let known = check_schema(&mut *pool.acquire().await?, &POSTGRES, &place).await;
+    if let Err(older @ StoreError::OlderSchema { .. }) = known {
+        let session = address.lock(who).await?.map_err(|_| older)?;
+        let migrated = migrate_postgres(&pool, &place).await;
+        postgres::unlock(session).await;
+        migrated?;
+    } else {
+        known?;
+    }
+    Ok(Opened { db: Pools::Postgres(pool).into(), leadership: None, place })
+}
+
+async fn migrate_postgres(pool: &PgPool, place: &str) -> Result<()> {
+    POSTGRES.run(pool).await.map_err(|error| explain_migration(error, &POSTGRES, place))
+}
+
+/// At the start a server that does not answer is more likely a wrong address than a pause.
+fn unreachable(error: StoreError, place: &str) -> StoreError {
+    match error {
+        StoreError::Unavailable(reason) => {
+            StoreError::Unavailable(format!("{place} does not answer ({reason}); check that PostgreSQL runs there, or mend DATABASE_URL"))
+        }
+        other => other,
+    }
+}
+
+/// The newest schema that this program knows.
+fn known(migrator: &Migrator) -> i64 {
+    migrator.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
+/// Makes sure that the schema is the one this program knows, without touching it.
+async fn check_schema<C: Migrate>(connection: &mut C, migrator: &Migrator, place: &str) -> Result<()> {
+    let applied = match connection.list_applied_migrations(APPLIED).await.map_err(|error| explain_migration(error, migrator, place)) {
+        Ok(applied) => applied,
+        // There is no such table: nothing was ever applied.
+        Err(StoreError::Other(_)) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let found = applied.iter().map(|migration| migration.version).max().unwrap_or_default();
+    match found.cmp(&known(migrator)) {
+        std::cmp::Ordering::Less => Err(StoreError::OlderSchema { place: place.to_owned() }),
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(StoreError::NewerSchema { place: place.to_owned(), found, known: known(migrator) }),
+    }
+}
+
+fn explain_migration(error: MigrateError, migrator: &Migrator, place: &str) -> StoreError {
+    match error {
+        MigrateError::VersionMissing(found) => StoreError::NewerSchema { place: place.to_owned(), found, known: known(migrator) },
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+        other => StoreError::Other(format!("the schema of {place} could not be brought up to date: {other}")),
+    }
+}

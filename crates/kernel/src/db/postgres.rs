@@ -1,0 +1,98 @@
+//! PostgreSQL: how the server is reached, and the session lock that keeps a second process off the database.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{Connection, PgConnection, PgPool};
+
+use crate::db::{Result, StoreError, bounded};
+
+/// Talk is sequential per channel, and a statement takes under a millisecond: more connections would only cost memory, there and here.
+const CONNECTIONS: u32 = 6;
+
+/// The key of the session lock: "teamroom" in ASCII. Advisory locks are per database.
+const LEADER: i64 = i64::from_be_bytes(*b"teamroom");
+
+/// How long a connection may rest before it is tried out at its next use: a server that was restarted shows then, and a busy
+/// connection is not asked before each statement.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+/// A database address of PostgreSQL, understood.
+#[derive(Clone)]
+pub struct Address(PgConnectOptions);
+
+impl Address {
+    /// Reads `postgres://user:password@host:port/database`.
+    pub fn parse(url: &str) -> Result<Self> {
+        let options = PgConnectOptions::from_str(url).map_err(|_| {
+            // The parser's message may hold the password.
+            StoreError::Address("cannot be read; write postgres://user:password@host:port/database".into())
+        })?;
+        // The server gives up on what we have given up on. Nothing of ours thinks inside a transaction: one that stands still is of a machine that
+        // sleeps, and must not hold up the others until their own statements are given up.
+        Ok(Self(options.options([("statement_timeout", "10s"), ("idle_in_transaction_session_timeout", "5s")])))
+    }
+
+    /// Host and database, for people; never the password.
+    pub fn place(&self) -> String {
+        let host = self.0.get_socket().map_or_else(|| self.0.get_host().to_owned(), |socket| socket.display().to_string());
+        format!("{} on {host}", self.0.get_database().unwrap_or(self.0.get_username()))
+    }
+
+    pub async fn connect(&self) -> Result<PgPool> {
+        let pool = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(Duration::from_secs(5))
+            .test_before_acquire(false)
+            .before_acquire(|connection, resting| {
+                Box::pin(async move {
+                    if resting.idle_for > TRUSTED {
+                        bounded(connection.ping()).await?;
+                    }
+                    Ok(true)
+                })
+            })
+            .connect_with(self.0.clone())
+            .await?;
+        Ok(pool)
+    }
+
+    /// Takes the lock in a session of its own, as whose name the server shows `who`. The inner error says who has it.
+    pub async fn lock(&self, who: &str) -> Result<Result<PgConnection, String>> {
+        let options = self.0.clone().application_name(&format!("teamroom {who}"));
+        let mut session = bounded(PgConnection::connect_with(&options)).await?;
+        let locked = bounded(sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LEADER).fetch_one(&mut session)).await?;
+        if locked { Ok(Ok(session)) } else { Ok(Err(find_holder(&mut session).await?)) }
+    }
+}
+
+/// Gives the lock back. The session's end would do so too, but some time after we have hung up.
+pub(super) async fn unlock(mut session: PgConnection) {
+    let unlocked = bounded(sqlx::query("SELECT pg_advisory_unlock($1)").bind(LEADER).execute(&mut session)).await;
+    if let Err(error) = unlocked {
+        tracing::debug!(%error, "the database lock ends with its session");
+    }
+}
+
+async fn find_holder(session: &mut PgConnection) -> Result<String> {
+    let holder: Option<(String, Option<String>)> = bounded(
+        sqlx::query_as(
+            "SELECT holder.application_name, host(holder.client_addr) FROM pg_locks lock
+             JOIN pg_stat_activity holder ON holder.pid = lock.pid
+             WHERE lock.locktype = 'advisory' AND lock.granted AND lock.objsubid = 1
+               AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+               AND ((lock.classid::bigint << 32) | lock.objid::bigint) = $1",
+        )
+        .bind(LEADER)
+        .fetch_optional(session),
+    )
+    .await?;
+    Ok(match holder {
+        Some((name, host)) => {
+            let name = name.strip_prefix("teamroom ").unwrap_or(&name);
+            host.map_or_else(|| name.to_owned(), |host| format!("{name}, on {host}"))
+        }
+        None => "another process".into(),
+    })
+}

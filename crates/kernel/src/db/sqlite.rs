@@ -1,0 +1,210 @@
+//! SQLite: how its file is opened, locked against a second process, and watched while it is in use.
+
+use std::fs::{File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection as _, Sqlite, SqliteConnection, SqlitePool};
+
+use crate::db::{Result, StoreError};
+
+/// Reads are short and few at a time; each connection costs a thread and a page cache.
+const READERS: u32 = 2;
+
+/// How long a write waits for a program outside of ours that holds the lock, such as a backup or the sqlite3 shell.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// The database file as it was opened.
+#[derive(Clone)]
+pub struct DatabaseFile {
+    path: Arc<Path>,
+    identity: FileIdentity,
+}
+
+/// Device and inode; nothing where the system has no such thing.
+type FileIdentity = Option<(u64, u64)>;
+
+impl DatabaseFile {
+    fn opened(path: &Path) -> Self {
+        Self { path: path.into(), identity: identity(path) }
+    }
+
+    /// Makes sure that the file still stands where it was. SQLite does not notice when it is deleted or another takes its
+    /// place: it goes on writing into a file that nobody will ever find again.
+    pub fn check(&self) -> Result<()> {
+        if identity(&self.path) == self.identity { Ok(()) } else { Err(StoreError::Replaced(self.path.to_path_buf())) }
+    }
+}
+
+#[cfg(unix)]
+fn identity(path: &Path) -> FileIdentity {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_path: &Path) -> FileIdentity {
+    None
+}
+
+/// A database address of SQLite, understood.
+pub(super) struct Address {
+    options: SqliteConnectOptions,
+    path: PathBuf,
+}
+
+impl Address {
+    /// Reads `sqlite:path` or `sqlite://path?mode=…`.
+    pub(super) fn parse(url: &str) -> Result<Self> {
+        if url.contains(":memory:") || url.contains("mode=memory") {
+            return Err(StoreError::Address("names a database in memory, which would forget everything; name a file".into()));
+        }
+        let options = SqliteConnectOptions::from_str(url).map_err(|error| StoreError::Address(format!("cannot be read: {error}")))?;
+        let path = options.get_filename().to_path_buf();
+        if path.as_os_str().is_empty() {
+            return Err(StoreError::Address("names no file; write sqlite:path/to/teamroom.db".into()));
+        }
+        let options = options
+            .create_if_missing(false)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .busy_timeout(BUSY)
+            .foreign_keys(true)
+            // In KiB, for each connection; the default is 2 MB. The hot pages of a year's talk fit.
+            .pragma("cache_size", "-1000")
+            // In pages of 4 KiB; the default is 1000. Moving the log into the database waits for the disk, and writers wait for it.
+            .pragma("wal_autocheckpoint", "4000")
+            // The log is cut back to this many bytes after a burst.
+            .pragma("journal_size_limit", "16777216");
+        Ok(Self { options, path })
+    }
+
+    /// The file's name, for people.
+    pub(super) fn place(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Creates the file and its directory where they are missing. SQLite is never told to: it would also do so later, behind
+    /// our back, when a file in use was deleted.
+    pub(super) fn create(&self) -> Result<()> {
+        let refused = |error: std::io::Error| self.not_writable(&error.to_string());
+        if let Some(directory) = self.path.parent() {
+            std::fs::create_dir_all(directory).map_err(refused)?;
+        }
+        match File::create_new(&self.path) {
+            Ok(_) => Ok(()),
+            // Not even opened when it is there: closing it again would drop the locks that this process holds on it.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(refused(error)),
+        }
+    }
+
+    /// Opens the writer and the readers.
+    pub(super) async fn connect(&self) -> Result<(SqlitePool, SqlitePool, DatabaseFile)> {
+        let file = DatabaseFile::opened(&self.path);
+        let writer = pool(1).connect_with(self.options.clone()).await.map_err(|error| self.explain(error))?;
+        refuse_old(&writer).await?;
+        let reader = pool(READERS).connect_lazy_with(self.options.clone().read_only(true));
+        Ok((writer, reader, file))
+    }
+
+    /// Takes the lock that keeps a second process off the file. It lies beside the database, because SQLite's own locks come
+    /// and go with every transaction. The system releases it when the process ends, however it ends.
+    ///
+    /// The inner error says who has it.
+    pub(super) fn lock(&self, who: &str) -> Result<Result<File, String>> {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".lock");
+        let refused = |error: std::io::Error| self.not_writable(&error.to_string());
+        let mut file = File::options().create(true).read(true).write(true).truncate(false).open(path).map_err(refused)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0).and_then(|()| file.write_all(who.as_bytes())).map_err(refused)?;
+                Ok(Ok(file))
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                // Only for the message; some systems do not let a locked file be read.
+                let _ = file.read_to_string(&mut holder);
+                Ok(Err(if holder.is_empty() { "another process".into() } else { holder }))
+            }
+            Err(TryLockError::Error(error)) => Err(refused(error)),
+        }
+    }
+
+    /// Puts the file's name into an error that lacks it.
+    pub(super) fn explain(&self, error: impl Into<StoreError>) -> StoreError {
+        match error.into() {
+            StoreError::NotWritable { reason, .. } => self.not_writable(&reason),
+            StoreError::Corrupt(reason) => StoreError::Corrupt(format!("{}: {reason}", self.place())),
+            other => other,
+        }
+    }
+
+    fn not_writable(&self, reason: &str) -> StoreError {
+        StoreError::NotWritable { place: self.place(), reason: reason.to_owned() }
+    }
+}
+
+/// Connections are kept for good: opening one anew costs more than it holds.
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .max_lifetime(None)
+        .idle_timeout(None)
+        // There is no line to a file that could have broken down.
+        .test_before_acquire(false)
+        .before_acquire(|connection, _| Box::pin(is_free(connection)))
+        .acquire_timeout(Duration::from_secs(30))
+}
+
+/// Where writing fails, SQLite ends the transaction by itself. The library counts on for ever then, and every later one would be refused: such a
+/// connection is given up for a new one.
+async fn is_free(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
+    if connection.is_in_transaction() {
+        // What was dropped a moment ago is rolled back first.
+        connection.ping().await?;
+    }
+    Ok(!connection.is_in_transaction())
+}
+
+/// Refuses the versions in which two connections that write or checkpoint at the same moment can damage the file
+/// (3.7.0 to 3.51.2, see "WAL-reset bug" on <https://sqlite.org/wal.html>).
+async fn refuse_old(pool: &SqlitePool) -> Result<()> {
+    let found: String = sqlx::query_scalar::<Sqlite, _>("SELECT sqlite_version()").fetch_one(pool).await?;
+    let version: Vec<u32> = found.split('.').filter_map(|part| part.parse().ok()).collect();
+    if version.as_slice() < [3, 51, 3].as_slice() { Err(StoreError::OldSqlite { found }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn begin(pool: &SqlitePool) -> sqlx::Transaction<'static, Sqlite> {
+        pool.begin_with("BEGIN IMMEDIATE").await.expect("a transaction")
+    }
+
+    #[tokio::test]
+    async fn a_transaction_that_sqlite_ended_by_itself_keeps_nobody_from_the_next() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let options = SqliteConnectOptions::new().filename(directory.path().join("a.db")).create_if_missing(true);
+        let pool = pool(1).connect_with(options).await.expect("it opens");
+        sqlx::query("CREATE TEMP TABLE own (a)").execute(&pool).await.expect("a table of this connection");
+        let connection_is_the_same = async || sqlx::query("SELECT a FROM own").execute(&pool).await.is_ok();
+
+        drop(begin(&pool).await);
+        begin(&pool).await.commit().await.expect("it commits");
+        assert!(connection_is_the_same().await, "one that was dropped is rolled back, and the connection kept");
+
+        let mut ended = begin(&pool).await;
+        // As a full disk does.
+        sqlx::query("ROLLBACK").execute(&mut *ended).await.expect("it ends");
+        ended.commit().await.expect_err("there is nothing to commit");
+        begin(&pool).await.commit().await.expect("it commits");
+        assert!(!connection_is_the_same().await);
+    }
+}

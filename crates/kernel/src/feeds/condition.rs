@@ -1,0 +1,101 @@
+//! Conditions on the values of feeds, as operators write them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::figure;
+
+/// A term that cannot be read, and what can.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is not understood; give {allowed}")]
+pub struct UnknownTerm {
+    pub given: String,
+    pub allowed: &'static str,
+}
+
+impl UnknownTerm {
+    pub fn new(given: &str, allowed: &'static str) -> Self {
+        Self { given: given.chars().take(60).collect(), allowed }
+    }
+}
+
+/// How the value is held against the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Comparison {
+    #[serde(rename = ">")]
+    Above,
+    #[serde(rename = ">=")]
+    AtLeast,
+    #[serde(rename = "<")]
+    Below,
+    #[serde(rename = "<=")]
+    AtMost,
+    #[serde(rename = "==")]
+    Equals,
+}
+
+/// How code will settle a call; absolute, fixed when the call was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettlingRule {
+    pub feed: String,
+    pub value: String,
+    pub unit: String,
+    pub comparison: Comparison,
+    pub threshold: f64,
+}
+
+/// Two values are equal when they differ by no more than this share: feeds give decimal fractions that binary ones only come near.
+const SAME: f64 = 1e-9;
+
+impl Comparison {
+    /// What an error names.
+    pub const ALLOWED: &str = ">, >=, <, <= or ==";
+
+    pub fn parse(text: &str) -> Result<Self, UnknownTerm> {
+        match text.trim() {
+            ">" => Ok(Self::Above),
+            ">=" | "≥" => Ok(Self::AtLeast),
+            "<" => Ok(Self::Below),
+            "<=" | "≤" => Ok(Self::AtMost),
+            "==" | "=" => Ok(Self::Equals),
+            _ => Err(UnknownTerm::new(text, Self::ALLOWED)),
+        }
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::AtLeast => ">=",
+            Self::Below => "<",
+            Self::AtMost => "<=",
+            Self::Equals => "==",
+        }
+    }
+
+    fn holds(self, value: f64, threshold: f64) -> bool {
+        let same = (value - threshold).abs() <= SAME * threshold.abs().max(1.0);
+        match self {
+            Self::Above => value > threshold && !same,
+            Self::AtLeast => value > threshold || same,
+            Self::Below => value < threshold && !same,
+            Self::AtMost => value < threshold || same,
+            Self::Equals => same,
+        }
+    }
+}
+
+impl SettlingRule {
+    /// Whether the answer to the question is yes at this value.
+    pub fn holds(&self, value: f64) -> bool {
+        self.comparison.holds(value, self.threshold)
+    }
+
+    /// `repository commits >= 512`, `checkout p95 <= 400 ms`.
+    pub fn describe(&self) -> String {
+        format!("{} {} {} {}", self.feed, self.value, self.comparison.as_str(), self.with_unit(self.threshold))
+    }
+
+    /// A value of this rule's feed as people read it.
+    pub fn with_unit(&self, value: f64) -> String {
+        figure::amount(value, &self.value, &self.unit)
+    }
+}

@@ -1,0 +1,70 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::feeds::kinds::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+
+/// Where the team's own doings are counted.
+#[async_trait]
+pub trait ActivitySource: Send + Sync {
+    /// One line for each thing that was done by somebody or somewhere between the two instants.
+    async fn list_activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>>;
+}
+
+/// How often something was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActivityLine {
+    /// What was done, in the plural. `messages` and `answers` are gauges of the feed; others are only told.
+    pub what: String,
+    /// By whom or where, as people know it: `Vince`, `#general`.
+    pub whose: String,
+    pub count: u64,
+    /// When it was last done.
+    pub last_at: Option<DateTime<Utc>>,
+}
+
+/// What the team itself did: answers, asks, what the guard blocked.
+struct Activity {
+    source: Arc<dyn ActivitySource>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "all kinds are built alike, and most can be declared wrongly")]
+pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
+    Ok(Box::new(Activity { source: sources.activity.clone() }))
+}
+
+#[async_trait]
+impl Source for Activity {
+    async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
+        let today = self.list(asked.today(), asked.now).await?;
+        let sum = |what: &str| today.iter().filter(|line| line.what == what).map(|line| line.count).sum();
+        let values = vec![Value::count("messages today", sum("messages")), Value::count("answers today", sum("answers"))];
+        let mut lines = self.list(asked.since, asked.until).await?;
+        lines.retain(|line| line.count > 0);
+        lines.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| b.count.cmp(&a.count)));
+        let total = lines.len();
+        let items = lines.into_iter().take(asked.limit).map(item_of).collect();
+        Ok(Reading { source: "the team's own activity".into(), as_of: asked.now, values, items, total, note: None })
+    }
+}
+
+impl Activity {
+    async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ActivityLine>, FeedError> {
+        let lines = self.source.list_activity(since, until).await;
+        lines.map_err(|error| FeedError::Failed(format!("the team's activity could not be read: {error:#}")))
+    }
+}
+
+fn item_of(line: ActivityLine) -> FeedItem {
+    FeedItem {
+        at: line.last_at,
+        what: "activity".into(),
+        text: format!("{}: {} {}", line.whose, line.count, line.what),
+        by: Some(line.whose),
+        reference: "activity".into(),
+        values: vec![Value::count("count", line.count)],
+    }
+}

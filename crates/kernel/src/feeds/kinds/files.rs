@@ -1,0 +1,153 @@
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::feeds::kinds::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::{Document, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+
+/// A file beyond this is left out. The same as for attachments (CHAT-26).
+const MAX_FILE: u64 = 1024 * 1024;
+/// All files together: what is searched in about 0.2 s, which a reader does not feel.
+const MAX_TOTAL: u64 = 4 * 1024 * 1024;
+const MAX_FILES: usize = 500;
+const MAX_DEPTH: usize = 6;
+
+/// A folder of text files: what changed in it, and the texts themselves.
+///
+/// Links are not followed, so nothing outside the folder can be read through it; names that begin with a dot are passed over, so
+/// that a `.env` is no knowledge.
+struct Files {
+    /// As declared, for people.
+    shown: String,
+    root: PathBuf,
+}
+
+pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
+    let root = settings.folder("path", &sources.work)?.unwrap_or_else(|| sources.work.join("knowledge"));
+    let shown = root.strip_prefix(&sources.work).unwrap_or(&root).display().to_string();
+    Ok(Box::new(Files { shown, root }))
+}
+
+#[async_trait]
+impl Source for Files {
+    async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
+        let folder = self.load().await?;
+        let range = asked.since..=asked.until;
+        let mut items: Vec<_> =
+            folder.documents.iter().filter(|file| file.changed_at.is_some_and(|at| range.contains(&at))).map(item_of).collect();
+        items.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.reference.cmp(&b.reference)));
+        let total = items.len();
+        items.truncate(asked.limit);
+        let values = vec![Value::count("files", folder.documents.len() as u64)];
+        let note = folder.note(&self.shown);
+        Ok(Reading { source: format!("folder {}", self.shown), as_of: asked.now, values, items, total, note })
+    }
+
+    async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
+        Ok(self.load().await?.documents)
+    }
+}
+
+impl Files {
+    async fn load(&self) -> Result<Folder, FeedError> {
+        let root = self.root.clone();
+        let folder = tokio::task::spawn_blocking(move || Folder::load(&root)).await;
+        folder
+            .map_err(|error| FeedError::Failed(error.to_string()))?
+            .map_err(|error| FeedError::Failed(format!("the folder {} could not be read: {error}", self.shown)))
+    }
+}
+
+fn item_of(file: &Document) -> FeedItem {
+    let lines = file.text.lines().count();
+    #[expect(clippy::cast_precision_loss, reason = "for showing")]
+    let number = lines as f64;
+    FeedItem {
+        at: file.changed_at,
+        what: "changed file".into(),
+        by: None,
+        text: format!("{} ({lines} lines)", file.name),
+        reference: file.name.clone(),
+        values: vec![Value::new("lines", number, "lines")],
+    }
+}
+
+/// What a folder holds, and what of it was left out.
+#[derive(Debug, Default)]
+struct Folder {
+    exists: bool,
+    documents: Vec<Document>,
+    left_out: usize,
+    bytes: u64,
+}
+
+impl Folder {
+    fn load(root: &Path) -> io::Result<Self> {
+        let mut folder = Self::default();
+        if root.try_exists()? {
+            folder.exists = true;
+            folder.walk(root, "", 0)?;
+        }
+        Ok(folder)
+    }
+
+    fn note(&self, shown: &str) -> Option<String> {
+        if !self.exists {
+            Some(format!("there is no folder {shown} yet"))
+        } else if self.left_out > 0 {
+            Some(format!("{} files left out: too large, too many, or no text", self.left_out))
+        } else if self.documents.is_empty() {
+            Some(format!("the folder {shown} is empty"))
+        } else {
+            None
+        }
+    }
+
+    fn walk(&mut self, directory: &Path, prefix: &str, depth: usize) -> io::Result<()> {
+        let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // The entry's own type: a link is neither a file nor a folder here.
+            let kind = entry.file_type()?;
+            if name.starts_with('.') || kind.is_symlink() {
+                continue;
+            }
+            let shown = format!("{prefix}{name}");
+            if kind.is_dir() && depth < MAX_DEPTH {
+                self.walk(&entry.path(), &format!("{shown}/"), depth + 1)?;
+            } else if kind.is_file() {
+                self.take(&entry, shown);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, entry: &fs::DirEntry, name: String) {
+        let document = (self.documents.len() < MAX_FILES).then(|| read_text(&entry.path())).flatten();
+        match document {
+            Some((text, changed_at)) if self.bytes + text.len() as u64 <= MAX_TOTAL => {
+                self.bytes += text.len() as u64;
+                self.documents.push(Document { name, text, changed_at });
+            }
+            _ => self.left_out += 1,
+        }
+    }
+}
+
+/// The text of a file; nothing where it is too large, unreadable or no text.
+fn read_text(path: &Path) -> Option<(String, Option<DateTime<Utc>>)> {
+    let file = fs::File::open(path).ok()?;
+    let changed_at = file.metadata().ok()?.modified().ok().map(DateTime::from);
+    let mut bytes = Vec::new();
+    // One byte more than allowed shows that it is too large, whatever the size was when it was listed.
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() as u64 > MAX_FILE || bytes.contains(&0) {
+        return None;
+    }
+    String::from_utf8(bytes).ok().map(|text| (text, changed_at))
+}

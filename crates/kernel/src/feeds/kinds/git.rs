@@ -1,0 +1,224 @@
+use std::io;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use tokio::process::Command;
+
+use crate::feeds::kinds::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+
+/// Between commits and between fields of one: characters that neither subjects nor names hold in practice. The subject comes last,
+/// so that one which does hold them stays in one piece.
+const RECORD: char = '\x1e';
+const FIELD: char = '\x1f';
+
+/// The size of a commit is told for the newest ones only: git reads every version of every file for it, which is nearly all the work of
+/// a reading.
+const SIZED: usize = 50;
+
+/// Commits are counted up to here, which takes git about a second; beyond it their number is no gauge.
+const MOST_COUNTED: u64 = 100_000;
+
+/// A repository: its commits, tags and branches. Only metadata is read, never contents, and nothing is fetched.
+struct Git {
+    directory: PathBuf,
+}
+
+pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
+    let directory = settings.folder("path", &sources.work)?.unwrap_or_else(|| sources.work.clone());
+    Ok(Box::new(Git { directory }))
+}
+
+#[async_trait]
+impl Source for Git {
+    async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
+        let top = match self.git(&["rev-parse", "--show-toplevel"]).await {
+            Ok(top) => PathBuf::from(top.trim()),
+            Err(GitError::Refused(reason)) if reason.contains("not a git repository") => {
+                return Ok(empty(asked, Vec::new(), format!("{} is no git repository", self.directory.display())));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let repository = top.file_name().unwrap_or(top.as_os_str()).to_string_lossy();
+        let most = format!("--max-count={}", MOST_COUNTED + 1);
+        let Ok(count) = self.git(&["rev-list", "--count", &most, "HEAD"]).await else {
+            return Ok(empty(asked, gauges(Some(0), &[]), format!("the git repository {repository} has no commits yet")));
+        };
+        let (commits, refs) = tokio::try_join!(self.list_commits(asked), self.list_refs())?;
+        let (mut items, total) = commits;
+        let moved: Vec<_> = refs.iter().filter(|r| !r.current && (asked.since..=asked.until).contains(&r.at)).map(Ref::item).collect();
+        let total = total + moved.len();
+        items.extend(moved);
+        items.sort_by_key(|item| std::cmp::Reverse(item.at));
+        items.truncate(asked.limit);
+        let counted = Some(parse_count(&count)?).filter(|count| *count <= MOST_COUNTED);
+        let (values, note) = (gauges(counted, &refs), Some(describe_refs(&refs)));
+        Ok(Reading { source: format!("git repository {repository}"), as_of: asked.now, values, items, total, note })
+    }
+}
+
+fn empty(asked: &FeedQuery, values: Vec<Value>, note: String) -> Reading {
+    Reading { source: "git".into(), as_of: asked.now, values, items: Vec::new(), total: 0, note: Some(note) }
+}
+
+fn gauges(commits: Option<u64>, refs: &[Ref]) -> Vec<Value> {
+    let commits = commits.map(|count| Value::count("commits", count));
+    let refs = [("branches", "branch"), ("tags", "tag")].map(|(name, what)| Value::count(name, count_refs(refs, what)));
+    commits.into_iter().chain(refs).collect()
+}
+
+fn parse_count(count: &str) -> Result<u64, FeedError> {
+    count.trim().parse().map_err(|_| FeedError::Failed("git counted no number".into()))
+}
+
+impl Git {
+    /// The newest commits of the range, and how many there are in all.
+    async fn list_commits(&self, asked: &FeedQuery) -> Result<(Vec<FeedItem>, usize), FeedError> {
+        let since = format!("--max-age={}", asked.since.timestamp());
+        let until = format!("--min-age={}", asked.until.timestamp());
+        let (limit, newest) = (format!("--max-count={}", asked.limit), format!("--max-count={}", asked.limit.min(SIZED)));
+        let log = ["log", "--no-show-signature", COMMIT_FORMAT, &since, &until, &limit, "HEAD"];
+        let fixed = ["log", "--no-show-signature", SIZE_FORMAT, "--numstat", "--no-ext-diff", "--no-textconv"];
+        let sizes = [&fixed[..], &[&since, &until, &newest, "HEAD"]].concat();
+        let (log, sizes) = tokio::try_join!(self.git(&log), self.git(&sizes))?;
+        let mut commits: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).collect();
+        for (hash, size) in sizes.split(RECORD).skip(1).map(parse_size) {
+            if let Some(commit) = commits.iter_mut().find(|commit| commit.reference == hash) {
+                commit.values = size;
+            }
+        }
+        if commits.len() < asked.limit {
+            let total = commits.len();
+            return Ok((commits, total));
+        }
+        let count = self.git(&["rev-list", "--count", &since, &until, "HEAD"]).await?;
+        Ok((commits, usize::try_from(parse_count(&count)?).unwrap_or(usize::MAX)))
+    }
+
+    async fn list_refs(&self) -> Result<Vec<Ref>, FeedError> {
+        Ok(parse_refs(&self.git(&["for-each-ref", REF_FORMAT, "refs/heads", "refs/tags"]).await?))
+    }
+
+    /// Runs git with fixed arguments, without a shell, and without the environment of this process, which holds tokens and may hold
+    /// `GIT_DIR`. A reader that gives up (a time-out) takes the child with it.
+    async fn git(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let mut command = Command::new("git");
+        command.env_clear().envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0")]);
+        // A partial clone would fetch what it lacks.
+        command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
+        // Where git lies, and the owner's `safe.directory`. No setting of ours, hence not part of the configuration.
+        for kept in ["PATH", "HOME"] {
+            command.envs(std::env::var_os(kept).map(|value| (kept, value)));
+        }
+        command.arg("-C").arg(&self.directory).arg("--no-pager").args(arguments);
+        let output = command.stdin(Stdio::null()).kill_on_drop(true).output().await?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            let reason = String::from_utf8_lossy(&output.stderr);
+            Err(GitError::Refused(reason.lines().next().unwrap_or("git failed without a word").to_owned()))
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum GitError {
+    #[error("git could not be run ({0}); is it installed?")]
+    NotRun(#[from] io::Error),
+    #[error("git said: {0}")]
+    Refused(String),
+}
+
+impl From<GitError> for FeedError {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+const COMMIT_FORMAT: &str = "--format=%x1e%h%x1f%ct%x1f%an%x1f%s";
+const SIZE_FORMAT: &str = "--format=%x1e%h";
+
+fn parse_commit(record: &str) -> Option<FeedItem> {
+    let mut fields = record.trim_end_matches('\n').splitn(4, FIELD);
+    let (hash, at, author, subject) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    Some(FeedItem {
+        at: DateTime::from_timestamp(at.parse().ok()?, 0),
+        what: "commit".into(),
+        by: Some(author.to_owned()),
+        text: subject.to_owned(),
+        reference: hash.to_owned(),
+        values: Vec::new(),
+    })
+}
+
+/// The commit on the first line, then a line per file with the lines added and removed (`-` for a binary file).
+fn parse_size(record: &str) -> (&str, Vec<Value>) {
+    let (hash, files) = record.split_once('\n').unwrap_or((record, ""));
+    let (mut touched, mut added, mut removed) = (0.0, 0.0, 0.0);
+    for mut columns in files.lines().filter(|line| !line.is_empty()).map(|line| line.split('\t')) {
+        touched += 1.0;
+        added += lines_of(columns.next());
+        removed += lines_of(columns.next());
+    }
+    (hash, vec![Value::new("files", touched, "files"), Value::new("added", added, "lines"), Value::new("removed", removed, "lines")])
+}
+
+fn lines_of(column: Option<&str>) -> f64 {
+    column.and_then(|number| number.parse().ok()).unwrap_or(0.0)
+}
+
+const REF_FORMAT: &str = "--format=%(refname)%1f%(objectname:short)%1f%(creatordate:unix)%1f%(HEAD)%1f%(subject)";
+
+/// A tag or a branch.
+#[derive(Debug, PartialEq)]
+struct Ref {
+    what: &'static str,
+    name: String,
+    hash: String,
+    at: DateTime<Utc>,
+    /// The branch that is checked out; its commits are listed one by one.
+    current: bool,
+    subject: String,
+}
+
+impl Ref {
+    fn item(&self) -> FeedItem {
+        let text = if self.subject.is_empty() { self.name.clone() } else { format!("{}: {}", self.name, self.subject) };
+        FeedItem { at: Some(self.at), what: self.what.into(), by: None, text, reference: self.hash.clone(), values: Vec::new() }
+    }
+}
+
+fn parse_refs(listing: &str) -> Vec<Ref> {
+    listing.lines().filter_map(parse_ref).collect()
+}
+
+fn parse_ref(line: &str) -> Option<Ref> {
+    let mut fields = line.splitn(5, FIELD);
+    let (full, hash, at, head) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let (what, name) = match full.strip_prefix("refs/tags/") {
+        Some(name) => ("tag", name),
+        None => ("branch", full.strip_prefix("refs/heads/")?),
+    };
+    Some(Ref {
+        what,
+        name: name.to_owned(),
+        hash: hash.to_owned(),
+        at: DateTime::from_timestamp(at.parse().ok()?, 0)?,
+        current: head == "*",
+        subject: fields.next().unwrap_or_default().to_owned(),
+    })
+}
+
+fn describe_refs(refs: &[Ref]) -> String {
+    let (branches, tags) = (count_refs(refs, "branch"), count_refs(refs, "tag"));
+    let current = refs.iter().find(|r| r.current).map_or("no branch checked out".into(), |r| format!("on branch {}", r.name));
+    let plural = |number: u64, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    format!("{current}; {}, {}", plural(branches, "branch", "branches"), plural(tags, "tag", "tags"))
+}
+
+fn count_refs(refs: &[Ref], what: &str) -> u64 {
+    refs.iter().filter(|r| r.what == what).count() as u64
+}

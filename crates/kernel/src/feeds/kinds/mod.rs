@@ -1,0 +1,57 @@
+//! The kinds of feed: one file each, and one line each in `KINDS`.
+//!
+//! A kind only reads. Time-outs and ages, names and keys are the business of [`super::feed`].
+
+mod activity;
+mod backlog;
+mod files;
+mod git;
+mod http_json;
+mod ledger;
+mod rss;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+pub use activity::{ActivityLine, ActivitySource};
+pub use backlog::{Backlog, BacklogSource, WorkLine};
+pub use ledger::LedgerSource;
+
+use crate::feeds::settings::Settings;
+use crate::feeds::{Document, FeedError, FeedQuery, FeedSources, FeedSpecError, Reading};
+use crate::persona::FeedSpec;
+
+/// Something that can be read, of one kind.
+#[async_trait]
+pub trait Source: Send + Sync {
+    /// What there is between `asked.since` and `asked.until`, newest first.
+    async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError>;
+
+    /// Whole texts that may be searched, for kinds that hold some.
+    async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
+        Ok(Vec::new())
+    }
+}
+
+pub(super) type Build = fn(&mut Settings<'_>, &FeedSources) -> Result<Box<dyn Source>, FeedSpecError>;
+
+const KINDS: &[(&str, Build)] = &[
+    ("activity", activity::build),
+    ("backlog", backlog::build),
+    ("files", files::build),
+    ("git", git::build),
+    ("http_json", http_json::build),
+    ("ledger", ledger::build),
+    ("rss", rss::build),
+];
+
+/// The kinds of feed there are.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(kind, _)| *kind)
+}
+
+/// How feeds of the declared kind are built.
+pub(super) fn find_build(spec: &FeedSpec) -> Result<Build, FeedSpecError> {
+    let found = KINDS.iter().find(|(kind, _)| *kind == spec.kind).map(|(_, build)| *build);
+    found.ok_or_else(|| FeedSpecError::UnknownKind { kind: spec.kind.clone(), known: kinds().collect::<Vec<_>>().join(", ") })
+}

@@ -1,0 +1,81 @@
+use std::cmp::Reverse;
+
+use async_trait::async_trait;
+use feed_rs::model::Entry;
+use feed_rs::parser;
+use reqwest::Url;
+
+use crate::feeds::kinds::Source;
+use crate::feeds::settings::Settings;
+use crate::feeds::web::{Page, Web, render_address};
+use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
+
+const MOST_BYTES: usize = 4 << 20;
+/// Characters of a title; some blogs have none and put the whole post there.
+const TITLE: usize = 300;
+
+/// News of a site: RSS, Atom or JSON Feed, whichever it gives.
+struct Rss {
+    web: Web,
+    url: Url,
+}
+
+pub(super) fn build(settings: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<dyn Source>, FeedSpecError> {
+    Ok(Box::new(Rss { web: sources.web.clone(), url: settings.address("url")? }))
+}
+
+#[async_trait]
+impl Source for Rss {
+    async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
+        let page =
+            self.web.get(&self.url, "application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5", MOST_BYTES).await?;
+        let base = self.url.clone();
+        // Some megabytes of XML take a while, in which others on this thread want to go on.
+        let entries = tokio::task::spawn_blocking(move || parse(&page, &base)).await;
+        let entries = entries.map_err(|_| FeedError::Failed("its answer could not be parsed".into()))??;
+        let count = entries.len() as u64;
+        let undated = entries.iter().filter(|entry| entry.at.is_none()).count();
+        // What carries no date may be new; it comes last, in the order of the feed.
+        let mut items = entries;
+        items.retain(|item| item.at.is_none_or(|at| (asked.since..=asked.until).contains(&at)));
+        items.sort_by_key(|item| Reverse(item.at));
+        let total = items.len();
+        items.truncate(asked.limit);
+        let note = (undated > 0).then(|| format!("{undated} of its {count} entries carry no date"));
+        let values = vec![Value::count("entries", count)];
+        Ok(Reading { source: render_address(&self.url), as_of: asked.now, values, items, total, note })
+    }
+}
+
+fn parse(page: &Page, base: &Url) -> Result<Vec<FeedItem>, FeedError> {
+    // Relative links are completed, but not with the credentials of the feed's own address.
+    let mut base = base.clone();
+    let stripped = base.set_username("").and_then(|()| base.set_password(None));
+    let parser = parser::Builder::new().base_uri(stripped.ok().map(|()| base)).build();
+    let feed = parser.parse(page.bytes.as_slice()).map_err(|error| page.is_no("RSS, Atom or JSON feed", &error))?;
+    Ok(feed.entries.into_iter().map(item_of).collect())
+}
+
+fn item_of(entry: Entry) -> FeedItem {
+    let page = entry.links.iter().find(|link| link.rel.as_deref().is_none_or(|rel| rel == "alternate")).or(entry.links.first());
+    let reference = page.map_or_else(|| entry.id.clone(), |link| link.href.clone());
+    let words = entry.title.or(entry.summary).map(|text| text.content).or(entry.content.and_then(|content| content.body));
+    let words = words.map(|words| shorten(&words)).filter(|words| !words.is_empty());
+    FeedItem {
+        at: entry.published.or(entry.updated),
+        what: "entry".into(),
+        by: entry.authors.into_iter().filter_map(|author| author.name).find(|name| !name.is_empty()),
+        text: words.unwrap_or_else(|| "(without a title)".into()),
+        reference,
+        values: Vec::new(),
+    }
+}
+
+/// One line of bounded length.
+fn shorten(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TITLE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,227 @@
+//! What a handler has in hand while it runs a job.
+
+use std::collections::{HashMap, HashSet};
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio_util::sync::CancellationToken;
+
+use super::handover::Handover;
+use super::store::JobStore;
+use super::{Job, JobError, JobState};
+use crate::db::{Database, Transaction};
+use crate::time::SharedClock;
+
+/// A job that runs. Cheap to clone.
+#[derive(Clone)]
+pub struct JobContext {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    job: Job,
+    store: JobStore,
+    clock: SharedClock,
+    /// The run is to end: the lease is lost, the time is over, or the process stops at once.
+    cancel: CancellationToken,
+    /// The process stops, but not at once: no new step is begun.
+    stop: CancellationToken,
+    steps: Mutex<Steps>,
+    progress: Progress,
+    finished: AtomicBool,
+    handover: Arc<Handover>,
+}
+
+/// Whether a step was stored since the claim.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Progress(Arc<AtomicBool>);
+
+impl Progress {
+    pub(super) fn made(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Default)]
+struct Steps {
+    /// What earlier runs stored; none until it was read.
+    stored: Option<HashMap<String, String>>,
+    /// The steps of this run.
+    named: HashSet<String>,
+}
+
+impl JobContext {
+    pub(super) fn new(job: Job, store: JobStore, clock: SharedClock, cancel: CancellationToken, stop: CancellationToken) -> Self {
+        // What was never claimed before has no steps.
+        let stored = (job.token == 1).then(HashMap::new);
+        let handover = store.0.db().handover().clone();
+        let steps = Mutex::new(Steps { stored, named: HashSet::new() });
+        let inner =
+            Inner { job, store, clock, cancel, stop, steps, progress: Progress::default(), finished: AtomicBool::new(false), handover };
+        Self { inner: Arc::new(inner) }
+    }
+
+    pub fn job(&self) -> &Job {
+        &self.inner.job
+    }
+
+    pub fn database(&self) -> &Database {
+        &self.inner.store.0
+    }
+
+    pub fn now(&self) -> DateTime<Utc> {
+        self.inner.clock.now()
+    }
+
+    /// What the job was enqueued with.
+    ///
+    /// # Errors
+    /// Fails the job: it was enqueued by another program, or as another kind.
+    pub fn payload<T: DeserializeOwned>(&self) -> Result<T, JobError> {
+        self.job().read_payload().map_err(|error| JobError::fail(format!("its payload cannot be read: {error}")))
+    }
+
+    /// Cancelled when the run is to end, because the job was cancelled or taken back, its time is over, or the process stops.
+    pub fn cancelled(&self) -> &CancellationToken {
+        &self.inner.cancel
+    }
+
+    /// Opens a transaction in which the job stays with this run until it ends.
+    ///
+    /// # Errors
+    /// `LostLease` when the job is no longer with this run.
+    pub async fn begin(&self) -> Result<Transaction, JobError> {
+        let mut transaction = self.database().db().begin().await?;
+        if self.inner.store.hold(&mut transaction, self.job()).await? { Ok(transaction) } else { Err(JobError::LostLease) }
+    }
+
+    /// Opens the last transaction of the job. Whether the job is still with this run is only checked by [`FinalTransaction::finish`], which is one
+    /// statement less than [`Self::begin`].
+    pub async fn begin_final(&self) -> Result<FinalTransaction<'_>, JobError> {
+        Ok(FinalTransaction { transaction: self.database().db().begin().await?, job: self })
+    }
+
+    /// Does `step` once: what it gave is stored, and a run that comes after a crash gets that instead of doing it again. It is done again if the
+    /// process dies before its result is stored, so its effects must bear that. Each step of a job has a name of its own.
+    pub async fn step<T, F>(&self, name: &str, step: impl FnOnce() -> F + Send) -> Result<T, JobError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, JobError>> + Send,
+    {
+        self.name_step(name)?;
+        if let Some(stored) = self.find_step(name).await? {
+            return Ok(stored);
+        }
+        self.check()?;
+        let result = step().await?;
+        let text = write(name, &result)?;
+        if !self.inner.store.record_step(self.job(), name, &text, self.now()).await? {
+            return Err(JobError::LostLease);
+        }
+        self.made_progress();
+        Ok(result)
+    }
+
+    /// What an earlier run stored for a step.
+    pub async fn find_step<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, JobError> {
+        if self.steps().stored.is_none() {
+            let stored = self.inner.store.list_steps(self.job().id).await?;
+            self.steps().stored.get_or_insert(stored);
+        }
+        let stored = self.steps().stored.as_ref().and_then(|stored| stored.get(name).cloned());
+        let read = |text: String| serde_json::from_str(&text).map_err(|error| JobError::fail(format!("step {name}: {error}")));
+        stored.map(read).transpose()
+    }
+
+    /// Stores a step together with its effects, so that it is done exactly once. Whoever calls this has seen that [`Self::find_step`] gives nothing.
+    pub async fn record_step(&self, transaction: &mut Transaction, name: &str, result: &(impl Serialize + Sync)) -> Result<(), JobError> {
+        self.name_step(name)?;
+        let text = write(name, result)?;
+        if !self.inner.store.record_step_in(transaction, self.job(), name, &text, self.now()).await? {
+            return Err(JobError::LostLease);
+        }
+        let context = self.clone();
+        transaction.after_commit(move || context.made_progress());
+        Ok(())
+    }
+
+    /// Passes when it is `time` or later. Until then the job sleeps: the run ends with this error, and another one begins at that time, or when the job
+    /// is woken. `time` must be the same in both, so it comes from the payload or a step.
+    pub fn sleep_until(&self, time: DateTime<Utc>) -> Result<(), JobError> {
+        if self.now() >= time { Ok(()) } else { Err(JobError::Sleep(time)) }
+    }
+
+    /// Errs when no new step should be begun.
+    pub fn check(&self) -> Result<(), JobError> {
+        if self.inner.stop.is_cancelled() || self.inner.cancel.is_cancelled() { Err(JobError::Stopping) } else { Ok(()) }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.inner.progress.clone()
+    }
+
+    /// Whether the handler has ended the job itself.
+    pub(super) fn is_finished(&self) -> bool {
+        self.inner.finished.load(Ordering::Relaxed)
+    }
+
+    fn made_progress(&self) {
+        if !self.inner.progress.0.swap(true, Ordering::Relaxed) && self.job().suspicions > 0 {
+            // Others waited until this one was seen to be harmless.
+            self.inner.handover.wake.notify_one();
+        }
+    }
+
+    fn name_step(&self, name: &str) -> Result<(), JobError> {
+        if self.steps().named.insert(name.to_owned()) { Ok(()) } else { Err(JobError::fail(format!("it has two steps named {name}"))) }
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.inner.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn write(name: &str, result: &impl Serialize) -> Result<String, JobError> {
+    serde_json::to_string(result).map_err(|error| JobError::fail(format!("step {name}: {error}")))
+}
+
+/// The last transaction of a job. It has an effect only by [`Self::finish`].
+pub struct FinalTransaction<'a> {
+    transaction: Transaction,
+    job: &'a JobContext,
+}
+
+impl Deref for FinalTransaction<'_> {
+    type Target = Transaction;
+
+    fn deref(&self) -> &Transaction {
+        &self.transaction
+    }
+}
+
+impl DerefMut for FinalTransaction<'_> {
+    fn deref_mut(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+}
+
+impl FinalTransaction<'_> {
+    /// Commits, with which the job is done.
+    ///
+    /// # Errors
+    /// `LostLease` when the job is no longer with this run; nothing is stored then.
+    pub async fn finish(self) -> Result<(), JobError> {
+        let Self { mut transaction, job } = self;
+        if !job.inner.store.finish(&mut transaction, job.job(), JobState::Done, None, job.now()).await? {
+            return Err(JobError::LostLease);
+        }
+        transaction.commit().await?;
+        job.inner.finished.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! What features do with jobs, in transactions of their own.
+
+use chrono::{DateTime, Utc};
+
+use super::AT_ONCE;
+use crate::db::{Backend, Result, Transaction, bounded, sql};
+use crate::jobs::{JobId, NewJob};
+
+/// The channel on which the workers of other processes hear of new jobs. It is only a hint.
+pub(in crate::jobs) const CHANNEL: &str = "teamroom_jobs";
+
+/// Enqueues a job; it is there once the transaction has committed, and a worker of this process starts it at once. Gives the open job with the same
+/// unique key, if there is one.
+pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<Utc>) -> Result<JobId> {
+    let run_at = job.run_at.unwrap_or(AT_ONCE);
+    loop {
+        let inserted: Option<(i64,)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "INSERT INTO jobs (kind, queue, unique_key, payload, state, run_at, place_from, created_at)
+             VALUES ($1, $2, $3, $4, 'ready', $5, $5, $6)
+             ON CONFLICT (unique_key) WHERE finished_at IS NULL AND unique_key IS NOT NULL DO NOTHING RETURNING id",
+            job.kind.as_str(),
+            job.queue.as_deref(),
+            job.unique_key.as_deref(),
+            job.payload.as_str(),
+            run_at,
+            now
+        )?;
+        if let Some((id,)) = inserted {
+            announce(transaction).await?;
+            return Ok(JobId(id));
+        }
+        let open: Option<(i64,)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "SELECT id FROM jobs WHERE unique_key = $1 AND unique_key IS NOT NULL AND finished_at IS NULL",
+            job.unique_key.as_deref()
+        )?;
+        // It may have finished in between.
+        if let Some((id,)) = open {
+            return Ok(JobId(id));
+        }
+    }
+}
+
+/// Ends an open job, also one that runs. False when it has ended already.
+pub async fn cancel(transaction: &mut Transaction, job: JobId, why: &str, now: DateTime<Utc>) -> Result<bool> {
+    let cancelled = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE jobs SET state = 'cancelled', error = $2, finished_at = $3 WHERE id = $1 AND finished_at IS NULL",
+        job.0,
+        crate::db::plain(why).as_ref(),
+        now
+    )?;
+    let handover = transaction.handover().clone();
+    transaction.after_commit(move || handover.cancel(job));
+    Ok(cancelled > 0)
+}
+
+/// Wakes a job that sleeps, or that waits for its time. One that runs does not go to sleep for longer than until then. False when it has ended.
+pub async fn wake_at(transaction: &mut Transaction, job: JobId, time: DateTime<Utc>) -> Result<bool> {
+    let woken = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE jobs SET
+             run_at = CASE WHEN state = 'ready' AND run_at > $2 THEN $2 ELSE run_at END,
+             place_from = CASE WHEN state = 'ready' AND place_from > $2 THEN $2 ELSE place_from END,
+             wake_at = CASE WHEN state = 'running' AND (wake_at IS NULL OR wake_at > $2) THEN $2 ELSE wake_at END
+         WHERE id = $1 AND finished_at IS NULL",
+        job.0,
+        time
+    )?;
+    announce(transaction).await?;
+    Ok(woken > 0)
+}
+
+/// Has a job that failed or was set aside tried again, as if it were new; what its steps gave is kept. False when it is neither.
+pub async fn run_again(transaction: &mut Transaction, job: JobId) -> Result<bool> {
+    let again = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE jobs SET state = 'ready', run_at = $2, place_from = $2, attempts = 0, crashes = 0, suspicions = 0, error = NULL,
+             finished_at = NULL
+         WHERE id = $1 AND state IN ('failed', 'set_aside')",
+        job.0,
+        AT_ONCE
+    )?;
+    announce(transaction).await?;
+    Ok(again > 0)
+}
+
+/// Tells the workers once the transaction has committed.
+async fn announce(transaction: &mut Transaction) -> Result<()> {
+    let handover = transaction.handover().clone();
+    if !handover.is_sole()
+        && let Backend::Postgres(connection) = transaction.on()
+    {
+        bounded(sqlx::query("SELECT pg_notify($1, '')").bind(CHANNEL).execute(connection)).await?;
+    }
+    transaction.after_commit(move || handover.wake.notify_one());
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! The jobs in the database: the port behind which another engine could stand.
+//!
+//! Features use [`enqueue()`], [`cancel`], [`wake_at`] and [`run_again`] in their own transactions; the rest is for the worker. Whatever ends or
+//! writes something for a job names its token, and says whether the job is still held under it.
+
+mod claim;
+mod enqueue;
+mod finish;
+mod retention;
+mod steps;
+mod workers;
+
+use chrono::{DateTime, Utc};
+
+use super::model::JobRecord;
+use super::{Job, JobId, JobState};
+use crate::db::{Database, Document, Result, StoreError, Word, sql};
+
+pub(super) use enqueue::CHANNEL;
+pub use enqueue::{cancel, enqueue, run_again, wake_at};
+pub(super) use finish::Return;
+pub(super) use retention::FinishedJob;
+pub(super) use workers::{SeenWorker, WorkerId};
+
+/// A job for now is due since then, so that it waits for nobody's clock.
+pub(super) const AT_ONCE: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+#[derive(Clone)]
+pub(in crate::jobs) struct JobStore(pub Database);
+
+#[derive(sqlx::FromRow)]
+struct JobColumns {
+    id: i64,
+    kind: String,
+    queue: Option<String>,
+    #[sqlx(try_from = "String")]
+    payload: Document<serde_json::Value>,
+    attempts: i64,
+    crashes: i64,
+    suspicions: i64,
+    token: i64,
+    created_at: DateTime<Utc>,
+}
+
+impl From<JobColumns> for Job {
+    fn from(row: JobColumns) -> Self {
+        Self {
+            id: JobId(row.id),
+            kind: row.kind,
+            queue: row.queue,
+            payload: row.payload.0,
+            attempts: small(row.attempts),
+            crashes: small(row.crashes),
+            suspicions: small(row.suspicions),
+            token: row.token,
+            created_at: row.created_at,
+        }
+    }
+}
+
+/// A count of a column.
+fn small(number: i64) -> u32 {
+    u32::try_from(number).unwrap_or(if number < 0 { 0 } else { u32::MAX })
+}
+
+#[derive(sqlx::FromRow)]
+struct RecordColumns {
+    #[sqlx(flatten)]
+    job: JobColumns,
+    #[sqlx(try_from = "String")]
+    state: Word<JobState>,
+    run_at: DateTime<Utc>,
+    error: Option<String>,
+    finished_at: Option<DateTime<Utc>>,
+}
+
+/// A job as it stands.
+pub async fn find(database: &Database, id: JobId) -> Result<Option<JobRecord>> {
+    let row: Option<RecordColumns> = sql!(
+        database.db().read(),
+        fetch_optional,
+        "SELECT id, kind, queue, payload, attempts, crashes, suspicions, token, created_at, state, run_at, error, finished_at
+         FROM jobs WHERE id = $1",
+        id.0
+    )?;
+    Ok(row.map(|row| JobRecord {
+        job: row.job.into(),
+        state: row.state.0,
+        run_at: row.run_at,
+        error: row.error,
+        finished_at: row.finished_at,
+    }))
+}
+
+/// Whether an error says that somebody else was faster.
+fn is_conflict(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+}
+
+/// `None` where somebody else was faster.
+fn unless_conflict<T>(result: sqlx::Result<Option<T>>) -> Result<Option<T>> {
+    match result {
+        Err(error) if is_conflict(&error) => Ok(None),
+        other => other.map_err(StoreError::from),
+    }
+}

@@ -1,0 +1,55 @@
+//! What the steps of a job gave.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use super::JobStore;
+use crate::db::{Backend, Result, Transaction, bounded, sql};
+use crate::jobs::{Job, JobId};
+
+/// Stores a step if the job is held under its token. PostgreSQL has to lock the job, or it could be taken back at the same moment.
+const RECORD: &str = "INSERT INTO job_steps (job, name, result, token, at)
+     SELECT id, $3, $4, token, $5 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running'
+     ON CONFLICT (job, name) DO UPDATE SET result = excluded.result, token = excluded.token, at = excluded.at";
+const RECORD_LOCKED: &str = "INSERT INTO job_steps (job, name, result, token, at)
+     SELECT id, $3, $4, token, $5 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running' FOR UPDATE
+     ON CONFLICT (job, name) DO UPDATE SET result = excluded.result, token = excluded.token, at = excluded.at";
+
+/// The two of them on whatever there is.
+macro_rules! record {
+    ($on:expr, $job:expr, $name:expr, $result:expr, $now:expr) => {
+        match $on {
+            Backend::Sqlite(on) => {
+                sqlx::query(RECORD).bind($job.id.0).bind($job.token).bind($name).bind($result).bind($now).execute(on).await?.rows_affected()
+            }
+            Backend::Postgres(on) => {
+                let query = sqlx::query(RECORD_LOCKED).bind($job.id.0).bind($job.token).bind($name).bind($result).bind($now);
+                bounded(query.execute(on)).await?.rows_affected()
+            }
+        }
+    };
+}
+
+impl JobStore {
+    pub(in crate::jobs) async fn list_steps(&self, job: JobId) -> Result<HashMap<String, String>> {
+        let rows: Vec<(String, String)> = sql!(self.0.db().read(), fetch_all, "SELECT name, result FROM job_steps WHERE job = $1", job.0)?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// False, and nothing is stored, when the job is no longer held under its token.
+    pub(in crate::jobs) async fn record_step(&self, job: &Job, name: &str, result: &str, now: DateTime<Utc>) -> Result<bool> {
+        Ok(record!(self.0.db().write()?, job, name, result, now) > 0)
+    }
+
+    pub(in crate::jobs) async fn record_step_in(
+        &self,
+        transaction: &mut Transaction,
+        job: &Job,
+        name: &str,
+        result: &str,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        Ok(record!(transaction.on(), job, name, result, now) > 0)
+    }
+}

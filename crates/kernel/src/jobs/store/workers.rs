@@ -1,0 +1,164 @@
+//! The processes that run jobs: their heartbeats, and what becomes of the jobs of a dead one.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use super::{AT_ONCE, JobStore, small};
+use crate::db::{Result, Transaction, sql};
+use crate::jobs::JobId;
+use crate::jobs::blame::{Blame, Died, judge};
+
+/// One process that runs jobs. A process that starts anew is another worker.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::jobs) struct WorkerId(String);
+
+impl WorkerId {
+    pub(in crate::jobs) fn generate() -> Self {
+        Self(uuid::Uuid::now_v7().simple().to_string())
+    }
+
+    pub(in crate::jobs) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Another worker as it was seen at a moment. Seen again like this after long enough, it is dead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::jobs) struct SeenWorker {
+    pub id: WorkerId,
+    /// Counts its heartbeats; none if it holds jobs without being a worker.
+    pub beat: Option<i64>,
+}
+
+#[derive(sqlx::FromRow)]
+struct DiedColumns {
+    id: i64,
+    kind: String,
+    token: i64,
+    crashes: i64,
+    suspicions: i64,
+    progressed: bool,
+}
+
+impl JobStore {
+    /// Shows that a worker lives. False when it was taken for dead: it holds nothing any more.
+    pub(in crate::jobs) async fn beat(&self, worker: &WorkerId) -> Result<bool> {
+        let beat = sql!(self.0.db().write()?, execute, "UPDATE job_workers SET beat = beat + 1 WHERE id = $1", worker.as_str())?;
+        Ok(beat > 0)
+    }
+
+    pub(in crate::jobs) async fn add_worker(&self, worker: &WorkerId, now: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.0.db().write()?,
+            execute,
+            "INSERT INTO job_workers (id, beat, started_at) VALUES ($1, 0, $2) ON CONFLICT (id) DO NOTHING",
+            worker.as_str(),
+            now
+        )?;
+        Ok(())
+    }
+
+    /// The end of a worker that holds nothing.
+    pub(in crate::jobs) async fn remove_worker(&self, worker: &WorkerId) -> Result<()> {
+        sql!(self.0.db().write()?, execute, "DELETE FROM job_workers WHERE id = $1", worker.as_str())?;
+        Ok(())
+    }
+
+    pub(in crate::jobs) async fn list_other_workers(&self, own: &WorkerId) -> Result<Vec<SeenWorker>> {
+        let rows: Vec<(String, Option<i64>)> = sql!(
+            self.0.db().read(),
+            fetch_all,
+            "SELECT id, beat FROM job_workers WHERE id <> $1
+             UNION
+             SELECT holder, (SELECT beat FROM job_workers WHERE job_workers.id = jobs.holder) FROM jobs
+             WHERE state = 'running' AND holder <> $1",
+            own.as_str()
+        )?;
+        Ok(rows.into_iter().map(|(id, beat)| SeenWorker { id: WorkerId(id), beat }).collect())
+    }
+
+    /// The jobs that a worker holds, by the database.
+    pub(in crate::jobs) async fn list_held(&self, worker: &WorkerId) -> Result<Vec<(JobId, i64)>> {
+        let rows: Vec<(i64, i64)> =
+            sql!(self.0.db().read(), fetch_all, "SELECT id, token FROM jobs WHERE state = 'running' AND holder = $1", worker.as_str())?;
+        Ok(rows.into_iter().map(|(id, token)| (JobId(id), token)).collect())
+    }
+
+    /// Gives back a job that its own worker holds without running it.
+    pub(in crate::jobs) async fn release(&self, job: JobId, token: i64) -> Result<()> {
+        sql!(
+            self.0.db().write()?,
+            execute,
+            "UPDATE jobs SET state = 'ready', run_at = $3 WHERE id = $1 AND token = $2 AND state = 'running'",
+            job.0,
+            token,
+            AT_ONCE
+        )?;
+        Ok(())
+    }
+
+    /// Takes back what a dead worker held. `pause` says how long a job of a kind rests after so many crashes. None, and nothing is stored, when it has
+    /// given a sign of life since, or somebody else was faster.
+    pub(in crate::jobs) async fn take_back(
+        &self,
+        dead: &SeenWorker,
+        pause: impl Fn(&str, u32) -> Duration,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Vec<Blame>>> {
+        let mut transaction = self.0.db().begin().await?;
+        if !self.bury(&mut transaction, dead).await? {
+            return Ok(None);
+        }
+        let rows: Vec<DiedColumns> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT id, kind, token, crashes, suspicions,
+                 EXISTS (SELECT 1 FROM job_steps WHERE job_steps.job = jobs.id AND job_steps.token = jobs.token) AS progressed
+             FROM jobs WHERE state = 'running' AND holder = $1",
+            dead.id.as_str()
+        )?;
+        let died: Vec<Died> = rows
+            .iter()
+            .map(|row| Died {
+                id: JobId(row.id),
+                crashes: small(row.crashes),
+                suspicions: small(row.suspicions),
+                progressed: row.progressed,
+            })
+            .collect();
+        let judged = judge(&died);
+        for (row, blame) in rows.iter().zip(&judged) {
+            let rest = pause(&row.kind, blame.crashes);
+            sql!(
+                transaction.on(),
+                execute,
+                "UPDATE jobs SET state = 'ready', crashes = $2, suspicions = $3, run_at = $4
+                 WHERE id = $1 AND state = 'running' AND token = $5",
+                blame.id.0,
+                i64::from(blame.crashes),
+                i64::from(blame.suspicions),
+                if rest.is_zero() { AT_ONCE } else { now + rest },
+                row.token
+            )?;
+        }
+        transaction.commit().await?;
+        Ok(Some(judged))
+    }
+
+    /// False when the worker is not as it was seen.
+    async fn bury(&self, transaction: &mut Transaction, dead: &SeenWorker) -> Result<bool> {
+        let Some(beat) = dead.beat else {
+            // Its jobs are locked one after the other, so nobody else takes them back at the same time.
+            transaction.serialize(ORPHANS).await?;
+            let there: Option<(i64,)> =
+                sql!(transaction.on(), fetch_optional, "SELECT beat FROM job_workers WHERE id = $1", dead.id.as_str())?;
+            return Ok(there.is_none());
+        };
+        let buried = sql!(transaction.on(), execute, "DELETE FROM job_workers WHERE id = $1 AND beat = $2", dead.id.as_str(), beat)?;
+        Ok(buried > 0)
+    }
+}
+
+/// Lets those pass one at a time that take back jobs of nobody. "jobs" in ASCII.
+const ORPHANS: i64 = i64::from_be_bytes(*b"\0\0\0\0jobs");

@@ -1,0 +1,234 @@
+//! The one loop of a process that claims jobs.
+
+mod leases;
+mod listen;
+mod run;
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::admission::{Beside, Limits};
+use super::context::{JobContext, Progress};
+use super::retention::Retention;
+use super::store::{JobStore, WorkerId};
+use super::{Job, JobHandler, JobId, JobsSettings, KindSettings};
+use crate::catch_panic::contain;
+use crate::db::{Database, StoreError};
+use crate::time::SharedClock;
+
+/// The jobs of this process. Cheap to clone.
+#[derive(Clone)]
+pub struct Jobs {
+    inner: Arc<Inner>,
+}
+
+/// What a worker needs of the process it runs in.
+pub struct JobsDeps {
+    pub database: Database,
+    pub clock: SharedClock,
+    pub tasks: TaskTracker,
+    /// Nothing more is claimed; what runs ends after the step it is in.
+    pub stop: CancellationToken,
+    /// What runs is given back at once.
+    pub kill: CancellationToken,
+}
+
+struct Inner {
+    store: JobStore,
+    clock: SharedClock,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    kill: CancellationToken,
+    settings: JobsSettings,
+    kinds: HashMap<&'static str, Kind>,
+    limits: HashMap<&'static str, u32>,
+    worker: Mutex<WorkerId>,
+    running: Mutex<HashMap<Claimed, Running>>,
+    /// A run ended without its end being stored: it may still be held.
+    unsettled: AtomicBool,
+    /// Told whenever a run has ended.
+    ended: Notify,
+}
+
+#[derive(Clone)]
+struct Kind {
+    handler: Arc<dyn JobHandler>,
+    settings: KindSettings,
+}
+
+/// A job and its token. A job can be claimed anew before the run that lost it has ended.
+type Claimed = (JobId, i64);
+
+/// A job that runs here.
+struct Running {
+    kind: &'static str,
+    suspicions: u32,
+    since: DateTime<Utc>,
+    progress: Progress,
+    cancel: CancellationToken,
+}
+
+impl Jobs {
+    /// Begins to run jobs, and to delete those that finished long ago.
+    pub fn start(deps: JobsDeps, settings: JobsSettings, handlers: Vec<Arc<dyn JobHandler>>) -> Self {
+        let JobsDeps { database, clock, tasks, stop, kill } = deps;
+        let store = JobStore(database);
+        let mut kinds: HashMap<&'static str, Kind> = HashMap::new();
+        for handler in handlers {
+            kinds.insert(handler.kind(), Kind { settings: handler.settings(), handler });
+        }
+        let kept = kinds.iter().map(|(kind, of)| ((*kind).to_owned(), of.settings.retention)).collect();
+        let retention: Arc<dyn JobHandler> = Arc::new(Retention::new(store.clone(), kept));
+        kinds.insert(retention.kind(), Kind { settings: retention.settings(), handler: retention });
+        let limits = kinds.iter().map(|(kind, of)| (*kind, of.settings.parallel)).collect();
+        let (worker, running) = (Mutex::new(WorkerId::generate()), Mutex::default());
+        let inner = Inner {
+            store,
+            clock,
+            tasks,
+            stop,
+            kill,
+            settings,
+            kinds,
+            limits,
+            worker,
+            running,
+            unsettled: AtomicBool::new(false),
+            ended: Notify::new(),
+        };
+        let jobs = Self { inner: Arc::new(inner) };
+        jobs.inner.tasks.spawn(jobs.clone().work());
+        jobs
+    }
+
+    /// Whether a job runs in this process.
+    pub fn runs(&self, job: JobId) -> bool {
+        self.running().keys().any(|(running, _)| *running == job)
+    }
+
+    async fn work(self) {
+        while let Err(error) = self.begin().await {
+            tracing::warn!(%error, "cannot begin to run jobs");
+            tokio::select! {
+                () = self.inner.stop.cancelled() => return,
+                () = self.inner.clock.sleep(self.inner.settings.poll) => {}
+            }
+        }
+        self.inner.tasks.spawn(self.clone().keep_leases());
+        self.inner.tasks.spawn(self.clone().listen());
+        loop {
+            let wait = match contain(async { Ok(self.look().await?) }).await {
+                Ok(wait) => wait,
+                Err(error) => {
+                    tracing::warn!(error = format!("{error:#}"), "cannot look for jobs");
+                    self.inner.settings.poll
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.inner.stop.cancelled() => return,
+                () = self.inner.store.0.db().handover().wake.notified() => {}
+                () = self.inner.clock.sleep(wait) => {}
+            }
+        }
+    }
+
+    async fn begin(&self) -> Result<(), StoreError> {
+        let now = self.inner.clock.now();
+        self.inner.store.add_worker(&self.worker(), now).await?;
+        if self.is_alone() {
+            // One process serves from SQLite: whoever else is in the table is dead.
+            for former in self.inner.store.list_other_workers(&self.worker()).await? {
+                self.take_back(&former).await?;
+            }
+            self.inner.store.0.db().handover().set_sole(true);
+        }
+        Retention::enqueue(&self.inner.store.0, now).await
+    }
+
+    /// Claims what may be claimed, and says how long to wait if nothing happens before.
+    async fn look(&self) -> Result<Duration, StoreError> {
+        let inner = &self.inner;
+        let cancelled = inner.store.0.db().handover().take_cancelled();
+        if !cancelled.is_empty() {
+            self.running().iter().filter(|((job, _), _)| cancelled.contains(job)).for_each(|(_, running)| running.cancel.cancel());
+        }
+        let (now, again_at) = loop {
+            let now = inner.clock.now();
+            let candidates = inner.store.list_candidates(now).await?;
+            let admission = {
+                let running = self.running();
+                let beside: Vec<Beside> = running.values().map(Running::beside).collect();
+                Limits { kinds: &inner.limits, settings: &inner.settings }.admit(now, &beside, &candidates)
+            };
+            let mut claimed = false;
+            for job in admission.claim {
+                if inner.stop.is_cancelled() {
+                    break;
+                }
+                let worker = self.worker();
+                if let Some(job) = inner.store.claim(job, &worker, now).await? {
+                    self.take_up(job, now);
+                    claimed = true;
+                }
+            }
+            if !claimed {
+                break (now, admission.again_at);
+            }
+        };
+        let next = [inner.store.next_timer(now).await?, again_at].into_iter().flatten().min();
+        let until_next = next.map(|next| (next - now).to_std().unwrap_or_default().max(SHORTEST));
+        Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
+    }
+
+    fn take_up(&self, job: Job, now: DateTime<Utc>) {
+        let inner = &self.inner;
+        // It was admitted by the limit of its kind, so the kind is known.
+        let Some((kind, of)) = inner.kinds.get_key_value(job.kind.as_str()) else { return };
+        tracing::debug!(job = %job.id, kind, token = job.token, "a job was claimed");
+        metrics::counter!("teamroom_jobs_claimed_total", "kind" => *kind).increment(1);
+        let cancel = CancellationToken::new();
+        let context = JobContext::new(job, inner.store.clone(), inner.clock.clone(), cancel.clone(), inner.stop.clone());
+        let job = context.job();
+        let running = Running { kind, suspicions: job.suspicions, since: now, progress: context.progress(), cancel };
+        let mut all = self.running();
+        all.insert((job.id, job.token), running);
+        count_running(&all, kind);
+        drop(all);
+        inner.tasks.spawn(self.clone().run(context, of.clone()));
+    }
+
+    /// True where no other process can run jobs.
+    fn is_alone(&self) -> bool {
+        matches!(self.inner.store.0.db().read(), crate::db::Backend::Sqlite(_))
+    }
+
+    fn worker(&self) -> WorkerId {
+        self.inner.worker.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<Claimed, Running>> {
+        self.inner.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The shortest wait for a timer: one that is due is claimed at the next look, or it waits for something else.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+impl Running {
+    fn beside(&self) -> Beside<'_> {
+        Beside { kind: self.kind, since: self.since, suspicions: self.suspicions, progressed: self.progress.made() }
+    }
+}
+
+fn count_running(running: &HashMap<Claimed, Running>, kind: &'static str) {
+    let count = running.values().filter(|job| job.kind == kind).count();
+    metrics::gauge!("teamroom_jobs_running", "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
+}

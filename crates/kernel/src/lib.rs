@@ -1,0 +1,25 @@
+//! What every feature of the team stands on. It knows no feature and no platform.
+
+pub mod actor;
+pub mod agent;
+pub mod catch_panic;
+pub mod chat;
+pub mod commands;
+pub mod config;
+pub mod db;
+pub mod feeds;
+pub mod figure;
+pub mod ids;
+pub mod jobs;
+pub mod llm;
+pub mod memory;
+pub mod money;
+pub mod persona;
+pub mod testing;
+pub mod text;
+pub mod time;
+pub mod tools;
+pub mod wakeup;
+
+/// For the macro `sql!`, which stands in other packages.
+pub use sqlx;

@@ -1,0 +1,62 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc;
+
+use crate::db::Database;
+use crate::llm::budget::Budgets;
+use crate::llm::store::ReserveError;
+use crate::llm::{Meter, ModelError};
+use crate::money::{Reservation, Settlement};
+use crate::time::SharedClock;
+
+/// From this share of the day's budget on, people are told.
+const NOTICE_AT: f64 = 0.8;
+
+/// The accounts of model calls, kept in the store's ledger within the budgets (COST-1, COST-2).
+pub struct LedgerMeter {
+    store: Database,
+    budgets: Budgets,
+    clock: SharedClock,
+    /// Told once a day when the budget runs low, as a sentence.
+    low: mpsc::Sender<String>,
+}
+
+impl LedgerMeter {
+    /// A meter, and where it says that the day's budget runs low.
+    pub fn new(store: Database, budgets: Budgets, clock: SharedClock) -> (Arc<Self>, mpsc::Receiver<String>) {
+        let (low, warnings) = mpsc::channel(1);
+        (Arc::new(Self { store, budgets, clock, low }), warnings)
+    }
+
+    async fn warn(&self, share: f64) {
+        let today = self.clock.now().date_naive();
+        let key = format!("budget:{today}");
+        if matches!(self.store.claim_notice(&key, self.clock.now(), Duration::from_hours(24)).await, Ok(true)) {
+            let sentence = format!("{:.0} % of today's budget is reserved or spent. `/costs` shows on what.", share * 100.0);
+            // The queue holds one sentence; a second one of the same day would say the same.
+            let _ = self.low.try_send(sentence);
+        }
+    }
+}
+
+#[async_trait]
+impl Meter for LedgerMeter {
+    async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError> {
+        match self.store.reserve(reservation, &self.budgets).await {
+            Ok(reserved) => {
+                if reserved.day_share >= NOTICE_AT {
+                    self.warn(reserved.day_share).await;
+                }
+                Ok(())
+            }
+            Err(ReserveError::Refused(refused)) => Err(ModelError::OutOfBudget(refused)),
+            Err(ReserveError::Store(error)) => Err(ModelError::Ledger(error.to_string())),
+        }
+    }
+
+    async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError> {
+        self.store.settle(settlement).await.map(drop).map_err(|error| ModelError::Ledger(error.to_string()))
+    }
+}

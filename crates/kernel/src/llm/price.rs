@@ -1,0 +1,71 @@
+use std::collections::BTreeMap;
+
+use crate::llm::settings::ModelPrice;
+use crate::money::{Money, TokenUsage};
+
+/// What tokens cost, by model name. A model that is not listed costs nothing.
+#[derive(Debug, Default, Clone)]
+pub struct Prices(BTreeMap<String, ModelPrice>);
+
+impl Prices {
+    pub fn new(prices: BTreeMap<String, ModelPrice>) -> Self {
+        Self(prices)
+    }
+
+    /// What a call cost. Rounded up to a millionth of a dollar.
+    pub fn cost(&self, model: &str, usage: TokenUsage) -> Money {
+        let Some(price) = self.0.get(model) else { return Money::ZERO };
+        let fresh = usage.input.saturating_sub(usage.cached);
+        rounded_up(share(fresh, price.input) + share(usage.cached.min(usage.input), price.cached) + share(usage.output, price.output))
+    }
+
+    /// The most that a call can cost: nothing cached, the answer as long as allowed.
+    pub fn worst_case(&self, model: &str, prompt: u64, max_output: u32) -> Money {
+        self.cost(model, TokenUsage { input: prompt, cached: 0, output: max_output.into() })
+    }
+}
+
+/// The price of `tokens` in millionths of a dollar, which is what one token costs at a price in dollars per million.
+#[expect(clippy::cast_precision_loss, reason = "no call has 2^52 tokens")]
+fn share(tokens: u64, dollars_per_million: f64) -> f64 {
+    tokens as f64 * dollars_per_million
+}
+
+/// Up, so that a reservation is never too small, but not for the noise of binary fractions.
+#[expect(clippy::cast_possible_truncation, reason = "a price beyond 9e12 dollars is no price")]
+fn rounded_up(micros: f64) -> Money {
+    Money((micros - 1e-6).ceil() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prices() -> Prices {
+        Prices::new(BTreeMap::from([("small".to_owned(), ModelPrice { input: 0.15, cached: 0.075, output: 0.6 })]))
+    }
+
+    #[test]
+    fn cached_tokens_are_charged_at_their_own_price() {
+        let usage = TokenUsage { input: 1_000_000, cached: 400_000, output: 100_000 };
+        assert_eq!(prices().cost("small", usage), Money(90_000 + 30_000 + 60_000));
+    }
+
+    #[test]
+    fn a_fraction_of_a_millionth_rounds_up_and_binary_noise_does_not() {
+        assert_eq!(prices().cost("small", TokenUsage { input: 1, cached: 0, output: 0 }), Money(1));
+        assert_eq!(prices().cost("small", TokenUsage { input: 1000, cached: 0, output: 0 }), Money(150));
+        assert_eq!(prices().cost("small", TokenUsage::default()), Money::ZERO);
+    }
+
+    #[test]
+    fn an_unlisted_model_costs_nothing() {
+        assert_eq!(prices().cost("local", TokenUsage { input: 1_000_000, cached: 0, output: 9 }), Money::ZERO);
+    }
+
+    #[test]
+    fn the_worst_case_is_never_below_the_cost() {
+        let usage = TokenUsage { input: 777, cached: 123, output: 1500 };
+        assert!(prices().worst_case("small", 777, 1500) >= prices().cost("small", usage));
+    }
+}

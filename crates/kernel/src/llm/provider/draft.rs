@@ -1,0 +1,278 @@
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
+
+use crate::llm::{ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
+use crate::money::TokenUsage;
+use crate::text::is_invisible;
+
+/// The most text that an answer may have, arguments of tool calls included. More is a model that has lost itself.
+const ANSWER_BYTES: usize = 1 << 20;
+
+/// An answer while it comes in, and what it has cost by then.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    provider: &'a str,
+    request: &'a ModelRequest,
+    text: String,
+    calls: Vec<DraftCall>,
+    size: usize,
+    stop: Option<Stop>,
+    ended: bool,
+    /// As far as the provider has counted.
+    usage: TokenUsage,
+    charged: bool,
+}
+
+/// A tool call while it comes in: its arguments are the pieces of a JSON text.
+#[derive(Debug, Default)]
+struct DraftCall {
+    index: u64,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    Done,
+    /// At the limit of tokens.
+    Length,
+    /// The provider or the model would not.
+    Filtered,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(provider: &'a str, request: &'a ModelRequest) -> Self {
+        Self {
+            provider,
+            request,
+            text: String::new(),
+            calls: Vec::new(),
+            size: 0,
+            stop: None,
+            ended: false,
+            usage: TokenUsage::default(),
+            charged: true,
+        }
+    }
+
+    pub(super) fn push_text(&mut self, text: &str) -> Result<(), ModelError> {
+        self.text.push_str(text);
+        self.grow(text.len())
+    }
+
+    /// Adds to the tool call of this index. Its id and name come once, its arguments in pieces. Some local servers give every call the same
+    /// index; another id begins another call.
+    pub(super) fn push_call(&mut self, index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Result<(), ModelError> {
+        let id = id.unwrap_or_default();
+        let begun = self.calls.iter().rposition(|call| call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id));
+        let position = begun.unwrap_or_else(|| {
+            self.calls.push(DraftCall { index, ..DraftCall::default() });
+            self.calls.len() - 1
+        });
+        let call = &mut self.calls[position];
+        if !id.is_empty() {
+            id.clone_into(&mut call.id);
+        }
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            name.clone_into(&mut call.name);
+        }
+        call.arguments.push_str(arguments);
+        self.grow(arguments.len() + size_of::<DraftCall>())
+    }
+
+    fn grow(&mut self, by: usize) -> Result<(), ModelError> {
+        self.size += by;
+        if self.size > ANSWER_BYTES { Err(self.garbled("the answer is longer than 1 MB")) } else { Ok(()) }
+    }
+
+    pub(super) fn stop(&mut self, stop: Stop) {
+        self.stop = Some(stop);
+    }
+
+    /// Whether the model has said that it is done. Later pieces only count tokens.
+    pub(super) fn has_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Nothing more will come. A stream that says so without a reason was not cut off.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.stop.get_or_insert(Stop::Done);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    pub(super) fn usage_mut(&mut self) -> &mut TokenUsage {
+        &mut self.usage
+    }
+
+    /// The provider took the request not at all, so it costs nothing.
+    pub(super) fn not_charged(&mut self) {
+        self.charged = false;
+    }
+
+    /// The tokens used so far: as counted by the provider, and by estimate where it has not counted. A prompt that was sent and not
+    /// refused counts, since a provider may charge for it whether or not the answer arrives.
+    pub(super) fn usage(&self) -> TokenUsage {
+        if !self.charged {
+            return TokenUsage::default();
+        }
+        let input = if self.usage.input == 0 { self.request.estimate_tokens() } else { self.usage.input };
+        let counted = self.has_stopped() && self.usage.output > 0;
+        let output = if counted { self.usage.output } else { self.usage.output.max(tokens_of(self.size)) };
+        TokenUsage { input, cached: self.usage.cached, output }
+    }
+
+    pub(super) fn garbled(&self, reason: impl Into<String>) -> ModelError {
+        ModelError::Garbled { provider: self.provider.to_owned(), reason: reason.into() }
+    }
+
+    /// Reads the data of an event.
+    pub(super) fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
+        serde_json::from_str(json).map_err(|error| self.garbled(format!("it is not what the protocol has: {error}")))
+    }
+
+    /// Reads a whole answer. One that ends too early was cut off, which no event can be: events have an end of their own.
+    pub(super) fn parse_whole<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
+        let cut_off = serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof());
+        if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
+    }
+
+    /// What has come so far, to be kept when the attempt fails.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The answer, if it is one; else what was written stays.
+    pub(super) fn take_reply(&mut self, model: &str) -> Result<ModelReply, ModelError> {
+        let provider = self.provider.to_owned();
+        match self.stop {
+            None | Some(Stop::Length) => return Err(ModelError::Truncated { provider }),
+            Some(Stop::Filtered) => {
+                return Err(ModelError::Refused { provider, reason: "the answer was held back by its content filter".to_owned() });
+            }
+            Some(Stop::Done) => {}
+        }
+        let usage = self.usage();
+        let calls = self.take_calls()?;
+        if calls.is_empty() && !shows_something(&self.text) {
+            return Err(ModelError::Empty { provider });
+        }
+        Ok(ModelReply { text: self.text.trim().to_owned(), calls, usage, provider, model: model.to_owned() })
+    }
+
+    /// The tool calls. One of the schema's name is no call but the structured answer, and becomes the text. Where tools were offered, a call of
+    /// another one is for the caller to refuse: the model is told then, and goes on.
+    fn take_calls(&mut self) -> Result<Vec<ToolCall>, ModelError> {
+        let mut calls = Vec::new();
+        for (position, draft) in std::mem::take(&mut self.calls).into_iter().enumerate() {
+            if self.request.schema.as_ref().is_some_and(|schema| schema.name == draft.name) {
+                self.text = draft.arguments;
+            } else if !self.request.tools.is_empty() {
+                calls.push(self.read_call(position, draft)?);
+            } else {
+                let name: String = draft.name.chars().take(80).collect();
+                return Err(self.garbled(format!("it calls the tool {name:?}, and was offered none")));
+            }
+        }
+        Ok(calls)
+    }
+
+    fn read_call(&self, position: usize, draft: DraftCall) -> Result<ToolCall, ModelError> {
+        let arguments = if draft.arguments.trim().is_empty() { "{}" } else { &draft.arguments };
+        let arguments: Value = serde_json::from_str(arguments)
+            .map_err(|error| self.garbled(format!("the arguments for the tool {:?} are not JSON: {error}", draft.name)))?;
+        // Some local servers leave the id out; the result needs one to refer to.
+        let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
+        Ok(ToolCall { id, name: draft.name, arguments })
+    }
+}
+
+/// Whether anybody would see this text as an answer. Models that mean to say nothing say a full stop.
+fn shows_something(text: &str) -> bool {
+    text.chars().any(|c| !c.is_whitespace() && !is_invisible(c) && !matches!(c, '.' | '…'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{AnswerSchema, ToolSpec};
+
+    fn request() -> ModelRequest {
+        let tools = vec![ToolSpec { name: "look".into(), description: String::new(), parameters: Value::Null }];
+        let schema = Some(AnswerSchema { name: "plan".into(), schema: Value::Null });
+        ModelRequest { system: "x".repeat(400), tools, schema, ..ModelRequest::default() }
+    }
+
+    fn said(text: &str, stop: Option<Stop>) -> Result<ModelReply, ModelError> {
+        let request = request();
+        let mut draft = Draft::new("p", &request);
+        draft.push_text(text).expect("short enough");
+        draft.stop = stop;
+        draft.take_reply("m")
+    }
+
+    fn called(name: &str, arguments: &str) -> Result<ModelReply, ModelError> {
+        let request = request();
+        let mut draft = Draft::new("p", &request);
+        draft.push_call(0, None, Some(name), arguments).expect("short enough");
+        draft.end();
+        draft.take_reply("m")
+    }
+
+    #[test]
+    fn what_shows_nothing_is_empty() {
+        for text in ["", " \n", "\u{200B}\u{2060}", ".", "…", "\u{FEFF} ..."] {
+            assert_eq!(said(text, Some(Stop::Done)), Err(ModelError::Empty { provider: "p".into() }), "{text:?}");
+        }
+        assert_eq!(said(" 👍 ", Some(Stop::Done)).expect("an answer").text, "👍");
+    }
+
+    #[test]
+    fn an_answer_without_its_end_is_truncated() {
+        for stop in [None, Some(Stop::Length)] {
+            assert_eq!(said("half of", stop), Err(ModelError::Truncated { provider: "p".into() }));
+        }
+        assert!(matches!(said("", Some(Stop::Filtered)), Err(ModelError::Refused { .. })));
+    }
+
+    #[test]
+    fn tool_calls_need_offered_tools_and_arguments_of_json() {
+        let reply = called("look", "").expect("a call");
+        assert_eq!(reply.calls, [ToolCall { id: "call_0".into(), name: "look".into(), arguments: serde_json::json!({}) }]);
+        let other = called("delete_all", "{}").expect("a call, which its caller refuses");
+        assert_eq!(other.calls[0].name, "delete_all");
+        assert!(matches!(called("look", "{\"a\":"), Err(ModelError::Garbled { .. })));
+    }
+
+    #[test]
+    fn a_call_of_the_schemas_name_is_the_answer() {
+        let reply = called("plan", "{\"steps\":1}").expect("an answer");
+        assert_eq!((reply.text.as_str(), reply.calls.len()), ("{\"steps\":1}", 0));
+    }
+
+    #[test]
+    fn tokens_are_estimated_where_the_provider_has_not_counted() {
+        let request = ModelRequest { system: "x".repeat(400), ..ModelRequest::default() };
+        let mut draft = Draft::new("p", &request);
+        draft.push_text("12345678").expect("short enough");
+        assert_eq!(draft.usage(), TokenUsage { input: 100, cached: 0, output: 2 });
+        *draft.usage_mut() = TokenUsage { input: 90, cached: 40, output: 3 };
+        draft.end();
+        assert_eq!(draft.usage(), TokenUsage { input: 90, cached: 40, output: 3 });
+        draft.not_charged();
+        assert_eq!(draft.usage(), TokenUsage::default());
+    }
+
+    #[test]
+    fn an_endless_answer_is_given_up() {
+        let request = ModelRequest::default();
+        let mut draft = Draft::new("p", &request);
+        assert!(draft.push_text(&"x".repeat(ANSWER_BYTES)).is_ok());
+        assert!(matches!(draft.push_text("x"), Err(ModelError::Garbled { .. })));
+    }
+}

@@ -1,0 +1,283 @@
+//! Chat completions, as OpenAI defined them and most other servers speak them.
+
+use reqwest::RequestBuilder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::llm::provider::draft::{Draft, Stop};
+use crate::llm::provider::failure::Complaint;
+use crate::llm::provider::{Protocol, Trouble};
+use crate::llm::{ModelMessage, ModelRequest, ToolCall};
+use crate::money::TokenUsage;
+
+pub(super) struct OpenAi;
+
+impl Protocol for OpenAi {
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn sign(&self, request: RequestBuilder, key: &str) -> RequestBuilder {
+        request.bearer_auth(key)
+    }
+
+    fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest) -> Value {
+        let system = (!request.system.is_empty()).then(|| json!({"role": "system", "content": request.system}));
+        let messages: Vec<_> = system.into_iter().chain(request.messages.iter().map(write_message)).collect();
+        let mut body = json!({
+            "model": model,
+            "messages": messages,
+            "stream": true,
+            "stream_options": {"include_usage": true},
+        });
+        // OpenAI's newer models refuse `max_tokens`; most other servers know nothing else.
+        let limit = if base_url.contains("//api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
+        body[limit] = request.max_output_tokens.into();
+        if !request.tools.is_empty() {
+            body["tools"] = request
+                .tools
+                .iter()
+                .map(|tool| json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}}))
+                .collect();
+        }
+        if let Some(schema) = &request.schema {
+            body["response_format"] = json!({"type": "json_schema", "json_schema": {"name": schema.name, "schema": schema.schema}});
+        }
+        body
+    }
+
+    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), Trouble> {
+        if data.trim() == "[DONE]" {
+            draft.end();
+            return Ok(());
+        }
+        let chunk: Completion = draft.parse(data)?;
+        if chunk.error.is_some() {
+            return Err(Trouble::Reported(Complaint::parse(data)));
+        }
+        take_in(chunk, draft)
+    }
+
+    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
+        let completion: Completion = draft.parse_whole(body)?;
+        if completion.error.is_some() {
+            return Err(Trouble::Reported(Complaint::parse(body)));
+        }
+        if completion.choices.is_empty() {
+            return Err(draft.garbled("it has no choices").into());
+        }
+        take_in(completion, draft)
+    }
+}
+
+fn write_message(message: &ModelMessage) -> Value {
+    match message {
+        ModelMessage::User(text) => json!({"role": "user", "content": text}),
+        ModelMessage::Assistant { text, calls } if calls.is_empty() => json!({"role": "assistant", "content": text}),
+        ModelMessage::Assistant { text, calls } => {
+            let content = if text.is_empty() { Value::Null } else { text.as_str().into() };
+            json!({"role": "assistant", "content": content, "tool_calls": calls.iter().map(write_call).collect::<Vec<_>>()})
+        }
+        ModelMessage::ToolResult { call, text } => json!({"role": "tool", "tool_call_id": call, "content": text}),
+    }
+}
+
+fn write_call(call: &ToolCall) -> Value {
+    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments.to_string()}})
+}
+
+/// A whole completion or a chunk of one. Servers send `null` for what they leave out.
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    #[serde(alias = "message")]
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    /// Missing in whole answers.
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+    prompt_tokens_details: Option<PromptDetails>,
+    /// What `DeepSeek` calls cached tokens.
+    prompt_cache_hit_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), Trouble> {
+    if let Some(usage) = chunk.usage {
+        let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens);
+        *draft.usage_mut() = TokenUsage { input: usage.prompt_tokens, cached: cached.unwrap_or_default(), output: usage.completion_tokens };
+    }
+    let Some(choice) = chunk.choices.into_iter().next() else { return Ok(()) };
+    if let Some(delta) = choice.delta {
+        draft.push_text(delta.content.as_deref().unwrap_or_default())?;
+        for (position, call) in (0..).zip(delta.tool_calls.unwrap_or_default()) {
+            let (name, arguments) = call.function.map_or((None, None), |function| (function.name, function.arguments));
+            let index = call.index.unwrap_or(position);
+            draft.push_call(index, call.id.as_deref(), name.as_deref(), arguments.as_deref().unwrap_or_default())?;
+        }
+        if delta.refusal.is_some_and(|refusal| !refusal.is_empty()) {
+            draft.stop(Stop::Filtered);
+            return Ok(());
+        }
+    }
+    match choice.finish_reason.as_deref() {
+        None => {}
+        Some("length") => draft.stop(Stop::Length),
+        Some("content_filter") => draft.stop(Stop::Filtered),
+        Some("error") => return Err(Trouble::Reported(Complaint::parse("the upstream model failed"))),
+        // "stop", "tool_calls", and whatever servers make up. A refusal that came before stays one.
+        Some(_) if draft.has_stopped() => {}
+        Some(_) => draft.stop(Stop::Done),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{AnswerSchema, ModelError, ModelReply, ToolSpec};
+
+    fn request() -> ModelRequest {
+        ModelRequest {
+            system: "Be short.".into(),
+            messages: vec![ModelMessage::User("Hello".into())],
+            tools: vec![ToolSpec { name: "look".into(), description: "Looks.".into(), parameters: json!({"type": "object"}) }],
+            max_output_tokens: 9,
+            ..ModelRequest::default()
+        }
+    }
+
+    fn read(events: &[&str]) -> Result<ModelReply, ModelError> {
+        let request = request();
+        let mut draft = Draft::new("p", &request);
+        for event in events {
+            match OpenAi.read_event(event, &mut draft) {
+                Ok(()) => {}
+                Err(Trouble::Unreadable(error)) => return Err(error),
+                Err(Trouble::Reported(complaint)) => return Err(complaint.in_stream("p", None)),
+            }
+        }
+        draft.take_reply("m")
+    }
+
+    #[test]
+    fn a_request_is_worded_as_the_protocol_has_it() {
+        let mut request = request();
+        let call = ToolCall { id: "c1".into(), name: "look".into(), arguments: json!({"at": 1}) };
+        request.messages.push(ModelMessage::Assistant { text: String::new(), calls: vec![call] });
+        request.messages.push(ModelMessage::ToolResult { call: "c1".into(), text: "seen".into() });
+        request.schema = Some(AnswerSchema { name: "Plan".into(), schema: json!({"type": "object"}) });
+        let expected = json!({
+            "model": "m",
+            "messages": [
+                {"role": "system", "content": "Be short."},
+                {"role": "user", "content": "Hello"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{\"at\":1}"}},
+                ]},
+                {"role": "tool", "tool_call_id": "c1", "content": "seen"},
+            ],
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "max_tokens": 9,
+            "tools": [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object"}}}],
+            "response_format": {"type": "json_schema", "json_schema": {"name": "Plan", "schema": {"type": "object"}}},
+        });
+        assert_eq!(OpenAi.write_request("http://127.0.0.1:11434/v1", "m", &request), expected);
+        let limit = &OpenAi.write_request("https://api.openai.com/v1", "m", &request)["max_completion_tokens"];
+        assert_eq!(*limit, 9);
+    }
+
+    #[test]
+    fn a_server_that_sends_nulls_and_no_reason_is_understood() {
+        let reply = read(&[
+            r#"{"choices":[{"delta":{"content":"Hi","refusal":null,"tool_calls":null},"finish_reason":null}],"usage":null,"error":null}"#,
+            r#"{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":1,"prompt_cache_hit_tokens":5}}"#,
+            "[DONE]",
+        ])
+        .expect("an answer");
+        assert_eq!((reply.text.as_str(), reply.usage), ("Hi", TokenUsage { input: 7, cached: 5, output: 1 }));
+    }
+
+    #[test]
+    fn an_answer_in_one_piece_may_call_tools_and_needs_a_choice() {
+        let whole = |body: &str| {
+            let request = request();
+            let mut draft = Draft::new("p", &request);
+            OpenAi.read_whole(body, &mut draft).ok()?;
+            draft.take_reply("m").ok()
+        };
+        let call = |id: &str| json!({"id": id, "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        let message = json!({"role": "assistant", "content": null, "tool_calls": [call("a"), call("b")]});
+        let body = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]});
+        let reply = whole(&body.to_string()).expect("calls");
+        assert_eq!(reply.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        for bad in ["{}", r#"{"choices":[]}"#, "[]", "null", r#"{"choices":[{}]}"#] {
+            assert_eq!(whole(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn two_calls_of_one_index_are_two_calls() {
+        let reply = read(&[
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"look","arguments":"{\"n\":1}"}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"look","arguments":"{\"n\""}}]}}]}"#,
+            r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":2}"}}]},"finish_reason":"tool_calls"}]}"#,
+        ])
+        .expect("calls");
+        let calls: Vec<_> = reply.calls.iter().map(|call| (call.id.as_str(), call.arguments["n"].as_u64())).collect();
+        assert_eq!(calls, [("a", Some(1)), ("b", Some(2))]);
+    }
+
+    #[test]
+    fn a_refusal_stays_one_though_the_model_stops_well() {
+        let refusal = read(&[
+            r#"{"choices":[{"delta":{"refusal":"I cannot help with that."}}]}"#,
+            r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#,
+        ]);
+        assert!(matches!(refusal, Err(ModelError::Refused { .. })), "{refusal:?}");
+    }
+
+    #[test]
+    fn an_error_of_a_router_inside_the_stream_is_seen() {
+        let busy = read(&[r#"{"error":{"code":502,"message":"upstream"},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}"#]);
+        assert!(matches!(busy, Err(ModelError::Busy { .. })), "{busy:?}");
+    }
+}

@@ -1,0 +1,47 @@
+use crate::persona::Tier;
+
+use crate::llm::settings::{ModelPrice, ProviderKind};
+
+/// A provider that an operator need not describe: its name and a key are enough.
+pub(super) struct KnownProvider {
+    pub name: &'static str,
+    pub kind: ProviderKind,
+    pub base_url: &'static str,
+    pub needs_key: bool,
+    /// What its key alone gives the tiers. Empty: the operator names models.
+    pub models: &'static [(Tier, &'static str)],
+}
+
+const OPENAI_MODELS: &[(Tier, &str)] = &[(Tier::T1, "gpt-4.1-mini"), (Tier::T2, "gpt-4.1")];
+const ANTHROPIC_MODELS: &[(Tier, &str)] = &[(Tier::T1, "claude-haiku-4-5"), (Tier::T2, "claude-sonnet-4-6"), (Tier::T3, "claude-opus-4-6")];
+
+pub(super) const PROVIDERS: [KnownProvider; 6] = [
+    provider("anthropic", ProviderKind::Anthropic, "https://api.anthropic.com/v1", ANTHROPIC_MODELS),
+    provider("openai", ProviderKind::OpenAi, "https://api.openai.com/v1", OPENAI_MODELS),
+    provider("openrouter", ProviderKind::OpenAi, "https://openrouter.ai/api/v1", &[]),
+    provider("deepseek", ProviderKind::OpenAi, "https://api.deepseek.com/v1", &[]),
+    provider("groq", ProviderKind::OpenAi, "https://api.groq.com/openai/v1", &[]),
+    KnownProvider { needs_key: false, ..provider("ollama", ProviderKind::OpenAi, "http://127.0.0.1:11434/v1", &[]) },
+];
+
+const fn provider(
+    name: &'static str,
+    kind: ProviderKind,
+    base_url: &'static str,
+    models: &'static [(Tier, &'static str)],
+) -> KnownProvider {
+    KnownProvider { name, kind, base_url, needs_key: true, models }
+}
+
+pub(super) fn find_provider(name: &str) -> Option<&'static KnownProvider> {
+    PROVIDERS.iter().find(|provider| provider.name == name)
+}
+
+/// Prices of the models above, from the providers' price lists of June 2026. The file overrides them.
+pub(super) const PRICES: [(&str, ModelPrice); 5] = [
+    ("gpt-4.1-mini", ModelPrice { input: 0.4, cached: 0.1, output: 1.6 }),
+    ("gpt-4.1", ModelPrice { input: 2.0, cached: 0.5, output: 8.0 }),
+    ("claude-haiku-4-5", ModelPrice { input: 1.0, cached: 0.1, output: 5.0 }),
+    ("claude-sonnet-4-6", ModelPrice { input: 3.0, cached: 0.3, output: 15.0 }),
+    ("claude-opus-4-6", ModelPrice { input: 5.0, cached: 0.5, output: 25.0 }),
+];

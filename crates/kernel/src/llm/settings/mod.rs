@@ -1,0 +1,69 @@
+//! `[models]`: which endpoints there are, which model each tier asks, what a token costs.
+//!
+//! The settings and their defaults stand here, `known` lists providers that need no address, `read` puts together what the operator gave.
+//! No endpoint is ever called from here.
+
+mod known;
+mod read;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use crate::config::{choice, hours, millis, mins, secs, settings};
+use crate::persona::Tier;
+
+pub use read::is_web_address;
+
+settings! {
+    /// `[models]`: providers, tiers and prices. Without a provider the team runs offline.
+    #[derive(Debug, Clone)]
+    pub struct ModelSettings {
+        connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "How long a connection to a provider may take.";
+        idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "The longest silence of an answer that is being streamed.";
+        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "The longest a call may take in all.";
+        attempts: u32 = 3, in 1..=10, "Attempts of a call, the first included.";
+        max_output_tokens: u32 = 1500, in 16..=200_000, "The most tokens an answer may have.";
+        providers: Vec<ProviderSettings> = Vec::new();
+        /// What each tier tries, in order. A tier that is missing is served by the one below; `t1` is there whenever a provider is.
+        tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
+        /// By model name. An unlisted model costs nothing and the ledger says so by its zero.
+        prices: BTreeMap<String, ModelPrice> = BTreeMap::new();
+    }
+}
+
+/// One endpoint.
+#[derive(Debug, Clone)]
+pub struct ProviderSettings {
+    pub name: String,
+    pub kind: ProviderKind,
+    /// Up to and including the version: `http://127.0.0.1:11434/v1`, `https://api.anthropic.com/v1`.
+    pub base_url: String,
+    pub key: Option<SecretString>,
+    /// Calls in flight at once.
+    pub parallel: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderKind {
+    OpenAi,
+    Anthropic,
+}
+
+choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic });
+
+/// A model of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelRef {
+    pub provider: String,
+    pub model: String,
+}
+
+/// Dollars for a million tokens.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub struct ModelPrice {
+    pub input: f64,
+    pub cached: f64,
+    pub output: f64,
+}

@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+
+use reqwest::Url;
+
+use crate::config::{Section, find_nearest};
+use crate::llm::settings::known::{KnownProvider, find_provider};
+use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings, known};
+use crate::persona::Tier;
+
+/// The provider that `TEAMROOM_MODEL_URL` describes.
+const SHORT_PATH: &str = "model";
+const WEB: &[&str] = &["http", "https"];
+const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
+const PARALLEL: usize = 4;
+
+impl ModelSettings {
+    /// All of the section: what the table has, and how providers, tiers and prices fit together.
+    pub fn read_all(section: &mut Section<'_>) -> Self {
+        let mut models = Self::read(section);
+        let short_path = read_short_path(section);
+        models.tiers = read_tiers(&mut section.section("tiers"));
+        models.providers = read_providers(section, &models.tiers);
+        models.prices = read_prices(section);
+        match short_path {
+            Some((provider, model)) => {
+                models.tiers = [(Tier::T1, vec![ModelRef { provider: provider.name.clone(), model }])].into();
+                models.providers.push(provider);
+            }
+            None if models.tiers.is_empty() => models.tiers = default_tiers(&models.providers),
+            None => {}
+        }
+        models.check(section);
+        models
+    }
+
+    /// Tiers and providers must fit together.
+    fn check(&self, section: &mut Section<'_>) {
+        let names: Vec<_> = self.providers.iter().map(|provider| provider.name.as_str()).collect();
+        for (tier, models) in &self.tiers {
+            for ModelRef { provider, .. } in models.iter().filter(|model| !names.contains(&model.provider.as_str())) {
+                let known = names.iter().copied().chain(known::PROVIDERS.iter().map(|provider| provider.name));
+                let meant = find_nearest(provider, known).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+                let problem = format!("names a provider {provider} that is not configured{meant} Add [models.providers.{provider}]");
+                section.section("tiers").refuse(tier.as_str(), problem);
+            }
+        }
+        let without_key =
+            |provider: &ProviderSettings| provider.key.is_none() && find_provider(&provider.name).is_some_and(|p| p.needs_key);
+        for provider in self.providers.iter().filter(|provider| without_key(provider)) {
+            section.refuse_variable(&key_variable(&provider.name), format!("is missing; {} needs a key", provider.name));
+        }
+        if !self.providers.is_empty() && !self.tiers.contains_key(&Tier::T1) {
+            let example = self.providers.first().map_or("", |provider| &provider.name);
+            section
+                .section("tiers")
+                .refuse("t1", format!("is missing; every tier falls back on it. Give a list such as [\"{example}/a-model\"]"));
+        }
+    }
+}
+
+fn read_tiers(tiers: &mut Section<'_>) -> BTreeMap<Tier, Vec<ModelRef>> {
+    let about = [
+        (Tier::T1, "Models of the cheap tier (chat, standups), tried in order. Empty: the usual ones of the provider whose key is set."),
+        (Tier::T2, "Models of the strong tier. Empty: those of t1."),
+        (Tier::T3, "Models of the best tier. Empty: those of t2."),
+    ];
+    let allowed = "a list (in a variable: with commas), each \"provider/model\" such as \"openai/gpt-4.1-mini\"";
+    let read = about.map(|(tier, about)| {
+        let fits = |models: &Vec<String>| models.iter().all(|model| parse_model(model).is_some());
+        let models = tiers.read_where(tier.as_str(), Vec::new(), allowed, about, fits);
+        (tier, models.iter().filter_map(|model| parse_model(model)).collect::<Vec<_>>())
+    });
+    read.into_iter().filter(|(_, models)| !models.is_empty()).collect()
+}
+
+/// The name of a model may hold slashes of its own.
+fn parse_model(text: &str) -> Option<ModelRef> {
+    let (provider, model) = text.split_once('/')?;
+    (!provider.is_empty() && !model.is_empty()).then(|| ModelRef { provider: provider.into(), model: model.into() })
+}
+
+/// The providers that a key or a tier brings in by name, and those of the file.
+fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef>>) -> Vec<ProviderSettings> {
+    let configured = section.list_entries("providers", "local");
+    let known = known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name));
+    let mut providers: Vec<_> = known.filter_map(|known| read_known_provider(section, known, tiers)).collect();
+    providers.extend(configured.iter().filter_map(|name| read_provider(section, name)));
+    providers
+}
+
+/// A key brings in its provider only where no tiers are set: it may stand in the environment for another program.
+fn read_known_provider(
+    section: &mut Section<'_>,
+    known: &KnownProvider,
+    tiers: &BTreeMap<Tier, Vec<ModelRef>>,
+) -> Option<ProviderSettings> {
+    let about = "Keys of model providers: with one of the first two alone the team thinks; the others work once a tier names them.";
+    let key = if known.needs_key { section.secret(&key_variable(known.name), about) } else { None };
+    let named = tiers.values().flatten().any(|model| model.provider == known.name);
+    let enough = key.is_some() && tiers.is_empty() && !known.models.is_empty();
+    (named || enough).then(|| ProviderSettings {
+        name: known.name.into(),
+        kind: known.kind,
+        base_url: known.base_url.into(),
+        key,
+        parallel: PARALLEL,
+    })
+}
+
+fn read_provider(section: &mut Section<'_>, name: &str) -> Option<ProviderSettings> {
+    let known = find_provider(name);
+    let about = "Keys of providers that teamroom.toml describes, as NAME_API_KEY (here: of [models.providers.local]).";
+    let key = section.secret(&key_variable(name), about);
+    let mut entry = section.entry("providers", name);
+    let kind = entry.read("kind", known.map_or(ProviderKind::OpenAi, |known| known.kind), "The protocol it speaks.");
+    let about = "Its address, up to and including the version.";
+    let fits = |url: &String| is_web_address(url, WEB);
+    let base_url = match known {
+        Some(known) => Some(entry.read_where("base_url", known.base_url.to_owned(), WEB_ADDRESS, about, fits)),
+        None => entry.require_where("base_url", "http://127.0.0.1:8080/v1".to_owned(), WEB_ADDRESS, about, fits),
+    };
+    let parallel = entry.read_within("parallel", PARALLEL, 1..=256, "Calls in flight at once.");
+    Some(ProviderSettings { name: name.into(), kind, base_url: base_url?.trim_end_matches('/').into(), key, parallel })
+}
+
+fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
+    let mut prices: BTreeMap<_, _> = known::PRICES.iter().map(|(model, price)| ((*model).to_owned(), *price)).collect();
+    for model in section.list_entries("prices", "example-model") {
+        let mut entry = section.entry("prices", &model);
+        let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars for a million tokens of the prompt.");
+        let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Those that came from the provider's cache; by default as input.");
+        let output = entry.read_within("output", 0.0, 0.0..=10_000.0, "Dollars for a million tokens of the answer.");
+        prices.insert(model, ModelPrice { input, cached, output });
+    }
+    prices
+}
+
+/// One endpoint and one model by variables alone, for whoever tries a local model server. They win over the file.
+fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, String)> {
+    let about = "The short way to a model: the address of any OpenAI-compatible or Anthropic endpoint and one model for all tiers. \
+                 The kind is openai (default) or anthropic; the key may be left out for a local server.";
+    let url = section.variable("TEAMROOM_MODEL_URL", "http://127.0.0.1:11434/v1", about);
+    let model = section.variable("TEAMROOM_MODEL", "llama3.2", about);
+    let kind = section.variable("TEAMROOM_MODEL_KIND", "openai", about);
+    let key = section.secret("TEAMROOM_MODEL_KEY", about);
+    let kind = match kind.as_deref() {
+        None | Some("openai") => ProviderKind::OpenAi,
+        Some("anthropic") => ProviderKind::Anthropic,
+        Some(_) => {
+            section.refuse_variable("TEAMROOM_MODEL_KIND", "is not allowed; give openai or anthropic");
+            return None;
+        }
+    };
+    let (base_url, model) = match (url, model) {
+        (Some(url), Some(model)) if is_web_address(&url, WEB) => (url.trim_end_matches('/').to_owned(), model),
+        (Some(_), Some(_)) => {
+            section.refuse_variable("TEAMROOM_MODEL_URL", format!("is not allowed; give {WEB_ADDRESS}"));
+            return None;
+        }
+        (Some(_), None) => {
+            section.refuse_variable("TEAMROOM_MODEL", "is missing; TEAMROOM_MODEL_URL needs the name of a model beside it");
+            return None;
+        }
+        (None, Some(_)) => {
+            section.refuse_variable("TEAMROOM_MODEL_URL", "is missing; TEAMROOM_MODEL needs the address of an endpoint beside it");
+            return None;
+        }
+        (None, None) => return None,
+    };
+    Some((ProviderSettings { name: SHORT_PATH.into(), kind, base_url, key, parallel: PARALLEL }, model))
+}
+
+/// What the keys alone give: each tier tries every provider that has a model for it.
+fn default_tiers(providers: &[ProviderSettings]) -> BTreeMap<Tier, Vec<ModelRef>> {
+    let mut tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
+    for provider in providers {
+        for (tier, model) in find_provider(&provider.name).map_or(&[][..], |known| known.models) {
+            tiers.entry(*tier).or_default().push(ModelRef { provider: provider.name.clone(), model: (*model).into() });
+        }
+    }
+    tiers
+}
+
+/// `openai` → `OPENAI_API_KEY`.
+fn key_variable(provider: &str) -> String {
+    format!("{}_API_KEY", provider.to_uppercase().replace(['-', '.', ' '], "_"))
+}
+
+/// Whether a text is an address with one of the schemes and a host. A password in it would be a secret outside its place.
+pub fn is_web_address(text: &str, schemes: &[&str]) -> bool {
+    Url::parse(text)
+        .is_ok_and(|url| schemes.contains(&url.scheme()) && url.has_host() && url.username().is_empty() && url.password().is_none())
+}

@@ -1,0 +1,261 @@
+//! Reserving money before a model call and settling it after.
+//!
+//! A reservation counts at its worst case until it is settled; one that a crash left behind counts like that for good. Sums of each
+//! day (UTC) are kept beside the ledger, in the same transactions, so that a reservation costs the same at the end of a day as at
+//! its beginning. What one work item has cost is added up from the ledger itself: its calls are few, and an index leads to them.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::db::{Database, Result, StoreError, Transaction, count, plain, sql};
+use crate::ids::{PersonaSlug, WorkItemId};
+use crate::llm::budget::Budgets;
+use crate::money::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
+
+/// The key under which PostgreSQL lets one reservation pass at a time: "budgets" in ASCII.
+const TURNSTILE: i64 = i64::from_be_bytes(*b"\0budgets");
+
+/// A reservation that was accepted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reserved {
+    /// Which part of the day's budget is used now, in dollars or tokens, whichever is more; 0 without a limit, 1 when used up.
+    pub day_share: f64,
+}
+
+/// Why a reservation was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReserveError {
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a day has cost so far, reservations included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spent {
+    pub cost: Money,
+    pub tokens: u64,
+    /// By how much people raised the day's budget.
+    pub raised: Money,
+}
+
+#[derive(sqlx::FromRow)]
+struct Sums {
+    cost: i64,
+    tokens: i64,
+    persona_cost: i64,
+    persona_tokens: i64,
+}
+
+/// What a work item has cost so far.
+#[derive(sqlx::FromRow)]
+struct ItemSums {
+    cost: i64,
+    tokens: i64,
+}
+
+/// By how much people raised the limits that a call falls under, by their names.
+type Raises = HashMap<String, i64>;
+
+impl Database {
+    /// Sets the worst case of a call aside.
+    ///
+    /// # Errors
+    /// [`ReserveError::Refused`] when it would break a limit; a call that costs nothing never does.
+    pub async fn reserve(&self, reservation: &Reservation, budgets: &Budgets) -> Result<Reserved, ReserveError> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(TURNSTILE).await?;
+        let day = reservation.at.date_naive();
+        let sums = find_sums(&mut transaction, day, reservation.persona.as_ref()).await?;
+        let item = match reservation.purpose {
+            Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
+            _ => None,
+        };
+        let raises = find_raises(&mut transaction, reservation, day).await?;
+        let reserved = check(reservation, budgets, &sums, item.as_ref(), &raises)?;
+        insert_reservation(&mut transaction, reservation, day).await?;
+        let tokens = count(reservation.tokens);
+        add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)
+            .await?;
+        transaction.commit().await?;
+        Ok(reserved)
+    }
+
+    /// Puts the real cost in the place of the reservation. False when it was settled already or never made.
+    pub async fn settle(&self, settlement: &Settlement) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let usage = settlement.usage;
+        let row: Option<(String, Option<String>, i64, i64)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE ledger SET input_tokens = $2, cached_tokens = $3, output_tokens = $4, cost = $5, latency_ms = $6, outcome = $7
+             WHERE id = $1 AND outcome = 'reserved' RETURNING day, persona, reserved_cost, reserved_tokens",
+            settlement.id.as_str(),
+            count(usage.input),
+            count(usage.cached),
+            count(usage.output),
+            settlement.cost.0,
+            count(settlement.latency_ms),
+            settlement.outcome.as_str()
+        )?;
+        let Some((day, persona, reserved_cost, reserved_tokens)) = row else { return Ok(false) };
+        let cost = settlement.cost.0 - reserved_cost;
+        add_spending(&mut transaction, &day, persona.as_deref(), cost, count(usage.total()) - reserved_tokens).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// Raises a limit by an amount of what it is in, in force at once and after a restart: one of a day for the day of `at` (UTC), one of a
+    /// work item for good.
+    pub async fn raise_limit(&self, limit: &Limit, amount: i64, by: &str, at: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO limit_raises (name, whose, day, amount, by, at) VALUES ($1, $2, $3, $4, $5, $6)",
+            limit.as_str(),
+            limit.whose(),
+            day_of(limit, at),
+            amount,
+            plain(by),
+            at
+        )?;
+        Ok(())
+    }
+
+    /// By how much people raised a limit: one of a day for the day of `at` (UTC).
+    pub async fn find_raise(&self, limit: &Limit, at: DateTime<Utc>) -> Result<i64> {
+        let (raised,): (i64,) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM limit_raises WHERE name = $1 AND whose = $2 AND day = $3",
+            limit.as_str(),
+            limit.whose(),
+            day_of(limit, at)
+        )?;
+        Ok(raised)
+    }
+
+    /// What the day of `now` (UTC) has cost so far.
+    pub async fn spent_today(&self, now: DateTime<Utc>) -> Result<Spent> {
+        let (cost, tokens): (i64, i64) = sql!(
+            self.db().read(),
+            fetch_one,
+            "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(tokens), 0) AS BIGINT) FROM spending WHERE day = $1",
+            now.date_naive().to_string()
+        )?;
+        let raised = Money(self.find_raise(&Limit::Day, now).await?);
+        Ok(Spent { cost: Money(cost), tokens: u64::try_from(tokens).unwrap_or_default(), raised })
+    }
+}
+
+/// The day as it stands with a raise: none for what is no limit of a day.
+fn day_of(limit: &Limit, at: DateTime<Utc>) -> String {
+    if limit.ends_with_the_day() { at.date_naive().to_string() } else { String::new() }
+}
+
+async fn find_sums(transaction: &mut Transaction, day: NaiveDate, persona: Option<&PersonaSlug>) -> Result<Sums> {
+    sql!(
+        transaction.on(),
+        fetch_one,
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+             CAST(COALESCE(SUM(CASE WHEN persona = $2 THEN cost END), 0) AS BIGINT) AS persona_cost,
+             CAST(COALESCE(SUM(CASE WHEN persona = $2 THEN tokens END), 0) AS BIGINT) AS persona_tokens
+         FROM spending WHERE day = $1",
+        day.to_string(),
+        persona.map_or("", PersonaSlug::as_str)
+    )
+}
+
+async fn find_item_sums(transaction: &mut Transaction, item: &str) -> Result<ItemSums> {
+    sql!(
+        transaction.on(),
+        fetch_one,
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT) AS cost, CAST(COALESCE(SUM(input_tokens + output_tokens), 0) AS BIGINT) AS tokens
+         FROM ledger WHERE subject = $1",
+        item
+    )
+}
+
+async fn find_raises(transaction: &mut Transaction, reservation: &Reservation, day: NaiveDate) -> Result<Raises> {
+    let raises: Vec<(String, i64)> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT name, CAST(SUM(amount) AS BIGINT) FROM limit_raises WHERE whose IN ('', $1, $2) AND day IN ('', $3) GROUP BY name",
+        reservation.persona.as_ref().map_or("", PersonaSlug::as_str),
+        reservation.subject.as_str(),
+        day.to_string()
+    )?;
+    Ok(raises.into_iter().collect())
+}
+
+/// Holds the call against each limit: the team's first, the item's last, so that nobody raises an item in vain.
+fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>, raises: &Raises) -> Result<Reserved, Refused> {
+    let (cost, tokens) = (reservation.cost.0, count(reservation.tokens));
+    let mut limits = vec![(Limit::Day, sums.cost, cost), (Limit::DayTokens, sums.tokens, tokens)];
+    if let Some(persona) = &reservation.persona {
+        limits.push((Limit::PersonaDay(persona.clone()), sums.persona_cost, cost));
+        limits.push((Limit::PersonaDayTokens(persona.clone()), sums.persona_tokens, tokens));
+    }
+    if let Some(item) = item {
+        let id = WorkItemId::new(&*reservation.subject);
+        limits.push((Limit::Item(id.clone()), item.cost, cost));
+        limits.push((Limit::ItemTokens(id), item.tokens, tokens));
+    }
+    let mut day_share = 0.0_f64;
+    for (limit, spent, more) in limits {
+        let Some(budget) = budgets.find(&limit) else { continue };
+        let allowed = budget.saturating_add(raises.get(limit.as_str()).copied().unwrap_or_default());
+        if more > 0 && spent + more > allowed {
+            return Err(Refused { limit, spent, allowed });
+        }
+        if matches!(limit, Limit::Day | Limit::DayTokens) {
+            day_share = day_share.max(share(spent + more, allowed));
+        }
+    }
+    Ok(Reserved { day_share })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share, for a notice")]
+fn share(used: i64, allowed: i64) -> f64 {
+    if allowed > 0 { used as f64 / allowed as f64 } else { 0.0 }
+}
+
+/// A reservation stands in the ledger at its worst case; its tokens all count as input, because nobody knows better yet.
+async fn insert_reservation(transaction: &mut Transaction, reservation: &Reservation, day: NaiveDate) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO ledger (id, at, day, persona, purpose, subject, provider, model, tier, reserved_tokens, reserved_cost,
+             input_tokens, cached_tokens, output_tokens, cost, outcome)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $10, 0, 0, $11, $12)",
+        reservation.id.as_str(),
+        reservation.at,
+        day.to_string(),
+        reservation.persona.as_ref().map(PersonaSlug::as_str),
+        reservation.purpose.as_str(),
+        reservation.subject.as_str(),
+        reservation.provider.as_str(),
+        reservation.model.as_str(),
+        reservation.tier.as_str(),
+        count(reservation.tokens),
+        reservation.cost.0,
+        CallOutcome::Reserved.as_str()
+    )?;
+    Ok(())
+}
+
+async fn add_spending(transaction: &mut Transaction, day: &str, persona: Option<&str>, cost: i64, tokens: i64) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO spending (day, persona, cost, tokens) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (day, persona) DO UPDATE SET cost = spending.cost + excluded.cost, tokens = spending.tokens + excluded.tokens",
+        day,
+        persona.unwrap_or_default(),
+        cost,
+        tokens
+    )?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! Ranking: BM25 over passages.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::memory::retrieval::passage;
+use crate::memory::retrieval::passage::Passage;
+use crate::memory::retrieval::terms::{Query, Vocabulary};
+
+/// How soon more of the same word stops counting, and how much long passages are held back. The usual values of BM25, the second
+/// lowered because passages are cut to about one length already.
+const SATURATION: f64 = 1.2;
+const LENGTH: f64 = 0.5;
+/// A word of the nearest heading counts as this many in the text; one of a heading further up as half of that.
+const HEADING: f64 = 1.5;
+/// What a passage counts that only its headings speak for: the right section, but maybe not the right place in it.
+const HEADING_ONLY: f64 = 0.6;
+/// Two neighbouring words of the question that stand at most this many words apart in the passage, in their order.
+const NEAR: usize = 3;
+const PHRASE: f64 = 0.5;
+/// For each sign that a passage gives the kind of answer asked for, as "because" does for a why. Three are enough.
+const CUE: f64 = 0.2;
+/// What code counts against prose that says as much.
+const CODE: f64 = 0.6;
+/// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
+/// than one that it does not.
+const BACKGROUND: f64 = 100.0;
+/// How much of the question, by weight, a passage must speak of. Below half it speaks of something else.
+const COVERAGE: f64 = 0.5;
+
+/// Documents and single facts, ready to be searched.
+#[derive(Debug, Default)]
+pub struct Library {
+    entries: Vec<Entry>,
+    vocabulary: Vocabulary,
+    /// In how many passages a term occurs.
+    frequency: HashMap<u32, usize>,
+    total_terms: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    source: String,
+    passage: Passage,
+    /// True for a fact of a feed, which has a reference of its own and no lines.
+    fact: bool,
+    boost: f64,
+    terms: Vec<u32>,
+    headings: Vec<u32>,
+    outer_headings: Vec<u32>,
+}
+
+/// A passage that speaks of what was asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Hit<'a> {
+    /// The document's name, or where a fact stands.
+    pub source: &'a str,
+    pub passage: &'a Passage,
+    pub fact: bool,
+    pub score: f64,
+}
+
+impl Library {
+    /// Adds a document. `boost` above 1 prefers it over others that say as much.
+    pub fn add_document(&mut self, name: &str, text: &str, boost: f64) {
+        for passage in passage::split(text) {
+            self.add(name.to_owned(), passage, false, boost);
+        }
+    }
+
+    /// Adds a single fact with its own reference. Who did it is found like a heading.
+    pub fn add_fact(&mut self, reference: String, text: &str, by: Option<&str>) {
+        let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())], code: false };
+        self.add(reference, passage, true, 1.0);
+    }
+
+    fn add(&mut self, source: String, passage: Passage, fact: bool, boost: f64) {
+        let terms: Vec<u32> = passage.lines.iter().flat_map(|(_, line)| self.vocabulary.read(line)).collect();
+        let (headings, outer_headings) = match passage.headings.split_last() {
+            Some((nearest, outer)) => (self.vocabulary.read(nearest), self.vocabulary.read(&outer.join(" "))),
+            None => Default::default(),
+        };
+        let distinct: HashSet<u32> = terms.iter().chain(&headings).chain(&outer_headings).copied().collect();
+        for term in distinct {
+            *self.frequency.entry(term).or_default() += 1;
+        }
+        self.total_terms += terms.len();
+        self.entries.push(Entry { source, passage, fact, boost, terms, headings, outer_headings });
+    }
+
+    /// The best passages, best first, at most `limit`. Nothing where no passage speaks of at least half of what was asked.
+    pub fn find(&self, query: &Query, limit: usize) -> Vec<Hit<'_>> {
+        if query.is_empty() {
+            return Vec::new();
+        }
+        let terms: Vec<Wanted> = query.terms.iter().map(|(term, weight)| self.wanted(term, *weight)).collect();
+        let mut hits: Vec<(f64, &Entry)> =
+            self.entries.iter().filter_map(|entry| self.score(entry, query, &terms).map(|score| (score, entry))).collect();
+        // The sort is stable, so that equal passages stay in the order of the documents.
+        hits.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        hits.truncate(limit);
+        hits.into_iter().map(|(score, entry)| Hit { source: &entry.source, passage: &entry.passage, fact: entry.fact, score }).collect()
+    }
+
+    /// A term of the question with its weight: inverse document frequency, in the form that never falls below zero.
+    #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
+    fn wanted(&self, term: &str, weight: f64) -> Wanted {
+        let number = self.vocabulary.find(term);
+        let with = number.and_then(|number| self.frequency.get(&number)).copied().unwrap_or(0) as f64;
+        let all = BACKGROUND + self.entries.len() as f64;
+        Wanted { number, weight: weight * (1.0 + (all - with + 0.5) / (with + 0.5)).ln() }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
+    fn score(&self, entry: &Entry, query: &Query, terms: &[Wanted]) -> Option<f64> {
+        let found: Vec<(f64, f64)> =
+            terms.iter().map(|term| (term.weight, entry.frequency(term))).filter(|(_, often)| *often > 0.0).collect();
+        let covered: f64 = found.iter().map(|(weight, _)| weight).sum();
+        if covered < COVERAGE * terms.iter().map(|term| term.weight).sum::<f64>() {
+            return None;
+        }
+        let cues = count_cues(entry, query).min(3) as f64;
+        // Passages found by their headings alone stay in their order: a short one is no better.
+        let in_text = terms.iter().filter_map(|term| term.number).any(|number| entry.terms.contains(&number));
+        let place = if in_text || cues > 0.0 { 1.0 } else { HEADING_ONLY };
+        let prose = if entry.passage.code { CODE } else { 1.0 };
+        let average = (self.total_terms as f64 / self.entries.len() as f64).max(1.0);
+        let length = if in_text { 1.0 - LENGTH + LENGTH * entry.terms.len() as f64 / average } else { 1.0 };
+        let words: f64 = found.iter().map(|(weight, often)| weight * often * (SATURATION + 1.0) / (often + SATURATION * length)).sum();
+        let together = terms.windows(2).filter(|pair| entry.holds_near(&pair[0], &pair[1]));
+        let phrases: f64 = together.map(|pair| PHRASE * (pair[0].weight + pair[1].weight)).sum();
+        Some((words + phrases) * place * prose * entry.boost * (1.0 + CUE * cues))
+    }
+}
+
+/// A term of the question; without a number where no passage holds it.
+struct Wanted {
+    number: Option<u32>,
+    weight: f64,
+}
+
+impl Entry {
+    /// How often a term occurs, headings counted by their weight.
+    #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
+    fn frequency(&self, term: &Wanted) -> f64 {
+        let count = |terms: &[u32]| terms.iter().filter(|number| Some(**number) == term.number).count() as f64;
+        count(&self.terms) + HEADING * count(&self.headings).min(1.0) + HEADING / 2.0 * count(&self.outer_headings).min(1.0)
+    }
+
+    /// Whether the two terms stand close to each other, in the text or in the heading.
+    fn holds_near(&self, first: &Wanted, second: &Wanted) -> bool {
+        let numbers = first.number.zip(second.number);
+        numbers.is_some_and(|(first, second)| [&self.terms, &self.headings].iter().any(|terms| stand_near(terms, first, second)))
+    }
+}
+
+fn stand_near(terms: &[u32], first: u32, second: u32) -> bool {
+    let mut places = terms.iter().enumerate().filter(|(_, term)| **term == first).map(|(at, _)| at);
+    places.any(|at| terms[at + 1..].iter().take(NEAR).any(|term| *term == second))
+}
+
+fn count_cues(entry: &Entry, query: &Query) -> usize {
+    let text = entry.passage.text().to_lowercase();
+    let has = |cue: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == cue);
+    query.kind.cues().iter().filter(|cue| has(cue)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found<'a>(library: &'a Library, question: &str) -> Vec<&'a str> {
+        library.find(&Query::parse(question, &[]), 5).iter().map(|hit| hit.source).collect()
+    }
+
+    fn library(documents: &[(&str, &str)]) -> Library {
+        let mut library = Library::default();
+        for (name, text) in documents {
+            library.add_document(name, text, 1.0);
+        }
+        library
+    }
+
+    #[test]
+    fn words_that_stand_together_win_over_the_same_words_apart() {
+        let library = library(&[
+            ("apart", "The stop of the bus is near the soft green hill."),
+            ("together", "Then comes the soft stop on the hill."),
+        ]);
+        assert_eq!(found(&library, "soft stop"), ["together", "apart"]);
+    }
+
+    #[test]
+    fn a_why_prefers_the_passage_that_gives_a_reason() {
+        let library = library(&[("what", "The queue was removed in May."), ("why", "The queue was removed because it leaked.")]);
+        assert_eq!(found(&library, "why was the queue removed?")[0], "why");
+    }
+
+    #[test]
+    fn a_heading_speaks_for_the_whole_section() {
+        let library = library(&[("a", "## Retries\n\nThree times, then a person decides.\n\n## Other\n\nNothing.")]);
+        assert_eq!(library.find(&Query::parse("retries", &[]), 5).len(), 1);
+    }
+
+    #[test]
+    fn half_of_the_question_is_not_enough_when_the_rare_half_is_missing() {
+        let library = library(&[("a", "The step failed.\n\nThe next step failed too.\n\nA step again.")]);
+        assert!(found(&library, "kubernetes step").is_empty());
+        assert!(found(&library, "what?").is_empty());
+        assert!(found(&Library::default(), "step").is_empty());
+    }
+
+    #[test]
+    fn equal_passages_stay_in_the_order_of_the_documents_unless_one_is_preferred() {
+        let mut library = library(&[("first", "The queue."), ("second", "The queue.")]);
+        assert_eq!(found(&library, "queue"), ["first", "second"]);
+        library.add_document("own", "The queue.", 1.3);
+        assert_eq!(found(&library, "queue"), ["own", "first", "second"]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Quoting from a passage, with its place.
+
+use crate::memory::retrieval::library::Hit;
+use crate::memory::retrieval::terms::{Query, terms_of};
+
+/// A quotation and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quote {
+    pub text: String,
+    /// `decision-log.md, D-043: Zombie Step Cleanup, line 11`, or the reference of a fact.
+    pub place: String,
+}
+
+impl Hit<'_> {
+    /// The passage in at most about `limit` characters: whole where it fits, else the sentences that speak of the question.
+    pub fn quote(&self, query: &Query, limit: usize) -> Quote {
+        let sentences = sentences_of(&self.passage.lines);
+        let chosen = choose(&sentences, query, limit);
+        let mut text = String::new();
+        let mut last = None;
+        for &index in &chosen {
+            let gap = last.is_some_and(|last| index > last + 1) || (last.is_none() && index > 0);
+            let line_break = last.is_some_and(|last: usize| sentences[last].line != sentences[index].line);
+            text.push_str(if line_break {
+                "\n"
+            } else if last.is_some() {
+                " "
+            } else {
+                ""
+            });
+            text.push_str(if gap { "… " } else { "" });
+            text.push_str(&sentences[index].text);
+            last = Some(index);
+        }
+        let lines = chosen.first().zip(chosen.last()).map(|(&first, &last)| (sentences[first].line, sentences[last].line));
+        Quote { text: cut(&text, limit), place: self.place(lines) }
+    }
+
+    fn place(&self, lines: Option<(usize, usize)>) -> String {
+        let lines = match lines {
+            _ if self.fact => return self.source.to_owned(),
+            None => return self.source.to_owned(),
+            Some((first, last)) if first == last => format!("line {first}"),
+            Some((first, last)) => format!("lines {first}–{last}"),
+        };
+        match self.passage.headings.last() {
+            Some(heading) => format!("{}, {}, {lines}", self.source, cut(heading, 80)),
+            None => format!("{}, {lines}", self.source),
+        }
+    }
+}
+
+/// The text in at most `limit` characters, cut at a word, with a mark that it was cut.
+pub fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(limit.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let at = text[..end].rfind(char::is_whitespace).filter(|at| *at > end / 2).unwrap_or(end);
+    format!("{}…", text[..at].trim_end())
+}
+
+struct Sentence {
+    line: usize,
+    text: String,
+}
+
+/// Sentences end at a full stop, question or exclamation mark before a space and something that begins one, and at the end of a line.
+fn sentences_of(lines: &[(usize, String)]) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (line, text) in lines {
+        let mut start = 0;
+        for (at, mark) in text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')) {
+            let rest = &text[at + mark.len_utf8()..];
+            let begins = rest.strip_prefix(' ').and_then(|next| next.chars().next());
+            // "1. One" is one sentence, and so is "e.g. this".
+            let numbering = text[start..at].trim().chars().all(|c| c.is_ascii_digit());
+            if !numbering && begins.is_some_and(|c| c.is_uppercase() || c.is_ascii_digit() || !c.is_alphanumeric()) {
+                sentences.push(Sentence { line: *line, text: text[start..=at].trim().to_owned() });
+                start = at + 1;
+            }
+        }
+        let rest = text[start..].trim();
+        if !rest.is_empty() {
+            sentences.push(Sentence { line: *line, text: rest.to_owned() });
+        }
+    }
+    sentences
+}
+
+/// The sentences to quote, in their order: all of them where they fit, else the best one, grown by its neighbours and by other good ones.
+fn choose(sentences: &[Sentence], query: &Query, limit: usize) -> Vec<usize> {
+    let length = |index: usize| sentences[index].text.chars().count() + 1;
+    if (0..sentences.len()).map(length).sum::<usize>() <= limit {
+        return (0..sentences.len()).collect();
+    }
+    let score = |index: usize| -> f64 {
+        let terms = terms_of(&sentences[index].text);
+        query.terms.iter().filter(|(term, _)| terms.contains(term)).map(|(_, weight)| weight).sum()
+    };
+    let mut ranked: Vec<(f64, usize)> = (0..sentences.len()).map(|index| (score(index), index)).collect();
+    ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let best = ranked.first().map_or(0, |(_, index)| *index);
+    // What follows the best sentence mostly explains it.
+    let wanted = [best, best + 1].into_iter().chain(ranked.iter().filter(|(score, _)| *score > 0.0).map(|(_, index)| *index));
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut used = 0;
+    for index in wanted.filter(|index| *index < sentences.len()) {
+        if !chosen.contains(&index) && (chosen.is_empty() || used + length(index) <= limit) {
+            used += length(index);
+            chosen.push(index);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Library;
+    use super::*;
+
+    fn quote(text: &str, question: &str, limit: usize) -> Quote {
+        let mut library = Library::default();
+        library.add_document("a.md", text, 1.0);
+        let query = Query::parse(question, &[]);
+        library.find(&query, 1)[0].quote(&query, limit)
+    }
+
+    #[test]
+    fn a_short_passage_is_quoted_whole_with_heading_and_lines() {
+        let quote = quote("# The queue\n\nIt stood still.\nNobody saw it, e.g. the worker.\n", "why did the queue stand still?", 200);
+        assert_eq!(quote.text, "It stood still.\nNobody saw it, e.g. the worker.");
+        assert_eq!(quote.place, "a.md, The queue, lines 3–4");
+    }
+
+    #[test]
+    fn of_a_long_passage_the_sentences_that_answer_are_quoted() {
+        let filler = "This one says nothing of it. ".repeat(10);
+        let quote = quote(&format!("{filler}The queue stood still. The window was full. {filler}"), "queue", 60);
+        assert_eq!(quote.text, "… The queue stood still. The window was full.");
+        assert_eq!(quote.place, "a.md, line 1");
+    }
+
+    #[test]
+    fn a_text_is_cut_at_a_word_and_says_so() {
+        assert_eq!(cut("one two three", 20), "one two three");
+        assert_eq!(cut("one two three", 10), "one two…");
+        assert_eq!(cut("ééééééééé", 4), "ééé…");
+    }
+}

@@ -1,0 +1,287 @@
+//! Words as search compares them, and what a question asks for.
+
+use std::collections::HashMap;
+
+/// Words that carry no subject, and words about asking and about documents themselves.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "are", "as", "at", "be", "because", "been",
+    "before", "being", "but", "by", "can", "could", "did", "do", "document", "does", "doing", "else", "explain", "file", "find", "for",
+    "from", "get", "give", "had", "has", "have", "he", "her", "here", "hey", "hi", "his", "how", "i", "if", "in", "into", "is", "it",
+    "its", "just", "know", "let", "like", "look", "many", "may", "me", "mean", "might", "more", "most", "much", "must", "my", "no", "not",
+    "now", "of", "off", "on", "one", "only", "or", "other", "our", "out", "over", "please", "really", "said", "say", "she", "should",
+    "show", "so", "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those",
+    "through", "to", "too", "up", "us", "very", "was", "we", "were", "what", "whats", "when", "where", "which", "while", "who", "whom",
+    "whose", "why", "will", "with", "would", "write", "written", "you", "your",
+];
+
+/// Words that say what sort of thing is meant and not which: they count, but little.
+const WEAK_WORDS: &[&str] = &[
+    "add",
+    "bad",
+    "call",
+    "cause",
+    "change",
+    "choose",
+    "come",
+    "deal",
+    "decide",
+    "decision",
+    "go",
+    "good",
+    "handle",
+    "happen",
+    "important",
+    "issue",
+    "keep",
+    "make",
+    "matter",
+    "need",
+    "pick",
+    "problem",
+    "reason",
+    "select",
+    "set",
+    "speak",
+    "start",
+    "take",
+    "talk",
+    "thing",
+    "try",
+    "use",
+    "want",
+    "work",
+];
+
+/// A longer question is a pasted text, whose beginning says what it is about.
+const MAX_TERMS: usize = 40;
+
+/// What a question asks for, by its first question word. Passages that speak of it are preferred.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionKind {
+    Why,
+    When,
+    Who,
+    Decision,
+    Other,
+}
+
+impl QuestionKind {
+    fn of(words: &[String]) -> Self {
+        let asks = |word: &str| words.iter().any(|w| w == word);
+        if asks("why") || asks("cause") || asks("reason") {
+            Self::Why
+        } else if asks("when") {
+            Self::When
+        } else if asks("who") || asks("whose") {
+            Self::Who
+        } else if words.iter().any(|word| word.starts_with("decid") || word.starts_with("decision") || word.starts_with("cho")) {
+            Self::Decision
+        } else {
+            Self::Other
+        }
+    }
+
+    /// Words by which a passage shows that it answers this kind of question.
+    pub fn cues(self) -> &'static [&'static str] {
+        match self {
+            Self::Why => &["because", "cause", "context", "rationale", "reason", "why"],
+            Self::When => &["date", "when", "since", "until"],
+            Self::Who => &["author", "by", "owner", "who"],
+            Self::Decision => &["decision", "decided", "chosen"],
+            Self::Other => &[],
+        }
+    }
+}
+
+/// A question, ready to be searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// Distinct stems in the order of the question, each with its weight.
+    pub terms: Vec<(String, f64)>,
+    pub kind: QuestionKind,
+}
+
+impl Query {
+    /// Reads a question. Words in `ignored` (names of personas, words already understood) are no subject.
+    pub fn parse(question: &str, ignored: &[String]) -> Self {
+        let words = words_of(question);
+        let mut terms: Vec<(String, f64)> = Vec::new();
+        for word in words.iter().filter(|word| !is_stop_word(word) && !ignored.contains(word)) {
+            if terms.len() == MAX_TERMS {
+                break;
+            }
+            let term = stem(word);
+            if !terms.iter().any(|(known, _)| *known == term) {
+                let weight = if WEAK_WORDS.iter().any(|weak| stem(weak) == term) { 0.3 } else { 1.0 };
+                terms.push((term, weight));
+            }
+        }
+        Self { terms, kind: QuestionKind::of(&words) }
+    }
+
+    /// True when it names no subject at all.
+    pub fn is_empty(&self) -> bool {
+        self.terms.iter().all(|(_, weight)| *weight < 1.0)
+    }
+}
+
+fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
+
+/// The stems of a text, stop words left out.
+pub fn terms_of(text: &str) -> Vec<String> {
+    words_of(text).iter().filter(|word| !is_stop_word(word)).map(|word| stem(word)).collect()
+}
+
+/// Lower-case words. A compound (`getPendingSteps`, `D-043`, `step_order`) gives itself and its parts, so that either finds it.
+pub fn words_of(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for token in tokens_of(text) {
+        words.push(token.to_lowercase().replace(['\'', '’'], ""));
+        if is_compound(token) {
+            let parts = parts_of(token);
+            words.extend(parts.iter().filter(|part| part.chars().count() > 1).map(|part| part.to_lowercase()));
+        }
+    }
+    words
+}
+
+/// Words as they are written, without the possessive.
+fn tokens_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’')))
+        .map(|token| token.trim_matches(['-', '_', '\'', '’']))
+        .map(|token| token.strip_suffix("'s").or_else(|| token.strip_suffix("’s")).unwrap_or(token))
+        .filter(|token| !token.is_empty())
+}
+
+/// Terms as small numbers. A document has few words that are not repeated, so each is stemmed once and then only looked up; that makes
+/// the difference between noticing the search and not.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary {
+    tokens: HashMap<String, Vec<u32>>,
+    terms: HashMap<String, u32>,
+}
+
+impl Vocabulary {
+    /// The terms of a text, in order.
+    pub(super) fn read(&mut self, text: &str) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for token in tokens_of(text) {
+            if let Some(known) = self.tokens.get(token) {
+                numbers.extend(known);
+            } else {
+                let new: Vec<u32> = terms_of(token).into_iter().map(|term| self.number(term)).collect();
+                numbers.extend(&new);
+                self.tokens.insert(token.to_owned(), new);
+            }
+        }
+        numbers
+    }
+
+    /// The number of a term; nothing where no text held it.
+    pub(super) fn find(&self, term: &str) -> Option<u32> {
+        self.terms.get(term).copied()
+    }
+
+    fn number(&mut self, term: String) -> u32 {
+        let next = u32::try_from(self.terms.len()).expect("texts are far smaller than that");
+        *self.terms.entry(term).or_insert(next)
+    }
+}
+
+/// Looked at first, because most words are none and cutting costs.
+fn is_compound(token: &str) -> bool {
+    let bytes = token.as_bytes();
+    token.contains(['-', '_']) || bytes.windows(2).any(|pair| !pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase())
+}
+
+fn parts_of(token: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for piece in token.split(['-', '_']) {
+        let mut start = 0;
+        let mut before = ' ';
+        for (at, c) in piece.char_indices() {
+            if c.is_uppercase() && before.is_lowercase() {
+                parts.push(&piece[start..at]);
+                start = at;
+            }
+            before = c;
+        }
+        parts.push(&piece[start..]);
+    }
+    parts
+}
+
+/// Takes off the commonest English endings. Deliberately less than Porter: a wrong match misleads more than a missed one.
+pub(super) fn stem(word: &str) -> String {
+    if word.len() <= 3 || !word.is_ascii() || word.contains(|c: char| c.is_ascii_digit()) {
+        return word.to_owned();
+    }
+    let plural = word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending));
+    let word = word.strip_suffix("sses").map_or_else(|| word[..word.len() - usize::from(plural)].to_owned(), |base| format!("{base}ss"));
+    let has_vowel = |base: &str| base.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    let base = ["ing", "ed"].iter().find_map(|ending| word.strip_suffix(ending)).filter(|base| base.len() >= 3 && has_vowel(base));
+    let base = base.map_or(word.as_str(), undouble);
+    // "reject" and "rejection", "complete" and "completion" meet here.
+    let base = base.strip_suffix("ion").filter(|base| base.len() >= 4).unwrap_or(base);
+    let base = base.strip_suffix('e').filter(|base| base.len() >= 3).unwrap_or(base);
+    // "query" and "queries" meet here.
+    base.strip_suffix('y').map_or_else(|| base.to_owned(), |base| format!("{base}i"))
+}
+
+/// `stopp` → `stop`, but `fill` stays.
+fn undouble(base: &str) -> &str {
+    let mut ends = base.bytes().rev();
+    match (ends.next(), ends.next()) {
+        (Some(a), Some(b)) if a == b && !matches!(a, b'l' | b's' | b'z') => &base[..base.len() - 1],
+        _ => base,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stop_words_are_sorted_for_the_search_in_them() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn forms_of_a_word_meet_in_one_stem() {
+        for forms in [
+            &["step", "steps"][..],
+            &["reject", "rejected", "rejection", "rejecting", "rejects"],
+            &["complete", "completed", "completion", "completes"],
+            &["reply", "replies", "replied"],
+            &["stop", "stopped", "stopping"],
+            &["query", "queries"],
+            &["zombie", "zombies"],
+            &["process", "processes", "processed"],
+        ] {
+            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
+            assert!(stems.windows(2).all(|pair| pair[0] == pair[1]), "{forms:?} gives {stems:?}");
+        }
+    }
+
+    #[test]
+    fn short_words_and_those_with_digits_stay_as_they_are() {
+        for word in ["bus", "is", "pm2", "d-043", "status", "class"] {
+            assert_eq!(stem(word), word);
+        }
+    }
+
+    #[test]
+    fn a_compound_is_found_by_itself_and_by_its_parts() {
+        assert_eq!(words_of("`getPendingSteps(3)` in D-043"), ["getpendingsteps", "get", "pending", "steps", "3", "in", "d-043", "043"]);
+    }
+
+    #[test]
+    fn a_question_keeps_its_subject_and_its_kind() {
+        let query = Query::parse("Kelly, why were zombie steps a problem?", &["kelly".to_owned()]);
+        assert_eq!(query.terms, [("zombi".to_owned(), 1.0), ("step".to_owned(), 1.0), ("problem".to_owned(), 0.3)]);
+        assert_eq!(query.kind, QuestionKind::Why);
+        assert!(Query::parse("what is the problem?", &[]).is_empty());
+    }
+}

@@ -1,0 +1,262 @@
+//! Tokens and money.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, Sub};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{LedgerId, PersonaSlug, WorkItemId};
+use crate::persona::Tier;
+
+/// An amount in millionths of a US dollar; the price of a million tokens in dollars is the price of one token in this unit.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Money(pub i64);
+
+impl Money {
+    pub const ZERO: Self = Self(0);
+
+    /// Rounds up, so that a reservation is never too small.
+    #[expect(clippy::cast_possible_truncation, reason = "a price beyond 9e12 dollars is no price")]
+    pub fn from_dollars(dollars: f64) -> Self {
+        Self((dollars * 1e6).ceil() as i64)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for showing")]
+    pub fn dollars(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 != 0 && self.0.abs() < 10_000 { write!(f, "${:.4}", self.dollars()) } else { write!(f, "${:.2}", self.dollars()) }
+    }
+}
+
+impl Add for Money {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sub for Money {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+impl Sum for Money {
+    fn sum<I: Iterator<Item = Self>>(amounts: I) -> Self {
+        amounts.fold(Self::ZERO, Add::add)
+    }
+}
+
+/// Tokens of one model call, as the endpoint counted them.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// All tokens of the prompt, cached ones included.
+    pub input: u64,
+    /// Those of `input` that came from the provider's cache.
+    pub cached: u64,
+    pub output: u64,
+}
+
+impl TokenUsage {
+    pub fn total(self) -> u64 {
+        self.input + self.output
+    }
+}
+
+impl Add for TokenUsage {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { input: self.input + other.input, cached: self.cached + other.cached, output: self.output + other.output }
+    }
+}
+
+/// What a model call was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    Chat,
+    Ask,
+    Standup,
+    Step,
+    Board,
+    Overwatch,
+    Other,
+}
+
+impl Purpose {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Ask => "ask",
+            Self::Standup => "standup",
+            Self::Step => "step",
+            Self::Board => "board",
+            Self::Overwatch => "overwatch",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// How a model call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// Reserved and not yet settled. After a crash it stays at its worst-case cost.
+    Reserved,
+    Answered,
+    Failed,
+    Cancelled,
+}
+
+impl CallOutcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A model call about to be made, at its worst-case cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reservation {
+    pub id: LedgerId,
+    pub at: DateTime<Utc>,
+    /// None for callers that are no persona.
+    pub persona: Option<PersonaSlug>,
+    pub purpose: Purpose,
+    /// The id of what it is for: a turn, an ask, later a meeting or a step.
+    pub subject: String,
+    pub provider: String,
+    pub model: String,
+    pub tier: Tier,
+    /// Worst-case tokens: the prompt's estimate and the most that may come back.
+    pub tokens: u64,
+    pub cost: Money,
+}
+
+/// What a model call really cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settlement {
+    pub id: LedgerId,
+    pub usage: TokenUsage,
+    pub cost: Money,
+    pub latency_ms: u64,
+    pub outcome: CallOutcome,
+}
+
+/// What costs are added up by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CostGroup {
+    /// UTC.
+    Day,
+    Persona,
+    Purpose,
+    Model,
+}
+
+impl CostGroup {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Persona => "persona",
+            Self::Purpose => "purpose",
+            Self::Model => "model",
+        }
+    }
+}
+
+/// One group's sums. Calls that are not settled count at their worst case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostLine {
+    /// The day, persona, purpose or model; `none` for callers that are no persona.
+    pub key: String,
+    pub calls: u64,
+    pub usage: TokenUsage,
+    pub cost: Money,
+}
+
+/// A limit of the budgets (COST-2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    Day,
+    DayTokens,
+    PersonaDay(PersonaSlug),
+    PersonaDayTokens(PersonaSlug),
+    /// Of one work item, over all its runs.
+    Item(WorkItemId),
+    ItemTokens(WorkItemId),
+}
+
+impl Limit {
+    /// Whether it is a new one tomorrow.
+    pub fn ends_with_the_day(&self) -> bool {
+        match self {
+            Self::Day | Self::DayTokens | Self::PersonaDay(_) | Self::PersonaDayTokens(_) => true,
+            Self::Item(_) | Self::ItemTokens(_) => false,
+        }
+    }
+
+    /// What its setting in `[budgets]` is called.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::DayTokens => "day_tokens",
+            Self::PersonaDay(_) => "persona_day",
+            Self::PersonaDayTokens(_) => "persona_day_tokens",
+            Self::Item(_) => "item",
+            Self::ItemTokens(_) => "item_tokens",
+        }
+    }
+
+    /// The persona or the item that it is for; empty for the whole team's.
+    pub fn whose(&self) -> &str {
+        match self {
+            Self::Day | Self::DayTokens => "",
+            Self::PersonaDay(persona) | Self::PersonaDayTokens(persona) => persona.as_str(),
+            Self::Item(item) | Self::ItemTokens(item) => item.as_str(),
+        }
+    }
+
+    /// An amount in what the limit is in, for people: millionths of a dollar, or tokens.
+    pub fn render(&self, amount: i64) -> String {
+        match self {
+            Self::Day | Self::PersonaDay(_) | Self::Item(_) => Money(amount).to_string(),
+            Self::DayTokens | Self::PersonaDayTokens(_) | Self::ItemTokens(_) => format!("{amount} tokens"),
+        }
+    }
+}
+
+/// A reservation that would break a limit. Its text is for people.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub struct Refused {
+    pub limit: Limit,
+    /// In what the limit is in; reservations included.
+    pub spent: i64,
+    pub allowed: i64,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = match &self.limit {
+            Limit::Day | Limit::DayTokens => "the team",
+            Limit::PersonaDay(persona) | Limit::PersonaDayTokens(persona) => persona.as_str(),
+            Limit::Item(_) | Limit::ItemTokens(_) => "this item",
+        };
+        let until = if self.limit.ends_with_the_day() { " for today (UTC)" } else { "" };
+        let (spent, allowed) = (self.limit.render(self.spent), self.limit.render(self.allowed));
+        write!(f, "{whose} has used {} of its {allowed}{until}", spent.trim_end_matches(" tokens"))
+    }
+}

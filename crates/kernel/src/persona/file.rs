@@ -1,0 +1,351 @@
+//! One persona file: YAML front matter between two lines of `---`, then the system prompt in Markdown. `name` and `role` are required.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::ids::PersonaSlug;
+use crate::persona::roster::RosterError;
+use crate::persona::{ChannelHabit, FeedSpec, Persona, StandupDuty, StandupRole, Tier};
+use crate::text::{fold_name, is_invisible};
+
+/// The largest persona file, in bytes. The prompt goes with every turn, so a long one is a mistake.
+pub const MAX_BYTES: usize = 64 * 1024;
+/// The most characters that a standup report may be allowed.
+pub const MAX_CAP: usize = 1200;
+/// Discord shows names up to 32 characters in full.
+const MAX_NAME: usize = 32;
+/// Words that already mean something where a name could stand.
+const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "here", "listen", "stop", "team"];
+
+/// Why a persona file was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum PersonaFileError {
+    #[error("could not be read: {0}")]
+    Unreadable(#[from] std::io::Error),
+    #[error("is larger than {MAX_BYTES} bytes, the most that a persona file may have")]
+    TooLarge,
+    #[error("the name of the file must be lower-case letters, digits and hyphens, such as vince.md")]
+    Slug,
+    #[error("line {line}: {problem}")]
+    Malformed { line: usize, problem: String },
+    /// It is right in itself and does not go with the others.
+    #[error("{0}")]
+    Clash(RosterError),
+}
+
+/// What a persona may use whose file does not say: tools that change nothing outside the team. `tools: []` means none.
+pub const DEFAULT_TOOLS: [&str; 8] =
+    ["ask_agent", "read_feed", "memory_search", "memory_save", "backlog_add", "workspace_list", "workspace_read", "workspace_write"];
+const DEFAULT_CAP: usize = 600;
+/// Colours for files that name none. All are readable on light and on dark.
+const COLORS: [u32; 8] = [0x3B_82_C4, 0x2F_9E_77, 0xC2_55_9D, 0xB7_89_2B, 0x7A_5C_C7, 0xE8_68_4A, 0x5B_6B_7B, 0x1F_9A_A8];
+
+/// The front matter as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FrontMatter {
+    name: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    role: String,
+    #[serde(default)]
+    expertise: Vec<String>,
+    #[serde(default)]
+    color: Option<String>,
+    #[serde(default)]
+    tier: Tier,
+    #[serde(default)]
+    coordinator: bool,
+    #[serde(default)]
+    tools: Option<Vec<String>>,
+    #[serde(default)]
+    feeds: Vec<Map<String, Value>>,
+    #[serde(default)]
+    channels: BTreeMap<String, ChannelHabit>,
+    #[serde(default)]
+    standup: Standup,
+    #[serde(default)]
+    voice: BTreeMap<String, String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Standup {
+    role: Option<String>,
+    cap: Option<usize>,
+    #[serde(default)]
+    duty: Option<StandupDuty>,
+}
+
+/// Reads a persona file whose stem is `slug`.
+///
+/// # Errors
+/// The first thing that is wrong, with its line.
+pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
+    if slug.is_empty() || !slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        return Err(PersonaFileError::Slug);
+    }
+    let text = decode(bytes)?;
+    refuse_hidden(&text)?;
+    let (front, prompt) = split(&text)?;
+    let matter: FrontMatter = serde_saphyr::from_str(front).map_err(|error| yaml_error(&error))?;
+    let check = Check { front };
+    check.names(&matter)?;
+    check.words("role", &matter.role)?;
+    let report_on = matter.standup.role.unwrap_or_else(|| format!("Report what is new on {}.", matter.role));
+    check.words("standup", &report_on)?;
+    let tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
+    check.tools(&tools)?;
+    let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
+    if !(1..=MAX_CAP).contains(&cap) {
+        return Err(check.refuse("standup", format!("the cap is {cap}; allowed is 1 to {MAX_CAP} characters")));
+    }
+    Ok(Persona {
+        slug: PersonaSlug::new(slug),
+        color: matter.color.map_or_else(|| Ok(default_color(slug)), |color| check.color(&color))?,
+        feeds: check.feeds(matter.feeds)?,
+        name: matter.name,
+        aliases: matter.aliases,
+        role: matter.role,
+        expertise: matter.expertise,
+        tier: matter.tier,
+        coordinator: matter.coordinator,
+        tools,
+        channels: matter.channels.into_iter().map(|(name, habit)| (name.trim_start_matches('#').to_lowercase(), habit)).collect(),
+        standup: StandupRole { role: report_on, cap, duty: matter.standup.duty },
+        voice: matter.voice,
+        prompt: prompt.to_owned(),
+    })
+}
+
+/// The same for a slug at each start.
+fn default_color(slug: &str) -> u32 {
+    let sum = slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    COLORS[sum % COLORS.len()]
+}
+
+/// The text with plain line ends and without the mark that some editors put first.
+fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(PersonaFileError::TooLarge);
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
+        malformed(line, "is not UTF-8 text")
+    })?;
+    Ok(text.trim_start_matches('\u{FEFF}').replace("\r\n", "\n"))
+}
+
+/// A prompt says what a reader of the file can see and nothing else. A variation selector alone only makes an emoji colourful.
+fn refuse_hidden(text: &str) -> Result<(), PersonaFileError> {
+    for (line, content) in (1..).zip(text.lines()) {
+        if let Some(hidden) = content.chars().find(|c| is_invisible(*c) && *c != '\u{FE0F}') {
+            return Err(malformed(line, format!("holds the hidden character U+{:04X}; remove it", u32::from(hidden))));
+        }
+    }
+    Ok(())
+}
+
+/// The front matter, which keeps its first `---` line so that lines count as in the file, and the prompt.
+fn split(text: &str) -> Result<(&str, &str), PersonaFileError> {
+    if text.lines().next().map(str::trim_end) != Some("---") {
+        return Err(malformed(1, "a persona file begins with a line ---, its settings, and another line ---"));
+    }
+    let mut end = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        if index > 0 && line.trim_end() == "---" {
+            let prompt = text[end + line.len()..].trim();
+            return if prompt.is_empty() {
+                Err(malformed(index + 1, "the prompt below the settings is missing"))
+            } else {
+                Ok((&text[..end], prompt))
+            };
+        }
+        end += line.len();
+    }
+    Err(malformed(text.lines().count(), "the line --- that ends the settings is missing"))
+}
+
+fn yaml_error(error: &serde_saphyr::Error) -> PersonaFileError {
+    let line = error.location().map_or(1, |location| usize::try_from(location.line()).unwrap_or(1));
+    let told = error.without_snippet().to_string();
+    // The line stands in front already.
+    malformed(line, told.split(" at line ").next().unwrap_or(&told))
+}
+
+fn malformed(line: usize, problem: impl Into<String>) -> PersonaFileError {
+    PersonaFileError::Malformed { line, problem: problem.into() }
+}
+
+/// What YAML cannot check, told at the line of its key.
+struct Check<'a> {
+    front: &'a str,
+}
+
+impl Check<'_> {
+    fn refuse(&self, key: &str, problem: impl Into<String>) -> PersonaFileError {
+        let is_key = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'));
+        let line = self.front.lines().position(is_key).map_or(1, |index| index + 1);
+        malformed(line, format!("{key}: {}", problem.into()))
+    }
+
+    /// A name is called in the middle of a sentence, so it is one word, and one that means nothing else.
+    fn names(&self, matter: &FrontMatter) -> Result<(), PersonaFileError> {
+        let mut seen = BTreeSet::new();
+        let names = [("name", &matter.name)].into_iter().chain(matter.aliases.iter().map(|alias| ("aliases", alias)));
+        for (key, name) in names {
+            let one_word = name.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
+            if name.is_empty() || !one_word || name.chars().count() > MAX_NAME {
+                return Err(self.refuse(
+                    key,
+                    format!("\"{name}\" is not allowed; a name is one word of letters, digits, - and _, at most {MAX_NAME}"),
+                ));
+            }
+            if RESERVED.contains(&fold_name(name).as_str()) {
+                return Err(self.refuse(key, format!("\"{name}\" already means something in a chat; choose another")));
+            }
+            if !seen.insert(fold_name(name)) {
+                return Err(self.refuse(key, format!("\"{name}\" stands there twice")));
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&self, key: &str, text: &str) -> Result<(), PersonaFileError> {
+        if text.trim().is_empty() { Err(self.refuse(key, "is empty; say it in a few words")) } else { Ok(()) }
+    }
+
+    fn tools(&self, tools: &[String]) -> Result<(), PersonaFileError> {
+        let wrong =
+            tools.iter().find(|tool| tool.is_empty() || !tool.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
+        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is no name of a tool; names look like ask_agent"))))
+    }
+
+    /// `"#5865F2"`. It needs its quotes, because YAML takes a bare `#` for a comment.
+    fn color(&self, text: &str) -> Result<u32, PersonaFileError> {
+        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
+        digits
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok())
+            .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed; give six hexadecimal digits such as \"#5865F2\"")))
+    }
+
+    fn feeds(&self, declared: Vec<Map<String, Value>>) -> Result<Vec<FeedSpec>, PersonaFileError> {
+        let mut names = BTreeSet::new();
+        let specs = declared.into_iter().map(|mut settings| {
+            let Some(Value::String(kind)) = settings.remove("kind") else {
+                return Err(self.refuse("feeds", "each feed needs a kind, such as kind: git"));
+            };
+            let name = match settings.remove("name") {
+                None => kind.clone(),
+                Some(Value::String(name)) if !name.trim().is_empty() => name,
+                Some(_) => return Err(self.refuse("feeds", "the name of a feed is a text")),
+            };
+            if !names.insert(name.clone()) {
+                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\"; give one of them a name of its own")));
+            }
+            Ok(FeedSpec { kind, name, settings })
+        });
+        specs.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "---\nname: Vince\naliases: [quant]\nrole: data\ncolor: \"#5865F2\"\nfeeds:\n  - kind: ledger\n  - kind: files\n    name: notes\n    folder: notes\nchannels:\n  \"#Costs\": answer\nstandup:\n  role: numbers\n  cap: 900\n---\n\nYou count.\n";
+
+    fn refusal(text: &str) -> String {
+        parse("vince", text.as_bytes()).expect_err("a refusal").to_string()
+    }
+
+    #[test]
+    fn a_good_file_becomes_a_persona_with_defaults_for_what_it_leaves_out() {
+        let persona = parse("vince", GOOD.as_bytes()).expect("a persona");
+        assert_eq!((persona.slug.as_str(), persona.name.as_str(), persona.color), ("vince", "Vince", 0x58_65_F2));
+        assert_eq!((persona.tier, persona.coordinator, persona.tools.len()), (Tier::T1, false, DEFAULT_TOOLS.len()));
+        assert_eq!(persona.feeds[0].name, "ledger");
+        assert_eq!((persona.feeds[1].name.as_str(), persona.feeds[1].settings["folder"].as_str()), ("notes", Some("notes")));
+        assert_eq!(persona.channels["costs"], ChannelHabit::Answer);
+        assert_eq!(persona.prompt, "You count.");
+    }
+
+    #[test]
+    fn a_name_a_role_and_a_prompt_are_enough() {
+        let persona = parse("ann", b"---\nname: Ann\nrole: research\n---\nYou look things up.\n").expect("a persona");
+        assert_eq!((persona.name.as_str(), persona.role.as_str(), persona.prompt.as_str()), ("Ann", "research", "You look things up."));
+        assert_eq!(persona.standup, StandupRole { role: "Report what is new on research.".into(), cap: DEFAULT_CAP, duty: None });
+        assert_eq!(persona.tools, DEFAULT_TOOLS);
+        assert!(COLORS.contains(&persona.color));
+        for (left_out, line) in [("---\nrole: research\n---\nx", 2), ("---\nname: Ann\n---\nx", 2)] {
+            let told = refusal(left_out);
+            assert!(told.starts_with(&format!("line {line}: ")) && told.contains("missing"), "{told}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_standup_and_the_tools_is_taken_and_the_rest_is_default() {
+        let persona = parse("ann", b"---\nname: Ann\nrole: research\ntools: []\nstandup: {duty: call}\n---\nx").expect("a persona");
+        assert!(persona.tools.is_empty());
+        assert_eq!((persona.standup.cap, persona.standup.duty), (DEFAULT_CAP, Some(StandupDuty::Call)));
+    }
+
+    #[test]
+    fn line_ends_and_marks_of_other_editors_change_nothing() {
+        let windows = format!("\u{FEFF}{}", GOOD.replace('\n', "\r\n"));
+        assert_eq!(parse("vince", windows.as_bytes()).expect("a persona"), parse("vince", GOOD.as_bytes()).expect("a persona"));
+    }
+
+    #[test]
+    fn each_fault_is_told_with_its_line() {
+        let cases = [
+            ("name: Vince", "name: [", 2),
+            ("role: data", "rolle: data", 4),
+            ("name: Vince", "name: Vince Vega", 2),
+            ("name: Vince", "name: Team", 2),
+            ("[quant]", "[quant, VINCE]", 3),
+            ("role: data", "role: \"\"", 4),
+            ("\"#5865F2\"", "blue", 5),
+            ("\"#5865F2\"", "\"#12345é\"", 5),
+            ("  - kind: ledger", "  - name: ledger", 6),
+            ("    name: notes", "    name: ledger", 6),
+            ("answer", "sing", 12),
+            ("cap: 900", "cap: 1201", 13),
+            ("cap: 900", "cap: 0", 13),
+            ("cap: 900", "cap: many", 15),
+            ("You count.", "You\u{200B} count.", 18),
+            ("\nYou count.\n", "", 16),
+            ("---\n\nYou count.\n", "", 15),
+            ("---\nname", "name", 1),
+        ];
+        for (from, to, line) in cases {
+            let told = refusal(&GOOD.replacen(from, to, 1));
+            assert!(told.starts_with(&format!("line {line}: ")), "{to}: {told}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_by_name() {
+        assert!(refusal(&GOOD.replace("role: data", "rolle: data")).contains("rolle"));
+    }
+
+    #[test]
+    fn size_encoding_and_the_file_name_are_checked() {
+        assert!(refusal(&format!("{GOOD}{}", "x".repeat(MAX_BYTES))).contains("larger than 65536"));
+        let told = parse("vince", b"---\nname: \xff\n---\nx").expect_err("a refusal").to_string();
+        assert_eq!(told, "line 2: is not UTF-8 text");
+        for slug in ["", "Vince", "../x", "vince vega"] {
+            assert!(matches!(parse(slug, GOOD.as_bytes()), Err(PersonaFileError::Slug)), "{slug}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_of_aliases_is_refused_and_not_unfolded() {
+        let level = |level: usize| format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(","));
+        let levels: String = (1..12).map(level).collect();
+        let bomb = format!("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n{levels}---\nprompt\n");
+        assert!(refusal(&bomb).starts_with("line "));
+    }
+}

@@ -1,0 +1,185 @@
+//! The folder of persona files, and the team that is built in.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use crate::persona::file::{MAX_BYTES, PersonaFileError};
+use crate::persona::roster::{Roster, RosterError};
+use crate::persona::{Persona, file};
+
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        [$(($name, include_str!(concat!("../../../../personas/", $name)))),+]
+    };
+}
+
+/// The team of a binary without a folder beside it: file names and texts.
+pub const BUILT_IN: [(&str, &str); 7] = built_in!["echo.md", "eliza.md", "kelly.md", "oracle.md", "sentinel.md", "solus.md", "vince.md"];
+
+/// What came of a folder.
+#[derive(Debug)]
+pub struct Loaded {
+    pub roster: Result<Roster, NoRoster>,
+    /// Files that are not used, and why. The others are.
+    pub refused: Vec<(PathBuf, PersonaFileError)>,
+}
+
+/// The files that could be read make no team.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}{}", render_refused(refused))]
+pub struct NoRoster {
+    pub reason: RosterError,
+    /// The refused files, each as `path: why`; the missing persona may be one of them.
+    pub refused: Vec<String>,
+}
+
+fn render_refused(refused: &[String]) -> String {
+    if refused.is_empty() { String::new() } else { format!(" (refused: {})", refused.join("; ")) }
+}
+
+/// Loads `dir/*.md`, or the built-in team where there is no such folder. Never fails as a whole before the roster is made.
+pub fn load(dir: &Path) -> Loaded {
+    let mut refused = Vec::new();
+    let mut personas = Vec::new();
+    for (path, persona) in read_folder(dir) {
+        match persona {
+            Ok(persona) => personas.push((path, persona)),
+            Err(error) => refused.push((path, error)),
+        }
+    }
+    // One persona alone is the coordinator without saying so; not the one that is left because the other files are wrong.
+    if let ([(_, only)], []) = (personas.as_mut_slice(), refused.as_slice()) {
+        only.coordinator = true;
+    }
+    let roster = make_roster(personas, &mut refused).map_err(|reason| {
+        let refused = refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
+        NoRoster { reason, refused }
+    });
+    Loaded { roster, refused }
+}
+
+/// A persona that takes a name from one before it is left out, so that a copied file does not stop the team.
+fn make_roster(mut personas: Vec<(PathBuf, Persona)>, refused: &mut Vec<(PathBuf, PersonaFileError)>) -> Result<Roster, RosterError> {
+    loop {
+        match Roster::new(personas.iter().map(|(_, persona)| persona.clone()).collect()) {
+            Err(RosterError::SharedName { name, first, second }) => {
+                let Some(index) = personas.iter().position(|(_, persona)| persona.slug == second) else {
+                    return Err(RosterError::SharedName { name, first, second });
+                };
+                let (path, _) = personas.remove(index);
+                refused.push((path, PersonaFileError::Clash(RosterError::SharedName { name, first, second })));
+            }
+            made => return made,
+        }
+    }
+}
+
+type ReadPersona = (PathBuf, Result<Persona, PersonaFileError>);
+
+fn read_folder(dir: &Path) -> Vec<ReadPersona> {
+    let entries = match std::fs::read_dir(dir).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return read_built_in(),
+        Err(error) => return vec![(dir.to_owned(), Err(error.into()))],
+    };
+    let mut paths: Vec<_> = entries.into_iter().map(|entry| entry.path()).filter(|path| is_persona_file(path)).collect();
+    paths.sort();
+    paths.into_iter().map(|path| (path.clone(), read_file(&path))).collect()
+}
+
+fn read_built_in() -> Vec<ReadPersona> {
+    BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), file::parse(name.trim_end_matches(".md"), text.as_bytes()))).collect()
+}
+
+/// Notes of editors, and a README, are no personas.
+fn is_persona_file(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.extension().is_some_and(|extension| extension == "md") && !name.starts_with(['.', '#']) && name != "README.md" && !path.is_dir()
+}
+
+fn read_file(path: &Path) -> Result<Persona, PersonaFileError> {
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells that there is more.
+    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    let slug = path.file_stem().unwrap_or_default().to_string_lossy();
+    file::parse(&slug, &bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn persona(name: &str, more: &str) -> String {
+        format!("---\nname: {name}\nrole: r\ncolor: \"#000000\"\nstandup: {{ role: r, cap: 100 }}\n{more}\n---\nPrompt.\n")
+    }
+
+    fn folder(files: &[(&str, String)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (name, text) in files {
+            fs::write(dir.path().join(name), text).expect("written");
+        }
+        dir
+    }
+
+    #[test]
+    fn without_a_folder_the_built_in_seven_are_the_team() {
+        let loaded = load(Path::new("/nowhere/personas"));
+        assert!(loaded.refused.is_empty(), "{:?}", loaded.refused);
+        let roster = loaded.roster.expect("a roster");
+        let names: Vec<_> = roster.personas().iter().map(|persona| persona.name.as_str()).collect();
+        assert_eq!(names, ["Echo", "Eliza", "Kelly", "Oracle", "Sentinel", "Solus", "Vince"]);
+        assert_eq!(roster.coordinator().slug.as_str(), "kelly");
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_and_the_others_load() {
+        let dir = folder(&[
+            ("a.md", persona("Ann", "coordinator: true")),
+            ("b.md", persona("Bob", "sings: true")),
+            ("README.md", "Not a persona.".into()),
+            ("notes.txt", "Nor this.".into()),
+        ]);
+        let loaded = load(dir.path());
+        assert_eq!(loaded.roster.expect("a roster").personas().len(), 1);
+        assert_eq!(loaded.refused.len(), 1);
+        assert!(loaded.refused[0].0.ends_with("b.md") && loaded.refused[0].1.to_string().contains("sings"), "{:?}", loaded.refused);
+    }
+
+    #[test]
+    fn a_persona_alone_is_the_coordinator_and_of_two_one_must_say_so() {
+        let dir = folder(&[("ann.md", "---\nname: Ann\nrole: research\n---\nYou look things up.\n".into())]);
+        assert_eq!(load(dir.path()).roster.expect("a roster").coordinator().name, "Ann");
+        fs::write(dir.path().join("bob.md"), "---\nname: Bob\nrole: data\n---\nYou count.\n").expect("written");
+        assert!(matches!(load(dir.path()).roster, Err(NoRoster { reason: RosterError::NoCoordinator, .. })));
+    }
+
+    #[test]
+    fn a_refused_coordinator_is_named_as_the_reason_that_there_is_no_roster() {
+        let dir = folder(&[("a.md", persona("Ann", "coordinator: maybe")), ("b.md", persona("Bob", ""))]);
+        let told = load(dir.path()).roster.expect_err("no roster").to_string();
+        assert!(told.starts_with("no persona is the coordinator") && told.contains("a.md: line 6"), "{told}");
+    }
+
+    #[test]
+    fn a_file_that_takes_a_name_is_refused_and_two_coordinators_make_no_team() {
+        let dir = folder(&[("a.md", persona("Ann", "coordinator: true")), ("b.md", persona("ann", "")), ("c.md", persona("Cid", ""))]);
+        let loaded = load(dir.path());
+        assert_eq!(loaded.roster.expect("a roster").personas().len(), 2);
+        assert!(loaded.refused[0].1.to_string().contains("both answer to \"ann\""), "{:?}", loaded.refused);
+
+        fs::write(dir.path().join("c.md"), persona("Cid", "coordinator: true")).expect("written");
+        assert!(load(dir.path()).roster.expect_err("no roster").to_string().starts_with("a and c are both coordinator"));
+    }
+
+    #[test]
+    fn an_empty_folder_and_a_file_in_its_place_are_told() {
+        let dir = folder(&[]);
+        assert!(matches!(load(dir.path()).roster, Err(NoRoster { reason: RosterError::Empty, .. })));
+        fs::write(dir.path().join("personas"), "x").expect("written");
+        let loaded = load(&dir.path().join("personas"));
+        assert!(loaded.roster.is_err() && loaded.refused[0].1.to_string().contains("could not be read"));
+    }
+}

@@ -1,0 +1,52 @@
+//! A team of four for tests.
+
+use std::collections::BTreeMap;
+
+use crate::memory::{Memory, MemoryKind, MemorySource};
+use crate::persona::roster::Roster;
+use crate::persona::{FeedSpec, Persona, StandupRole, Tier};
+use crate::testing::feeds::now;
+
+pub fn roster() -> Roster {
+    let personas = [
+        persona("Kelly", "coordination", &["activity"]),
+        persona("Vince", "data", &["ledger"]),
+        persona("Sentinel", "code", &["git"]),
+        persona("Solus", "the call", &[]),
+    ];
+    Roster::new(personas.into()).expect("a valid roster")
+}
+
+pub fn persona(name: &str, role: &str, feeds: &[&str]) -> Persona {
+    let feed = |kind: &&str| FeedSpec { kind: (*kind).into(), name: (*kind).into(), settings: serde_json::Map::new() };
+    Persona {
+        slug: name.to_lowercase().into(),
+        name: name.into(),
+        aliases: Vec::new(),
+        role: role.into(),
+        expertise: vec![format!("{role} questions")],
+        color: 0,
+        tier: Tier::T1,
+        coordinator: name == "Kelly",
+        tools: Vec::new(),
+        feeds: feeds.iter().map(feed).collect(),
+        channels: BTreeMap::new(),
+        standup: StandupRole { role: String::new(), cap: 600, duty: None },
+        voice: BTreeMap::new(),
+        prompt: format!("You speak plainly and care about {role}."),
+    }
+}
+
+pub fn lesson(text: &str, tags: &[&str]) -> Memory {
+    Memory {
+        id: "m".into(),
+        kind: MemoryKind::Lesson,
+        persona: None,
+        text: text.into(),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        significance: 0.4,
+        source: MemorySource::WorkItem("i".into()),
+        created_at: now(),
+        ended_at: None,
+    }
+}

@@ -1,0 +1,41 @@
+//! A team to decide on in tests.
+
+use std::collections::BTreeMap;
+
+use crate::persona::roster::{Accounts, Roster};
+use crate::persona::{Persona, StandupRole, Tier};
+
+/// Kelly (coordinator), Vince (also "V"), Eliza, Solus, and Echo, who has no account.
+pub fn roster() -> Roster {
+    let personas =
+        [("kelly", "Kelly", ""), ("vince", "Vince", "V"), ("eliza", "Eliza", ""), ("solus", "Solus", ""), ("echo", "Echo", "Big Ear")];
+    Roster::new(personas.map(|(slug, name, alias)| persona(slug, name, alias)).into()).expect("the sample is a roster")
+}
+
+/// Accounts `101` (Kelly) to `104` (Solus), and `199`, which belongs to somebody who has left the roster.
+pub fn accounts() -> Accounts {
+    let mut accounts = Accounts::default();
+    for (id, slug) in [("101", "kelly"), ("102", "vince"), ("103", "eliza"), ("104", "solus"), ("199", "gone")] {
+        accounts.record(id.into(), slug.into());
+    }
+    accounts
+}
+
+fn persona(slug: &str, name: &str, alias: &str) -> Persona {
+    Persona {
+        slug: slug.into(),
+        name: name.to_owned(),
+        aliases: Some(alias).filter(|alias| !alias.is_empty()).map(str::to_owned).into_iter().collect(),
+        role: "test".to_owned(),
+        expertise: Vec::new(),
+        color: 0,
+        tier: Tier::T1,
+        coordinator: slug == "kelly",
+        tools: Vec::new(),
+        feeds: Vec::new(),
+        channels: BTreeMap::new(),
+        standup: StandupRole { role: "reports".to_owned(), cap: 800, duty: None },
+        voice: BTreeMap::new(),
+        prompt: "You are a test.".to_owned(),
+    }
+}

@@ -1,0 +1,223 @@
+//! Rules of text that decisions rest on.
+
+mod flat;
+
+use std::borrow::Cow;
+
+pub use flat::{essence, flatten};
+
+/// Characters that show nothing and could hide or reverse text: zero-width, direction marks, tags, control characters.
+pub fn is_invisible(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control() && !matches!(c, '\n' | '\t');
+    }
+    matches!(c,
+        '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}'
+        | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E0FFF}')
+        || c.is_control()
+}
+
+/// The text without what does not show.
+pub fn without_invisible(text: &str) -> String {
+    // Nearly every text has nothing to remove, and every message comes through here.
+    if text.contains(is_invisible) { text.chars().filter(|c| !is_invisible(*c)).collect() } else { text.to_owned() }
+}
+
+/// A name as names are compared: no invisible characters, no case, no `@`, no surrounding space.
+pub fn fold_name(name: &str) -> String {
+    without_invisible(name).trim().trim_start_matches('@').to_lowercase()
+}
+
+/// What the author says in their own words: without quoted lines (`>`, and all that follows `>>>`), fences and inline code.
+///
+/// A fence that is never closed reaches to the end, as the platform shows it; a lone backtick is a character like any other.
+pub fn without_quotes_and_code(text: &str) -> Cow<'_, str> {
+    if !text.contains(['`', '>']) {
+        return Cow::Borrowed(text);
+    }
+    let mut spoken = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut at_line_start = true;
+    while !rest.is_empty() {
+        if at_line_start && rest.starts_with(">>>") {
+            break;
+        }
+        if at_line_start && rest.starts_with('>') {
+            rest = rest.split_once('\n').map_or("", |(_, next_line)| next_line);
+            continue;
+        }
+        if rest.starts_with('`') {
+            let ticks = leading_ticks(rest);
+            at_line_start = false;
+            match (find_closing_ticks(&rest[ticks..], ticks), ticks) {
+                (Some(end), _) => {
+                    // A blank, so that the words on both sides stay two.
+                    spoken.push(' ');
+                    rest = &rest[ticks + end..];
+                }
+                (None, 3..) => break,
+                (None, _) => {
+                    spoken.push_str(&rest[..ticks]);
+                    rest = &rest[ticks..];
+                }
+            }
+            continue;
+        }
+        let plain = match rest.find(['`', '\n']) {
+            Some(at) if rest[at..].starts_with('\n') => at + 1,
+            Some(at) => at,
+            None => rest.len(),
+        };
+        spoken.push_str(&rest[..plain]);
+        at_line_start = rest[..plain].ends_with('\n');
+        rest = &rest[plain..];
+    }
+    Cow::Owned(spoken)
+}
+
+fn leading_ticks(text: &str) -> usize {
+    text.bytes().take_while(|byte| *byte == b'`').count()
+}
+
+/// Where the text after an opening run of `ticks` backticks goes on behind its closing run. A fence may be closed by a longer run.
+fn find_closing_ticks(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        let run = leading_ticks(&text[at + found..]);
+        at += found + run;
+        if run == ticks || (ticks >= 3 && run > ticks) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// How much alike two texts are, from 0 to 1, whatever their case, punctuation and spacing.
+///
+/// Both are compared as bags of words and of neighbouring words, so that order counts and one changed word in twenty still leaves 0.9.
+pub fn similarity(a: &str, b: &str) -> f64 {
+    Shingles::of(a).similarity(&Shingles::of(b))
+}
+
+/// The words and neighbouring words of a text, made once to be compared with several others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shingles(Vec<u64>);
+
+impl Shingles {
+    pub fn of(text: &str) -> Self {
+        let mut shingles = Vec::with_capacity(text.len() / 2);
+        let (mut before, mut word) = (None, None);
+        for c in text.chars().chain([' ']) {
+            if c.is_ascii_alphanumeric() {
+                word = Some(hash_on(word, c.to_ascii_lowercase()));
+            } else if c.is_alphanumeric() {
+                word = c.to_lowercase().fold(word, |word, c| Some(hash_on(word, c)));
+            } else if let Some(whole) = word
+                && !is_invisible(c)
+            {
+                shingles.push(whole);
+                shingles.extend(before.map(|before: u64| before.rotate_left(17) ^ whole));
+                (before, word) = (word, None);
+            }
+        }
+        shingles.sort_unstable();
+        Self(shingles)
+    }
+
+    /// From 0 to 1. Two texts without any word are not alike: nothing is known about them.
+    #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
+    pub fn similarity(&self, other: &Self) -> f64 {
+        let total = self.0.len() + other.0.len();
+        if total == 0 {
+            return 0.0;
+        }
+        let (mut left, mut right, mut shared) = (self.0.iter().peekable(), other.0.iter().peekable(), 0_usize);
+        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+            match a.cmp(b) {
+                std::cmp::Ordering::Less => drop(left.next()),
+                std::cmp::Ordering::Greater => drop(right.next()),
+                std::cmp::Ordering::Equal => {
+                    shared += 1;
+                    left.next();
+                    right.next();
+                }
+            }
+        }
+        (2 * shared) as f64 / total as f64
+    }
+}
+
+/// One step of FNV-1a. Nobody gains by a collision here, and the hash of the standard library takes ten times as long a character.
+fn hash_on(hash: Option<u64>, c: char) -> u64 {
+    (hash.unwrap_or(0xCBF2_9CE4_8422_2325) ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01B3)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn quotes_and_code_are_not_what_the_author_says() {
+        for (text, spoken) in [
+            ("plain words", "plain words"),
+            ("> vince, look\nyes", "yes"),
+            ("yes\n>vince, look", "yes\n"),
+            ("first\n>>> vince\nall of this\nis quoted", "first\n"),
+            ("use `@vince` here", "use   here"),
+            ("use ``a ` b`` here", "use   here"),
+            ("a lone ` stays", "a lone ` stays"),
+            ("```\n>>> 1 + 1\n```\nvince, why?", " \nvince, why?"),
+            ("before ```rust\nnever closed\nvince,", "before "),
+            ("a > b is no quote", "a > b is no quote"),
+        ] {
+            assert_eq!(without_quotes_and_code(text), spoken, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_show_is_removed_and_what_shows_stays() {
+        assert_eq!(without_invisible("v\u{200B}in\u{202E}ce\u{E0041}\0"), "vince");
+        assert_eq!(without_invisible("zwölf\t→ 十二\n👍"), "zwölf\t→ 十二\n👍");
+        assert_eq!(fold_name(" @Vi\u{200D}nce "), "vince");
+    }
+
+    #[test]
+    fn texts_are_alike_whatever_their_case_and_punctuation() {
+        let alike = |a, b| similarity(a, b);
+        assert!((alike("Thanks, Vince!", "thanks vince") - 1.0).abs() < f64::EPSILON);
+        assert!((alike("Thanks, Vi\u{200B}nce!", "thanks vince") - 1.0).abs() < f64::EPSILON);
+        assert!(alike("the costs went up by 4 % this week", "Sentinel found two broken tests") < 0.2);
+        assert!(alike("man bites dog", "dog bites man") < 0.9, "order counts");
+        assert!(alike("", "").abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn one_changed_word_in_a_long_text_is_nearly_the_same() {
+        let text = "our costs went up by four percent because the cache was cold after the deployment on monday and we should warm it";
+        assert!(similarity(text, &text.replace("monday", "tuesday")) >= 0.9);
+        assert!(similarity(text, &text.replace("costs", "sales").replace("cache", "shop").replace("monday", "friday")) < 0.9);
+    }
+
+    proptest! {
+        #[test]
+        fn similarity_is_a_share_and_the_same_both_ways(a in ".{0,80}", b in ".{0,80}") {
+            let alike = similarity(&a, &b);
+            prop_assert!((0.0..=1.0).contains(&alike));
+            prop_assert!((alike - similarity(&b, &a)).abs() < f64::EPSILON);
+        }
+
+        #[test]
+        fn what_is_in_a_fence_is_never_spoken(before in "[a-z ]{0,20}", inside in "[a-z >\n]{0,40}", after in "[a-z ]{0,20}") {
+            let text = format!("{before}\n```\nSECRET {inside}\n```\n{after}");
+            prop_assert!(!without_quotes_and_code(&text).contains("SECRET"));
+        }
+
+        #[test]
+        fn what_is_spoken_never_grows(text in "[a-z>`\n ]{0,80}") {
+            prop_assert!(without_quotes_and_code(&text).len() <= text.len());
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Which calls may be made (TRUST-3).
+
+use crate::tools::approval::Risk;
+
+/// What policy says to a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    Allowed {
+        risk: Risk,
+    },
+    /// A person has to allow exactly this call. `why` is for the person.
+    NeedsApproval {
+        risk: Risk,
+        why: String,
+    },
+    /// Nobody can allow it. `why` is for the model.
+    Refused {
+        why: String,
+    },
+}
+
+/// The table of TRUST-3, for a call that is offered and whose arguments fit.
+///
+/// | what the call does | nothing from outside was read | text from outside was read |
+/// | --- | --- | --- |
+/// | `read` | allowed | allowed |
+/// | `write` | allowed | by approval |
+/// | `reach-out` | allowed | by approval |
+///
+/// `tainted`: text from outside is in the context, so the call may be what that text asked for.
+pub(super) fn decide(tool: &str, risk: Risk, tainted: bool) -> Decision {
+    let does = match risk {
+        _ if !tainted => return Decision::Allowed { risk },
+        Risk::Read => return Decision::Allowed { risk },
+        Risk::Write => "changes what the team keeps",
+        Risk::ReachOut => "is seen by others",
+    };
+    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and the run has read text from outside") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_takes_away_all_but_reading() {
+        for risk in [Risk::Read, Risk::Write, Risk::ReachOut] {
+            assert_eq!(decide("x", risk, false), Decision::Allowed { risk });
+        }
+        assert_eq!(decide("x", Risk::Read, true), Decision::Allowed { risk: Risk::Read });
+        let why = "memory_save changes what the team keeps, and the run has read text from outside".to_owned();
+        assert_eq!(decide("memory_save", Risk::Write, true), Decision::NeedsApproval { risk: Risk::Write, why });
+        let why = "fetch_page is seen by others, and the run has read text from outside".to_owned();
+        assert_eq!(decide("fetch_page", Risk::ReachOut, true), Decision::NeedsApproval { risk: Risk::ReachOut, why });
+    }
+}

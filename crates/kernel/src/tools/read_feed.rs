@@ -1,0 +1,69 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::ids::PersonaSlug;
+use crate::tools::approval::Risk;
+use crate::tools::arguments::parse_arguments;
+use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
+
+/// The feeds of the team, which this folder does not know.
+#[async_trait]
+pub trait FeedReader: Send + Sync + 'static {
+    /// The declared names of all feeds.
+    fn names(&self) -> Vec<String>;
+
+    /// What a feed says now, as text: the persona's own of that name, or else the team's.
+    ///
+    /// # Errors
+    /// There is no such feed, or it has no data; in words.
+    async fn read(&self, persona: &PersonaSlug, feed: &str, now: DateTime<Utc>) -> Result<String, String>;
+}
+
+/// Reads a declared feed anew, in the middle of a run.
+pub struct ReadFeed(pub Arc<dyn FeedReader>);
+
+#[derive(Deserialize)]
+struct Arguments {
+    feed: String,
+}
+
+#[async_trait]
+impl Tool for ReadFeed {
+    fn name(&self) -> &'static str {
+        "read_feed"
+    }
+
+    fn description(&self) -> String {
+        let names = self.0.names();
+        let known = if names.is_empty() { "The team has none.".into() } else { format!("The team has: {}.", names.join(", ")) };
+        format!("Reads a live data source of the team, by its name. {known}")
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {"feed": {"type": "string", "description": "The name of a feed."}},
+            "required": ["feed"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn limits(&self) -> ToolLimits {
+        // A feed has a time-out of its own, of 60 s at most, and its error says more.
+        ToolLimits { timeout: std::time::Duration::from_secs(65), ..ToolLimits::default() }
+    }
+
+    fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
+        Risk::Read
+    }
+
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let Arguments { feed } = parse_arguments(arguments)?;
+        let text = self.0.read(context.persona, &feed, context.now).await.map_err(ToolError::Failed)?;
+        Ok(ToolOutput { text, outside: true, trace: None })
+    }
+}

@@ -1,0 +1,130 @@
+//! The tools of a team: which are offered, what policy says to a call, and how a call is made.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::catch_panic::contain;
+use crate::config::find_nearest;
+use crate::llm::ToolSpec;
+use crate::time::SharedClock;
+use crate::tools::{Decision, Tool, ToolContext, ToolError, ToolOutput, policy, schema};
+
+/// All tools that personas may list. Which of them a team has depends on its settings, and a persona file is written for many teams.
+const BUILT_IN: [&str; 13] = [
+    "ask_agent",
+    "backlog_add",
+    "fetch_page",
+    "git_diff",
+    "git_log",
+    "http_get",
+    "memory_save",
+    "memory_search",
+    "read_feed",
+    "web_search",
+    "workspace_list",
+    "workspace_read",
+    "workspace_write",
+];
+
+/// The tools of the team. The only way to call one.
+pub struct Toolbox {
+    tools: BTreeMap<&'static str, Arc<dyn Tool>>,
+    clock: SharedClock,
+}
+
+impl Toolbox {
+    /// Of two tools with one name the later one counts.
+    pub fn new(tools: Vec<Arc<dyn Tool>>, clock: SharedClock) -> Self {
+        Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect(), clock }
+    }
+
+    /// The names of all tools, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.tools.keys().copied()
+    }
+
+    /// Checks that a persona's list names only tools that exist, here or in a team with other settings.
+    ///
+    /// # Errors
+    /// The first name that no tool has, with what was probably meant.
+    pub fn check_listed(&self, listed: &[String]) -> Result<(), String> {
+        let known = || self.names().chain(BUILT_IN);
+        let Some(unknown) = listed.iter().find(|name| known().all(|known| known != name.as_str())) else { return Ok(()) };
+        let mut told = format!("there is no tool {unknown:?}");
+        match find_nearest(unknown, known()) {
+            Some(meant) => write!(told, "; did you mean {meant}?"),
+            None => write!(told, "; there are {}", self.names().collect::<Vec<_>>().join(", ")),
+        }
+        .expect("a String takes everything");
+        Err(told)
+    }
+
+    /// The `listed` tools that the team has, as a model is offered them.
+    pub fn specs(&self, listed: &[String], has_workspace: bool) -> Vec<ToolSpec> {
+        let is_listed = |tool: &&Arc<dyn Tool>| listed.iter().any(|name| name == tool.name());
+        let offered = self.tools.values().filter(is_listed).filter(|tool| has_workspace || !tool.needs_workspace());
+        let spec =
+            |tool: &Arc<dyn Tool>| ToolSpec { name: tool.name().into(), description: tool.description(), parameters: tool.parameters() };
+        offered.map(spec).collect()
+    }
+
+    pub fn needs_workspace(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|tool| tool.needs_workspace())
+    }
+
+    /// What policy says to a call of a model.
+    pub fn decide(&self, listed: &[String], name: &str, arguments: &Value, context: &ToolContext<'_>) -> Decision {
+        if !listed.iter().any(|listed| listed == name) {
+            let names = self.names().filter(|name| listed.iter().any(|listed| listed == name)).collect::<Vec<_>>().join(", ");
+            return Decision::Refused { why: format!("you have no such tool; you have {names}") };
+        }
+        let Some(tool) = self.tools.get(name) else {
+            return Decision::Refused { why: format!("{name} is not set up on this team") };
+        };
+        if tool.needs_workspace() && context.workspace.is_none() {
+            return Decision::Refused { why: format!("{name} works on the files of a work item, and this is a conversation") };
+        }
+        match schema::check(&tool.parameters(), arguments) {
+            Ok(()) => policy::decide(tool.name(), tool.risk(arguments, context), context.tainted),
+            Err(misfit) => Decision::Refused { why: format!("{name} was not called: {misfit}") },
+        }
+    }
+
+    /// Makes a call that [`Toolbox::decide`] or a person has allowed, within the tool's limits of time and text.
+    ///
+    /// # Errors
+    /// A sentence for the model. A tool that is too slow or panics fails this call alone.
+    pub async fn perform(&self, name: &str, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let tool = self.tools.get(name).ok_or_else(|| ToolError::Refused(format!("{name} is not set up on this team")))?;
+        // Risk is only known for arguments that fit, and an approval may be older than the schema.
+        schema::check(&tool.parameters(), arguments).map_err(|misfit| ToolError::Refused(format!("{name} was not called: {misfit}")))?;
+        let limits = tool.limits();
+        let called = tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => Err(ToolError::Failed(format!("{name} was called off"))),
+            called = contain(async { Ok(tool.call(arguments, context).await) }) => called.unwrap_or_else(|panic| {
+                tracing::error!(tool = name, error = %panic, "a tool panicked");
+                Err(ToolError::Failed(format!("{name} broke down; that is a fault of the program")))
+            }),
+            () = self.clock.sleep(limits.timeout) => {
+                Err(ToolError::Failed(format!("{name} took longer than {} s", limits.timeout.as_secs())))
+            }
+        };
+        called.map(|output| ToolOutput { text: cut(output.text, limits.chars), ..output })
+    }
+}
+
+/// At most `most` characters, and a note of what is missing.
+fn cut(mut text: String, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let all = text.chars().count();
+    text.truncate(end);
+    write!(text, "\n[cut here: the first {most} of {all} characters]").expect("a String takes everything");
+    text
+}
+
+#[cfg(test)]
+mod tests;

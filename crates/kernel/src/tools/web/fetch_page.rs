@@ -1,0 +1,75 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+use crate::tools::approval::Risk;
+use crate::tools::web::address::normalize;
+use crate::tools::web::door::{Door, Reach};
+use crate::tools::web::fetch::{Fetched, fetch};
+use crate::tools::web::page::{PageText, read_page};
+use crate::tools::web::{parse_url, trace};
+use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
+
+/// Reads a web page as Markdown. `robots.txt` is not asked: it binds research on a schedule (TOOL-3), and an item is something that a person
+/// or the team wants once.
+pub(super) struct FetchPage {
+    pub door: Arc<Door>,
+}
+
+#[async_trait]
+impl Tool for FetchPage {
+    fn name(&self) -> &'static str {
+        "fetch_page"
+    }
+
+    fn description(&self) -> String {
+        "Reads a public web page as Markdown. Give an address from the task, from a search or from a page that was read; for one that you made \
+         up a person may have to be asked."
+            .into()
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {"url": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The whole address."}},
+            "required": ["url"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn limits(&self) -> ToolLimits {
+        ToolLimits { timeout: Duration::from_secs(20), chars: 20_000 }
+    }
+
+    /// An address that is composed can carry out what the run knows; one that was seen, and a host of the operator's, cannot.
+    fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
+        let Some(url) = arguments["url"].as_str().and_then(normalize).filter(|url| url.starts_with("http")) else {
+            // Nothing goes there: the call refuses it, and there is nothing that a person could allow.
+            return Risk::Read;
+        };
+        let is_listed = || Url::parse(&url).is_ok_and(|url| self.door.is_listed(&url));
+        if is_listed() || context.seen.iter().filter_map(|seen| normalize(seen)).any(|seen| seen == url) {
+            Risk::Read
+        } else {
+            Risk::ReachOut
+        }
+    }
+
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let url = parse_url(arguments)?;
+        let accept = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, application/xml;q=0.8";
+        let fetched = fetch(&self.door, &url, Reach::Public, accept).await?;
+        let (fetched, page) = read_aside(fetched).await?;
+        let trace = trace(&url, &fetched, page.links, context.now);
+        Ok(ToolOutput { text: page.text, outside: true, trace: Some(trace) })
+    }
+}
+
+/// A long page takes its time, in which nobody else should have to wait.
+async fn read_aside(fetched: Fetched) -> Result<(Fetched, PageText), ToolError> {
+    let read = tokio::task::spawn_blocking(move || read_page(&fetched).map(|page| (fetched, page)));
+    read.await.unwrap_or_else(|_| Err(ToolError::Failed("the page cannot be read".into())))
+}

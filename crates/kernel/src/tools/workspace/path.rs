@@ -1,0 +1,127 @@
+//! Names of files that a model may choose: those that mean one plain file on every system, to every tool that may come across it.
+
+use std::path::PathBuf;
+
+use crate::text::is_invisible;
+use crate::tools::ToolError;
+
+/// The most characters of one part of a path, and the most parts.
+const MOST_CHARS: usize = 120;
+const MOST_PARTS: usize = 8;
+/// The most bytes of one part: file systems take 255, and a temporary name is a few longer.
+const MOST_PART_BYTES: usize = 240;
+
+/// What the team's own temporary files and folders in a workspace begin with.
+pub(super) const OURS: &str = ".teamroom";
+
+/// Names that Windows takes for devices, whatever follows a dot.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+/// Devices with a digit behind, superscripts among them.
+const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
+
+/// A path below a workspace, of parts that are plain names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FilePath {
+    parts: Vec<String>,
+}
+
+impl FilePath {
+    /// With `/` between its parts.
+    pub(super) fn as_text(&self) -> String {
+        self.parts.join("/")
+    }
+
+    /// The folder it lies in; none for the workspace itself.
+    pub(super) fn folder(&self) -> Option<PathBuf> {
+        let (_, folders) = self.parts.split_last()?;
+        (!folders.is_empty()).then(|| folders.iter().collect())
+    }
+
+    pub(super) fn file(&self) -> &str {
+        self.parts.last().map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// Reads a path as a model writes it, with `/` between its parts.
+///
+/// # Errors
+/// Refused, with what is wrong with it.
+pub(super) fn parse(path: &str) -> Result<FilePath, ToolError> {
+    let refuse = |why: &str| ToolError::Refused(format!("\"{}\" is not allowed as a path: {why}", shown(path)));
+    let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
+    if path.starts_with('/') {
+        return Err(refuse("it begins with /; paths are relative to your workspace"));
+    }
+    if parts.len() > MOST_PARTS {
+        return Err(refuse(&format!("it has more than {MOST_PARTS} parts")));
+    }
+    match parts.iter().find_map(|part| find_fault(part)) {
+        Some(fault) => Err(refuse(&fault)),
+        None => Ok(FilePath { parts }),
+    }
+}
+
+/// Whether a text is the name of a file or folder and nothing else.
+pub(super) fn is_plain_part(part: &str) -> bool {
+    !part.contains('/') && find_fault(part).is_none()
+}
+
+/// What is wrong with one part of a path.
+fn find_fault(part: &str) -> Option<String> {
+    let folded = part.to_lowercase();
+    let fault = match part {
+        "" => "a part of it is empty",
+        "." | ".." => "it holds . or ..; name the file from the top of your workspace",
+        _ if part.contains(|c: char| c.is_control() || is_invisible(c)) => "it holds a character that does not show",
+        _ if part.contains(['\\', ':']) => "it holds \\ or :; put / between its parts",
+        _ if part.chars().count() > MOST_CHARS || part.len() > MOST_PART_BYTES => {
+            return Some(format!("a part of it is longer than {MOST_CHARS} characters or {MOST_PART_BYTES} bytes"));
+        }
+        _ if part.trim() != part || part.ends_with('.') => "a part of it begins with a space, or ends with a space or a dot",
+        // Such a name is taken for an option by whatever lists the folder.
+        _ if part.starts_with('-') => "a part of it begins with -",
+        _ if is_device(&folded) => "Windows takes it for a device",
+        // Git runs programs that the files of such a folder name.
+        _ if folded == ".git" || folded.starts_with("git~") => "the folder .git is not for you to write",
+        _ if folded.starts_with(OURS) => "names with .teamroom in front are the team's own",
+        _ => return None,
+    };
+    Some(fault.to_owned())
+}
+
+fn is_device(folded: &str) -> bool {
+    let stem = folded.split('.').next().unwrap_or_default().trim_end();
+    let numbered = |device: &&str| {
+        let rest = stem.strip_prefix(*device).map(str::chars);
+        rest.is_some_and(|mut rest| matches!((rest.next(), rest.next()), (Some('0'..='9' | '¹' | '²' | '³'), None)))
+    };
+    DEVICES.contains(&stem) || NUMBERED_DEVICES.iter().any(numbered)
+}
+
+/// A refused path as it may be shown: what does not show is spelled out, and it is short.
+fn shown(path: &str) -> String {
+    path.chars().take(80).flat_map(char::escape_debug).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_names_are_paths() {
+        for path in ["notes.md", "src/main.rs", "a/b/c/d/e/f/g/h", "zwölf → 十二.md", ".env.example", "com10.txt", "console.log"] {
+            assert!(parse(path).is_ok(), "{path}");
+        }
+        let path = parse("docs/deep/a.md").expect("a path");
+        assert_eq!((path.as_text().as_str(), path.folder(), path.file()), ("docs/deep/a.md", Some(PathBuf::from("docs/deep")), "a.md"));
+        assert_eq!(parse("a.md").expect("a path").folder(), None);
+    }
+
+    #[test]
+    fn a_refusal_says_what_is_wrong_and_hides_nothing() {
+        let told = parse("a/..\u{202E}/b\n").expect_err("refused").to_string();
+        assert_eq!(told, "\"a/..\\u{202e}/b\\n\" is not allowed as a path: it holds a character that does not show");
+        let told = parse("../x").expect_err("refused").to_string();
+        assert_eq!(told, "\"../x\" is not allowed as a path: it holds . or ..; name the file from the top of your workspace");
+    }
+}

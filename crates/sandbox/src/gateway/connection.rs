@@ -1,0 +1,46 @@
+//! One WebSocket connection. It ends when its reader or its writer ends.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::ws::{CloseFrame, Utf8Bytes, WebSocket};
+use futures_util::StreamExt;
+use tokio::sync::mpsc;
+
+use super::compress::ZlibStream;
+use super::reader::Reader;
+use super::writer::Writer;
+use crate::server::{End, Link, Server};
+use crate::wire::ResetSwitch;
+
+/// Frames that may wait for a client. With more it is disconnected.
+const QUEUE: usize = 4_096;
+
+pub(crate) async fn run(server: Arc<Server>, socket: WebSocket, wire: ResetSwitch, query: HashMap<String, String>) {
+    let (sink, stream) = socket.split();
+    let (frames, mut queue) = mpsc::channel(QUEUE);
+    let (end, mut orders) = mpsc::channel(1);
+    let peer = Arc::new(OnceLock::new());
+    let zlib = query.get("compress").is_some_and(|name| name == "zlib-stream").then(ZlibStream::new);
+    let mut writer = Writer::new(Arc::clone(&server), Arc::clone(&peer), sink, zlib);
+    let link = Link { frames, end };
+    let mut reader = Reader::new(Arc::clone(&server), Arc::clone(&peer), stream, link);
+    let ended = tokio::select! {
+        ended = reader.run(&query) => ended,
+        ended = writer.run(&mut queue) => ended,
+        Some(ended) = orders.recv() => ended,
+        () = server.stop.cancelled() => End::Close(1001, "going away"),
+    };
+    if let Some(peer) = peer.get() {
+        server.core().disconnected(peer, &ended, &reader.link);
+    }
+    match ended {
+        End::ClosedByClient { .. } => {}
+        End::Reset => wire.reset(),
+        End::Close(code, reason) => {
+            let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+            writer.close(&mut queue, Some(frame), &mut reader.stream).await;
+        }
+        End::CloseWithoutCode => writer.close(&mut queue, None, &mut reader.stream).await,
+    }
+}

@@ -1,0 +1,52 @@
+// The beginning of a channel. In an empty channel it suggests what to try.
+
+import { h } from "../elements/dom.js";
+import { CHANNEL } from "../../state/store.js";
+
+const WELCOME = {
+  general: {
+    text: "Talk to the team as you would to colleagues. Start with a name to ask somebody; otherwise Kelly answers.",
+    tries: [
+      "kelly, who is on the team?",
+      "sentinel, what happened this week?",
+      "ask vince what he thinks about our costs",
+    ],
+    file: true,
+  },
+  "daily-standup": {
+    text: "The team's daily standup takes place here.",
+    tries: ["let's do a new standup"],
+    file: false,
+  },
+  knowledge: {
+    text: "Drop documents here and ask Eliza about them.",
+    tries: ["eliza, what do you know so far?"],
+    file: true,
+  },
+  ops: { text: "Health and costs of the team.", tries: ["/status", "/costs"], file: false },
+};
+
+export function renderIntro(channel, page, isEmpty) {
+  const name = page.store.channelName(channel);
+  const title = channel.type === CHANNEL.DM ? name : page.store.isThread(channel) ? name : `#${name}`;
+  if (!isEmpty) return h("div", { class: "intro" }, h("p", {}, `This is the beginning of ${title}.`));
+  const welcome = WELCOME[name] ?? { text: defaultWelcome(channel, name, page), tries: [], file: false };
+  const tries = welcome.tries.map((text) =>
+    h("li", {}, h("button", { type: "button", class: "try", onclick: () => page.compose(channel.id, text) }, text)),
+  );
+  return h(
+    "div",
+    { class: "intro empty" },
+    h("h3", {}, title),
+    h("p", {}, welcome.text),
+    tries.length ? [h("p", { class: "hint" }, "Try one of these:"), h("ul", { class: "tries" }, tries)] : null,
+    welcome.file ? h("p", { class: "hint" }, "Or drop a file here and ask about it.") : null,
+  );
+}
+
+function defaultWelcome(channel, name, page) {
+  if (channel.type === CHANNEL.DM) return `Only you and ${name} can read this conversation.`;
+  if (page.store.isThread(channel))
+    return "A thread for one topic. Everybody in the channel can read it.";
+  return "No messages yet. Say hello.";
+}

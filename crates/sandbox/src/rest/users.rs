@@ -1,0 +1,93 @@
+//! Accounts, applications, direct channels, and the gateway's address.
+
+use serde_json::json;
+
+use super::errors::ApiError;
+use super::form::parse_required_text;
+use super::{ApiResult, RequestContext, ok};
+use crate::limits::{MAX_CONCURRENCY, SESSION_STARTS};
+use crate::snowflake::Snowflake;
+use crate::state::{Audience, Channel, Intents, Record, own_user};
+
+pub(crate) fn gateway(call: &mut RequestContext) -> ApiResult {
+    ok(json!({ "url": call.server.gateway_url() }))
+}
+
+pub(crate) fn gateway_bot(call: &mut RequestContext) -> ApiResult {
+    let caller = call.caller_id()?;
+    let remaining = SESSION_STARTS.saturating_sub(call.server.limits().sessions_started(caller));
+    ok(json!({
+        "url": call.server.gateway_url(), "shards": 1,
+        "session_start_limit": {
+            "total": SESSION_STARTS, "remaining": remaining, "reset_after": 0, "max_concurrency": MAX_CONCURRENCY,
+        },
+    }))
+}
+
+pub(crate) fn me(call: &mut RequestContext) -> ApiResult {
+    ok(own_user(call.caller()?))
+}
+
+/// Only the display name can change. There are no avatars.
+pub(crate) fn update_me(call: &mut RequestContext) -> ApiResult {
+    let mut account = call.caller()?.clone();
+    if !account.is_bot() {
+        // People keep the name with which the sandbox was started.
+        return Err(ApiError::missing_permissions());
+    }
+    if !call.body.json["username"].is_null() {
+        account.name = parse_required_text(&call.body.json["username"], "username", 32)?;
+    }
+    let user = own_user(&account);
+    let id = account.id;
+    call.world().commit(Record::Account(account));
+    call.dispatch("USER_UPDATE", Audience::User(id), Intents::NONE, user.clone());
+    ok(user)
+}
+
+pub(crate) fn get(call: &mut RequestContext, user: Snowflake) -> ApiResult {
+    call.caller()?;
+    let world = &call.core.world;
+    world.accounts.get(user).ok_or_else(ApiError::unknown_user)?;
+    ok(world.user(user))
+}
+
+pub(crate) fn application(call: &mut RequestContext) -> ApiResult {
+    let caller = call.caller()?;
+    if !caller.is_bot() {
+        return Err(ApiError::unauthorized());
+    }
+    ok(call.core.world.application(caller))
+}
+
+pub(crate) fn direct_channels(call: &mut RequestContext) -> ApiResult {
+    let caller = call.caller_id()?;
+    let world = &call.core.world;
+    let own = world.channels.values().filter(|channel| channel.recipients.contains(&caller));
+    ok(own.map(|channel| world.channel(channel, caller)).collect())
+}
+
+pub(crate) fn open_direct(call: &mut RequestContext) -> ApiResult {
+    let caller = call.caller_id()?;
+    let recipient: Snowflake =
+        serde_json::from_value(call.body.json["recipient_id"].clone()).map_err(|_| ApiError::required("recipient_id"))?;
+    let world = call.world();
+    if recipient == caller || world.accounts.get(recipient).is_none() {
+        return Err(ApiError::new(400, 50033, "Invalid Recipient(s)"));
+    }
+    let both = [caller, recipient];
+    let known = world.channels.values().find(|c| c.is_direct() && both.iter().all(|id| c.recipients.contains(id)));
+    if let Some(channel) = known {
+        return ok(world.channel(channel, caller));
+    }
+    let channel = Channel::direct(world.next_id(), both);
+    world.commit(Record::Channel(channel.clone()));
+    let (mine, theirs) = (world.channel(&channel, caller), world.channel(&channel, recipient));
+    // Since version 8 only user clients get events about direct channels.
+    for (user, data) in [(caller, mine.clone()), (recipient, theirs)] {
+        if call.core.world.accounts.get(user).is_some_and(|account| !account.is_bot()) {
+            call.dispatch("CHANNEL_CREATE", Audience::User(user), Intents::NONE, data);
+        }
+    }
+    ok(mine)
+}

@@ -1,0 +1,117 @@
+//! The event file: one JSON record per line, appended at each change and rewritten at each start.
+//!
+//! The whole state is in memory, so there is no index. Writes are not buffered in the process, so a killed process
+//! loses nothing. A power failure may lose the last lines.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::Record;
+
+const EVENTS: &str = "events.jsonl";
+const FRESH: &str = "events.new";
+const LOCK: &str = "lock";
+
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    #[error("another sandbox is using {}; stop it or choose another folder", dir.display())]
+    InUse { dir: PathBuf },
+    #[error("could not {action} {}: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("{} line {line} is damaged: {source}; start with --reset to delete all data", path.display())]
+    Damaged { path: PathBuf, line: usize, source: serde_json::Error },
+}
+
+impl StateError {
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+}
+
+pub(crate) struct Log {
+    dir: PathBuf,
+    events: File,
+    /// Held until the sandbox ends, also when it is killed.
+    _lock: File,
+}
+
+impl Log {
+    /// Locks the folder and reads its records. `reset` deletes them.
+    pub(crate) fn open(dir: &Path, reset: bool) -> Result<(Self, Vec<Record>), StateError> {
+        std::fs::create_dir_all(dir).map_err(|source| StateError::io("make", dir, source))?;
+        let lock = lock(dir)?;
+        let path = dir.join(EVENTS);
+        let records = if reset { Vec::new() } else { read(&path)? };
+        let events = open_private(&path, reset)?;
+        Ok((Self { dir: dir.to_owned(), events, _lock: lock }, records))
+    }
+
+    pub(crate) fn append(&mut self, record: &Record) -> io::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        self.events.write_all(&line)
+    }
+
+    /// Replaces the file by one with exactly these records.
+    pub(crate) fn rewrite(&mut self, records: impl Iterator<Item = Record>) -> Result<(), StateError> {
+        let fresh = self.dir.join(FRESH);
+        let failed = |source| StateError::io("write", &fresh, source);
+        let mut out = BufWriter::new(open_private(&fresh, true)?);
+        for record in records {
+            serde_json::to_writer(&mut out, &record).map_err(|error| failed(error.into()))?;
+            out.write_all(b"\n").map_err(failed)?;
+        }
+        let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        let path = self.dir.join(EVENTS);
+        std::fs::rename(&fresh, &path).map_err(|source| StateError::io("replace", &path, source))?;
+        self.events = file;
+        Ok(())
+    }
+}
+
+fn lock(dir: &Path) -> Result<File, StateError> {
+    let path = dir.join(LOCK);
+    let file = open_private(&path, false)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StateError::InUse { dir: dir.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(StateError::io("lock", &path, source)),
+    }
+}
+
+/// Opens a file for appending. Only its owner may read it, because it has tokens.
+fn open_private(path: &Path, empty: bool) -> Result<File, StateError> {
+    let mut options = OpenOptions::new();
+    options.create(true);
+    if empty {
+        options.write(true).truncate(true);
+    } else {
+        options.append(true);
+    }
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|source| StateError::io("open", path, source))
+}
+
+/// All complete records. A last line without a line feed was cut by a crash and is dropped.
+fn read(path: &Path) -> Result<Vec<Record>, StateError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(StateError::io("open", path, source)),
+    };
+    let mut reader = BufReader::new(file);
+    let mut records = Vec::new();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(|source| StateError::io("read", path, source))?;
+        if read == 0 || line.last() != Some(&b'\n') {
+            break;
+        }
+        let record = serde_json::from_slice(&line).map_err(|source| StateError::Damaged { path: path.to_owned(), line: number, source })?;
+        records.push(record);
+    }
+    Ok(records)
+}

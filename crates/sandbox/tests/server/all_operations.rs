@@ -1,0 +1,353 @@
+//! Runs every operation, so that responses and frames can be checked.
+
+use std::time::Duration;
+
+use sandbox::Switch;
+use serde_json::{Value, json};
+
+use super::harness::{Api, Gateway, World};
+
+struct Operations<'a> {
+    world: &'a World,
+    kelly: Api,
+    vince: Api,
+    person: Api,
+    general: String,
+    guild: String,
+}
+
+pub(crate) async fn run_all_operations(world: &World) {
+    let operations = Operations {
+        world,
+        kelly: world.bot("kelly"),
+        vince: world.bot("vince"),
+        person: world.person(),
+        general: world.channel("general"),
+        guild: world.sandbox.guild_id(),
+    };
+    let everything = 0b11_0011_0001_1111_1111_1111_1111;
+    let mut kelly = world.connect_with(&operations.kelly, everything).await;
+    let mut vince = world.connect(&operations.vince).await;
+    let mut person = world.connect(&operations.person).await;
+    operations.accounts().await;
+    operations.messages().await;
+    operations.reactions_and_pins().await;
+    operations.channels_and_threads().await;
+    operations.webhooks().await;
+    operations.commands(&mut kelly, &mut person).await;
+    operations.refusals().await;
+    operations.gateway(&mut kelly, &mut vince).await;
+}
+
+impl Operations<'_> {
+    fn id(value: &Value) -> String {
+        value["id"].as_str().expect("an id").to_owned()
+    }
+
+    async fn accounts(&self) {
+        let (kelly, guild) = (&self.kelly, &self.guild);
+        for path in [
+            "/gateway".to_owned(),
+            "/gateway/bot".to_owned(),
+            "/users/@me".to_owned(),
+            "/users/@me/guilds".to_owned(),
+            format!("/users/{}", self.person.id),
+            "/applications/@me".to_owned(),
+            "/oauth2/applications/@me".to_owned(),
+            format!("/guilds/{guild}?with_counts=true"),
+            format!("/guilds/{guild}/channels"),
+            format!("/guilds/{guild}/members?limit=100"),
+            format!("/guilds/{guild}/members/{}", self.person.id),
+            format!("/guilds/{guild}/roles"),
+            format!("/applications/{}/emojis", kelly.id),
+        ] {
+            kelly.get(&path).await.ok();
+        }
+        kelly.call("PATCH", &format!("/guilds/{guild}/members/@me"), json!({ "nick": "K" })).await.ok();
+        kelly.call("PATCH", "/users/@me", json!({ "username": "Kelly" })).await.ok();
+    }
+
+    async fn messages(&self) {
+        let (kelly, person, general) = (&self.kelly, &self.person, &self.general);
+        let messages = format!("/channels/{general}/messages");
+        let question = person.say(general, &format!("<@{}> and @everyone, `code`?", kelly.id)).await;
+        let rich = json!({
+            "content": "an answer", "nonce": "n1", "enforce_nonce": true, "allowed_mentions": { "parse": [] },
+            "message_reference": { "message_id": question["id"] },
+            "embeds": [{
+                "title": "t", "description": "d", "url": "https://example.com", "color": 255,
+                "timestamp": "2026-01-01T00:00:00Z", "footer": { "text": "f" }, "author": { "name": "a" },
+                "fields": [{ "name": "n", "value": "v", "inline": true }], "image": { "url": "https://example.com/i.png" },
+            }],
+            "components": [
+                { "type": 1, "components": [
+                    { "type": 2, "style": 1, "custom_id": "go", "label": "Go", "emoji": { "name": "👍" } },
+                    { "type": 2, "style": 5, "url": "https://example.com", "label": "Link" },
+                ] },
+                { "type": 1, "components": [
+                    { "type": 3, "custom_id": "pick", "options": [{ "label": "A", "value": "a", "description": null }] },
+                ] },
+                { "type": 1, "components": [{ "type": 5, "custom_id": "who" }] },
+            ],
+        });
+        let answer = kelly.call("POST", &messages, rich.clone()).await.ok();
+        kelly.call("POST", &messages, rich).await.ok();
+        let about = json!({ "content": "", "attachments": [{ "id": 0, "filename": "report.md", "description": "a report" }] });
+        let file = kelly.upload(&messages, &about, &[("report.md", b"# Report".to_vec())], false).await.ok();
+        let url = file["attachments"][0]["url"].as_str().expect("an address");
+        assert_eq!(kelly.fetch(url).await, (200, b"# Report".to_vec()));
+        let shown = json!({ "embeds": [{ "title": "t", "image": { "url": "attachment://c.png" }, "thumbnail": { "url": "attachment://c.png" } }],
+            "attachments": [{ "id": 0, "filename": "c.png" }] });
+        let chart = kelly.upload(&messages, &shown, &[("c.png", b"\x89PNG".to_vec())], false).await.ok();
+        assert_eq!(chart["attachments"], json!([]), "a file that an embed shows is not listed beside it");
+        let url = chart["embeds"][0]["image"]["url"].as_str().expect("an address");
+        assert_eq!(kelly.fetch(url).await, (200, b"\x89PNG".to_vec()));
+        let one = format!("{messages}/{}", Self::id(&answer));
+        kelly.get(&one).await.ok();
+        kelly.call("PATCH", &one, json!({ "content": "edited", "flags": 4 })).await.ok();
+        for query in
+            ["?limit=2", "?&limit=5", &format!("?after={}", Self::id(&question)), &format!("?around={}", Self::id(&answer)), "?before=9"]
+        {
+            kelly.get(&format!("{messages}{query}")).await.ok();
+        }
+        kelly.call("POST", &format!("/channels/{general}/typing"), json!({})).await.ok();
+        let deleted = person.say(general, "soon gone").await;
+        kelly.delete(&format!("{messages}/{}", Self::id(&deleted))).await.ok();
+        let several = [person.say(general, "1").await, person.say(general, "2").await].map(|message| message["id"].clone());
+        kelly.call("POST", &format!("{messages}/bulk-delete"), json!({ "messages": several })).await.ok();
+        let direct = kelly.call("POST", "/users/@me/channels", json!({ "recipient_id": person.id })).await.ok();
+        let direct = Self::id(&direct);
+        kelly.say(&direct, "between us").await;
+        person.say(&direct, "yes").await;
+        kelly.call("POST", &format!("/channels/{direct}/typing"), json!({})).await.ok();
+        kelly.get(&format!("/channels/{direct}")).await.ok();
+        kelly.get(&format!("/channels/{direct}/messages")).await.ok();
+    }
+
+    async fn reactions_and_pins(&self) {
+        let (kelly, person, general) = (&self.kelly, &self.person, &self.general);
+        let message = Self::id(&person.say(general, "like this").await);
+        let reactions = format!("/channels/{general}/messages/{message}/reactions");
+        kelly.put(&format!("{reactions}/%F0%9F%91%8D/@me")).await.ok();
+        person.put(&format!("{reactions}/%F0%9F%91%8D/@me")).await.ok();
+        kelly.get(&format!("{reactions}/%F0%9F%91%8D")).await.ok();
+        kelly.get(&format!("/channels/{general}/messages/{message}")).await.ok();
+        kelly.delete(&format!("{reactions}/%F0%9F%91%8D/@me")).await.ok();
+        kelly.delete(&format!("{reactions}/%F0%9F%91%8D/{}", person.id)).await.ok();
+        kelly.put(&format!("{reactions}/%F0%9F%91%80/@me")).await.ok();
+        kelly.delete(&format!("{reactions}/%F0%9F%91%80")).await.ok();
+        kelly.put(&format!("{reactions}/%F0%9F%91%80/@me")).await.ok();
+        kelly.delete(&reactions).await.ok();
+        kelly.put(&format!("/channels/{general}/messages/pins/{message}")).await.ok();
+        kelly.get(&format!("/channels/{general}/messages/pins")).await.ok();
+        kelly.get(&format!("/channels/{general}/pins")).await.ok();
+        kelly.delete(&format!("/channels/{general}/messages/pins/{message}")).await.ok();
+        kelly.put(&format!("/channels/{general}/pins/{message}")).await.ok();
+        kelly.delete(&format!("/channels/{general}/pins/{message}")).await.ok();
+    }
+
+    async fn channels_and_threads(&self) {
+        let (kelly, person, general, guild) = (&self.kelly, &self.person, &self.general, &self.guild);
+        let made = kelly.call("POST", &format!("/guilds/{guild}/channels"), json!({ "name": "Side Room", "topic": "t" })).await.ok();
+        let side = format!("/channels/{}", Self::id(&made));
+        kelly.get(&side).await.ok();
+        kelly
+            .call(
+                "PATCH",
+                &side,
+                json!({ "topic": "new", "permission_overwrites": [{ "id": kelly.id, "type": 1, "allow": "0", "deny": "64" }] }),
+            )
+            .await
+            .ok();
+        kelly.delete(&side).await.ok();
+
+        let message = Self::id(&person.say(general, "let us talk").await);
+        let thread = kelly.call("POST", &format!("/channels/{general}/messages/{message}/threads"), json!({ "name": "talk" })).await.ok();
+        assert_eq!(Self::id(&thread), message);
+        let thread = format!("/channels/{message}");
+        kelly.get(&format!("/channels/{general}/messages/{message}")).await.ok();
+        person.say(&message, "in the thread").await;
+        kelly.get(&format!("{thread}/messages")).await.ok();
+        kelly.get(&thread).await.ok();
+        let members = format!("{thread}/thread-members");
+        kelly.put(&format!("{members}/@me")).await.ok();
+        kelly.put(&format!("{members}/{}", self.vince.id)).await.ok();
+        kelly.get(&members).await.ok();
+        kelly.get(&format!("{members}/{}", self.vince.id)).await.ok();
+        kelly.delete(&format!("{members}/{}", self.vince.id)).await.ok();
+        kelly.delete(&format!("{members}/@me")).await.ok();
+        kelly.get(&format!("/guilds/{guild}/threads/active")).await.ok();
+        kelly.call("PATCH", &thread, json!({ "archived": true })).await.ok();
+        kelly.get(&format!("/channels/{general}/threads/archived/public")).await.ok();
+        person.say(&message, "opens it again").await;
+        let other = kelly.call("POST", &format!("/channels/{general}/threads"), json!({ "name": "other", "type": 11 })).await.ok();
+        kelly.delete(&format!("/channels/{}", Self::id(&other))).await.ok();
+    }
+
+    async fn webhooks(&self) {
+        let (kelly, general) = (&self.kelly, &self.general);
+        let webhook = kelly.call("POST", &format!("/channels/{general}/webhooks"), json!({ "name": "persona" })).await.ok();
+        let (id, token) = (Self::id(&webhook), webhook["token"].as_str().expect("a token"));
+        kelly.get(&format!("/channels/{general}/webhooks")).await.ok();
+        kelly.get(&format!("/guilds/{}/webhooks", self.guild)).await.ok();
+        kelly.get(&format!("/webhooks/{id}")).await.ok();
+        kelly.call("PATCH", &format!("/webhooks/{id}"), json!({ "name": "other" })).await.ok();
+        let own = format!("/webhooks/{id}/{token}");
+        kelly.get(&own).await.ok();
+        kelly.call("PATCH", &own, json!({ "name": "persona" })).await.ok();
+        let body = json!({ "content": "as Solus", "username": "Solus", "avatar_url": "https://example.com/a.png" });
+        let posted = kelly.call("POST", &format!("{own}?wait=true"), body.clone()).await.ok();
+        kelly.call("POST", &own, body).await.ok();
+        let message = format!("{own}/messages/{}", Self::id(&posted));
+        kelly.get(&message).await.ok();
+        kelly.call("PATCH", &message, json!({ "content": "as Solus again" })).await.ok();
+        kelly.delete(&message).await.ok();
+        kelly.delete(&own).await.ok();
+        let webhook = kelly.call("POST", &format!("/channels/{general}/webhooks"), json!({ "name": "second" })).await.ok();
+        kelly.delete(&format!("/webhooks/{}", Self::id(&webhook))).await.ok();
+    }
+
+    async fn commands(&self, kelly: &mut Gateway, person: &mut Gateway) {
+        let commands = format!("/applications/{}/commands", self.kelly.id);
+        let in_guild = format!("/applications/{}/guilds/{}/commands", self.kelly.id, self.guild);
+        let ask = json!({
+            "name": "ask", "description": "ask somebody", "options": [
+                { "type": 3, "name": "question", "description": "what", "required": true, "autocomplete": true, "max_length": null },
+                { "type": 6, "name": "who", "description": "whom" },
+                { "type": 7, "name": "where", "description": "where" },
+                { "type": 11, "name": "file", "description": "a file" },
+                { "type": 4, "name": "times", "description": "n", "choices": [{ "name": "one", "value": 1 }] },
+            ],
+        });
+        let set = self.kelly.call("PUT", &commands, json!([ask])).await.ok();
+        let id = Self::id(&set[0]);
+        self.kelly.get(&commands).await.ok();
+        self.kelly.get(&format!("{commands}/{id}")).await.ok();
+        self.kelly.call("PATCH", &format!("{commands}/{id}"), json!({ "description": "ask anybody" })).await.ok();
+        let extra = self.kelly.call("POST", &commands, json!({ "name": "extra", "description": "d" })).await.ok();
+        self.kelly.delete(&format!("{commands}/{}", Self::id(&extra))).await.ok();
+        let local = self.kelly.call("PUT", &in_guild, json!([{ "name": "local", "description": "d" }])).await.ok();
+        let local = format!("{in_guild}/{}", Self::id(&local[0]));
+        self.kelly.get(&in_guild).await.ok();
+        self.kelly.get(&local).await.ok();
+        self.kelly.call("PATCH", &local, json!({ "description": "e" })).await.ok();
+        self.kelly.delete(&local).await.ok();
+        self.kelly.call("POST", &in_guild, json!({ "name": "local", "description": "d" })).await.ok();
+        self.person.get(&format!("/guilds/{}/application-command-index", self.guild)).await.ok();
+
+        let typing = json!({ "name": "ask", "options": [{ "type": 3, "name": "question", "value": "wh", "focused": true }] });
+        let interaction = self.interact(kelly, 4, json!({ "data": typing })).await;
+        let choices = json!({ "type": 8, "data": { "choices": [{ "name": "why?", "value": "why?" }] } });
+        self.answer(&interaction, "", choices).await;
+        person.event("APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE").await;
+
+        let filled = json!({ "name": "ask", "attachments": [{ "id": "0", "filename": "x.txt" }], "options": [
+            { "type": 3, "name": "question", "value": "why?" }, { "type": 6, "name": "who", "value": self.vince.id },
+            { "type": 7, "name": "where", "value": self.general }, { "type": 11, "name": "file", "value": 0 },
+        ] });
+        let request = json!({ "type": 2, "application_id": self.kelly.id, "channel_id": self.general, "guild_id": self.guild, "nonce": "1", "data": filled });
+        let invoked = self.person.upload("/interactions", &request, &[("x.txt", b"hello".to_vec())], true).await;
+        assert_eq!(invoked.status, 204, "{invoked:?}");
+        let interaction = kelly.event("INTERACTION_CREATE").await;
+        let url = interaction["data"]["resolved"]["attachments"].as_object().and_then(|files| files.values().next()?["url"].as_str());
+        assert_eq!(self.kelly.fetch(url.expect("a file")).await.1, b"hello");
+        self.answer(&interaction, "?with_response=true", json!({ "type": 5 })).await;
+        let hook = format!("/webhooks/{}/{}", self.kelly.id, interaction["token"].as_str().expect("a token"));
+        let first = self.kelly.call("POST", &hook, json!({ "content": "because" })).await.ok();
+        let original = format!("{hook}/messages/@original");
+        assert_eq!(self.kelly.get(&original).await.ok()["id"], first["id"]);
+        let buttons = json!([{ "type": 1, "components": [
+            { "type": 2, "style": 1, "custom_id": "more", "label": "More" }, { "type": 2, "style": 2, "custom_id": "form", "label": "Form" },
+        ] }, { "type": 1, "components": [{ "type": 3, "custom_id": "s", "options": [{ "label": "A", "value": "a" }] }] },
+            { "type": 1, "components": [{ "type": 5, "custom_id": "u" }] }]);
+        self.kelly.call("PATCH", &original, json!({ "content": "because!", "components": buttons })).await.ok();
+        let more = self.kelly.call("POST", &hook, json!({ "content": "only for you", "flags": 64 })).await.ok();
+        let more = format!("{hook}/messages/{}", Self::id(&more));
+        self.kelly.get(&more).await.ok();
+        self.kelly.call("PATCH", &more, json!({ "content": "still" })).await.ok();
+        self.kelly.delete(&more).await.ok();
+        self.components(kelly, person, &Self::id(&first)).await;
+        self.kelly.delete(&original).await.ok();
+    }
+
+    async fn components(&self, kelly: &mut Gateway, person: &mut Gateway, message: &str) {
+        let button = |custom_id: &str| json!({ "message_id": message, "data": { "component_type": 2, "custom_id": custom_id } });
+        let pressed = self.interact(kelly, 3, button("more")).await;
+        self.answer(&pressed, "?with_response=true", json!({ "type": 7, "data": { "content": "updated" } })).await;
+        let pressed = self.interact(kelly, 3, button("more")).await;
+        self.answer(&pressed, "?with_response=true", json!({ "type": 4, "data": { "content": "hidden", "flags": 64 } })).await;
+        let picked = json!({ "message_id": message, "data": { "component_type": 3, "custom_id": "s", "values": ["a"] } });
+        let picked = self.interact(kelly, 3, picked).await;
+        self.answer(&picked, "", json!({ "type": 6, "data": null })).await;
+        let picked = json!({ "message_id": message, "data": { "component_type": 5, "custom_id": "u", "values": [self.vince.id] } });
+        let picked = self.interact(kelly, 3, picked).await;
+        self.answer(&picked, "", json!({ "type": 6 })).await;
+
+        let pressed = self.interact(kelly, 3, button("form")).await;
+        let modal = json!({ "custom_id": "m", "title": "A form", "components": [
+            { "type": 1, "components": [{ "type": 4, "custom_id": "text", "label": "Text", "style": 1, "required": true }] },
+        ] });
+        self.answer(&pressed, "", json!({ "type": 9, "data": modal })).await;
+        person.event("INTERACTION_MODAL_CREATE").await;
+        let filled =
+            json!({ "custom_id": "m", "components": [{ "type": 1, "components": [{ "type": 4, "custom_id": "text", "value": "v" }] }] });
+        let submitted = self.interact(kelly, 5, json!({ "data": filled })).await;
+        self.answer(&submitted, "?with_response=true", json!({ "type": 4, "data": { "content": "thank you" } })).await;
+    }
+
+    /// The person uses something. Returns the interaction that the bot receives.
+    async fn interact(&self, kelly: &mut Gateway, kind: u64, rest: Value) -> Value {
+        let mut request = json!({ "type": kind, "application_id": self.kelly.id, "channel_id": self.general, "guild_id": self.guild });
+        request.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+        let sent = self.person.call("POST", "/interactions", request).await;
+        assert_eq!(sent.status, 204, "{sent:?}");
+        kelly.event("INTERACTION_CREATE").await
+    }
+
+    async fn answer(&self, interaction: &Value, query: &str, body: Value) {
+        let token = interaction["token"].as_str().expect("a token");
+        self.kelly.call("POST", &format!("/interactions/{}/{token}/callback{query}", Self::id(interaction)), body).await.ok();
+    }
+
+    /// Errors are described too.
+    async fn refusals(&self) {
+        let messages = format!("/channels/{}/messages", self.general);
+        for (method, path, body) in [
+            ("POST", messages.as_str(), json!({ "content": "x".repeat(2_001) })),
+            ("POST", messages.as_str(), json!({})),
+            ("GET", "/channels/1", Value::Null),
+            ("GET", "/users/1", Value::Null),
+        ] {
+            let answer = self.kelly.call(method, path, body).await;
+            assert!((400..500).contains(&answer.status), "{answer:?}");
+        }
+        assert_eq!(self.kelly.with_token("Bot nonsense").get("/users/@me").await.status, 401);
+    }
+
+    async fn gateway(&self, kelly: &mut Gateway, vince: &mut Gateway) {
+        kelly.send(&json!({ "op": 1, "d": kelly.seq })).await;
+        kelly.operation(11).await;
+        let activity = json!({ "name": "Custom Status", "type": 4, "state": "thinking" });
+        vince.send(&json!({ "op": 3, "d": { "since": null, "activities": [activity], "status": "idle", "afk": false } })).await;
+        loop {
+            let presence = kelly.event("PRESENCE_UPDATE").await;
+            if presence["status"] == "idle" {
+                break;
+            }
+        }
+        kelly.send(&json!({ "op": 8, "d": { "guild_id": self.guild, "query": "", "limit": 0, "presences": true, "nonce": "n" } })).await;
+        assert_eq!(kelly.event("GUILD_MEMBERS_CHUNK").await["members"].as_array().map(Vec::len), Some(3));
+        kelly.send(&json!({ "op": 8, "d": { "guild_id": self.guild, "user_ids": [self.person.id, "1"] } })).await;
+        assert_eq!(kelly.event("GUILD_MEMBERS_CHUNK").await["not_found"], json!(["1"]));
+        let misbehaviour = self.world.sandbox.misbehaviour();
+        misbehaviour.set(Switch::Reconnect { bot: Some("vince".to_owned()) }).expect("a known bot");
+        vince.operation(7).await;
+        let mut again = Gateway::open(&self.world.sandbox.gateway_url()).await;
+        again.resume(&self.vince.token, &vince.session, vince.seq).await;
+        again.event("RESUMED").await;
+        misbehaviour.set(Switch::InvalidateSession { bot: Some("vince".to_owned()), resumable: false }).expect("a known bot");
+        again.operation(9).await;
+        // The last frames are not in the journal yet.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,14 @@
+//! Tests of the sandbox over its port, as clients see it.
+
+mod all_operations;
+mod clients;
+mod descriptions;
+mod faults;
+mod fidelity;
+mod gateway;
+mod harness;
+mod interactions;
+mod page;
+mod persistence;
+mod rules;
+mod support;

@@ -1,0 +1,163 @@
+//! Who wrote a message: decided by account, never by a name that anybody can take.
+
+use std::collections::HashSet;
+use std::sync::{Arc, RwLock};
+
+use serenity::model::channel::{Message, MessageType};
+use serenity::model::id::{ApplicationId, UserId as SnowflakeUser, WebhookId};
+
+use kernel::chat::message::AuthorKind;
+use kernel::ids::{PersonaSlug, UserId};
+use kernel::persona::roster::{Accounts, Roster};
+
+/// What Discord told the coordinator's identity about itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coordinator {
+    /// Owns the commands and the webhooks. After a restart the messages of webhooks are known by it before the webhooks are.
+    pub(crate) application: ApplicationId,
+}
+
+/// The accounts and webhooks through which the team speaks.
+#[derive(Debug)]
+pub(crate) struct OwnAccounts {
+    roster: Arc<Roster>,
+    known: RwLock<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    accounts: Accounts,
+    webhooks: HashSet<WebhookId>,
+    coordinator: Option<Coordinator>,
+}
+
+impl OwnAccounts {
+    /// Starts with the accounts of earlier runs, so that a persona that is not online yet is no foreign bot.
+    pub(crate) fn new(roster: Arc<Roster>, accounts: Accounts) -> Self {
+        Self { roster, known: RwLock::new(Known { accounts, webhooks: HashSet::new(), coordinator: None }) }
+    }
+
+    pub(crate) fn record(&self, persona: &PersonaSlug, account: SnowflakeUser, application: ApplicationId) {
+        let mut known = self.write();
+        known.accounts.record(UserId::new(account.to_string()), persona.clone());
+        if self.roster.coordinator().slug == *persona {
+            known.coordinator = Some(Coordinator { application });
+        }
+    }
+
+    pub(crate) fn record_webhook(&self, webhook: WebhookId) {
+        self.write().webhooks.insert(webhook);
+    }
+
+    /// The coordinator's own ids, once it has been online.
+    pub(crate) fn find_coordinator(&self) -> Option<Coordinator> {
+        self.read().coordinator
+    }
+
+    /// Whether an account is one of the team's.
+    pub(crate) fn owns(&self, account: SnowflakeUser) -> bool {
+        let known = self.read();
+        known.webhooks.contains(&WebhookId::new(account.get())) || known.accounts.find(&UserId::new(account.to_string())).is_some()
+    }
+
+    pub(crate) fn kind_of(&self, message: &Message) -> AuthorKind {
+        if !is_speech(message.kind) {
+            return AuthorKind::System;
+        }
+        let known = self.read();
+        if let Some(webhook) = message.webhook_id {
+            let by_us = |coordinator: Coordinator| message.application_id == Some(coordinator.application);
+            let ours = known.webhooks.contains(&webhook) || known.coordinator.is_some_and(by_us);
+            return if ours { AuthorKind::Persona(self.behind_webhook(&message.author.name)) } else { AuthorKind::ForeignBot };
+        }
+        match known.accounts.find(&UserId::new(message.author.id.to_string())) {
+            Some(persona) => AuthorKind::Persona(persona.clone()),
+            None if message.author.bot => AuthorKind::ForeignBot,
+            None => AuthorKind::Person,
+        }
+    }
+
+    /// Which persona spoke through a webhook of ours. Its name can be trusted there: only the team posts through it.
+    fn behind_webhook(&self, name: &str) -> PersonaSlug {
+        let speaker = self.roster.personas().iter().find(|persona| persona.name == name);
+        speaker.unwrap_or_else(|| self.roster.coordinator()).slug.clone()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
+        self.known.read().expect("no code panics while it holds the accounts")
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Known> {
+        self.known.write().expect("no code panics while it holds the accounts")
+    }
+}
+
+/// Somebody says something: a message, a reply, or the answer to a command. All other types are Discord's own lines, whose author is not
+/// even marked as a bot.
+fn is_speech(kind: MessageType) -> bool {
+    matches!(kind, MessageType::Regular | MessageType::InlineReply | MessageType::ChatInputCommand | MessageType::ContextMenuCommand)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use kernel::persona::{Persona, StandupRole, Tier};
+
+    fn accounts() -> OwnAccounts {
+        let persona = |slug: &str, name: &str| Persona {
+            slug: slug.into(),
+            name: name.to_owned(),
+            aliases: vec![],
+            role: String::new(),
+            expertise: vec![],
+            color: 0,
+            tier: Tier::T1,
+            coordinator: slug == "kelly",
+            tools: vec![],
+            feeds: vec![],
+            channels: std::collections::BTreeMap::new(),
+            standup: StandupRole { role: String::new(), cap: 800, duty: None },
+            voice: std::collections::BTreeMap::new(),
+            prompt: String::new(),
+        };
+        let roster = Roster::new(vec![persona("kelly", "Kelly"), persona("vince", "Vince")]).unwrap();
+        let mut known = Accounts::default();
+        known.record("42".into(), "vince".into());
+        OwnAccounts::new(Arc::new(roster), known)
+    }
+
+    fn kind_of(accounts: &OwnAccounts, kind: u8, author: &Value, webhook: Option<&str>, application: Option<&str>) -> AuthorKind {
+        let message = json!({"id": "900", "channel_id": "10", "type": kind, "content": "", "author": author, "tts": false,
+            "timestamp": "2026-11-21T08:00:00Z", "edited_timestamp": null, "mention_everyone": false, "mentions": [], "embeds": [],
+            "mention_roles": [], "attachments": [], "pinned": false, "webhook_id": webhook, "application_id": application});
+        accounts.kind_of(&serde_json::from_value(message).unwrap())
+    }
+
+    #[test]
+    fn an_author_is_known_by_account_and_never_by_name() {
+        let accounts = accounts();
+        let of = |kind, author: Value| kind_of(&accounts, kind, &author, None, None);
+        assert_eq!(of(0, json!({"id": "42", "username": "anybody", "bot": true})), AuthorKind::Persona("vince".into()));
+        assert_eq!(of(0, json!({"id": "5", "username": "Vince"})), AuthorKind::Person);
+        assert_eq!(of(19, json!({"id": "6", "username": "Vince", "bot": true})), AuthorKind::ForeignBot);
+        for discords_own in [7, 18, 21] {
+            assert_eq!(of(discords_own, json!({"id": "5", "username": "Ada"})), AuthorKind::System);
+        }
+    }
+
+    #[test]
+    fn a_webhook_is_the_teams_by_its_id_or_by_the_coordinators_application() {
+        let accounts = accounts();
+        let vince = json!({"id": "70", "username": "Vince", "bot": true});
+        let of = |application| kind_of(&accounts, 0, &vince, Some("70"), application);
+        assert_eq!(of(Some("9")), AuthorKind::ForeignBot);
+        accounts.record(&"kelly".into(), SnowflakeUser::new(8), ApplicationId::new(9));
+        assert_eq!(of(Some("9")), AuthorKind::Persona("vince".into()));
+        assert_eq!(of(None), AuthorKind::ForeignBot);
+        accounts.record_webhook(WebhookId::new(70));
+        assert_eq!(of(None), AuthorKind::Persona("vince".into()));
+        assert!(accounts.owns(SnowflakeUser::new(70)) && accounts.owns(SnowflakeUser::new(8)));
+    }
+}

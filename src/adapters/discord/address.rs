@@ -1,0 +1,165 @@
+//! Where Discord is, and the one HTTP client that talks to it.
+//!
+//! It fails closed: with an address configured nothing else is ever dialled. Two traps in serenity make that worth a file of its own: it
+//! falls back to `wss://gateway.discord.gg` when `GET /gateway` fails, and it ignores its proxy while its rate limiter is on.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::adapters::discord::ConnectError;
+use crate::adapters::discord::settings::DiscordSettings;
+
+const DISCORD: &str = "https://discord.com";
+/// Where Discord keeps the files of messages.
+const DISCORD_FILES: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
+
+/// The addresses of one Discord, real or local.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    /// The API without `/api/v10` and without a slash at the end.
+    base: String,
+    /// Host and port of the API, where one was configured.
+    own: Option<reqwest::Url>,
+}
+
+impl Address {
+    pub(crate) fn parse(settings: &DiscordSettings) -> Result<Self, ConnectError> {
+        match (&settings.api_url, &settings.gateway_url) {
+            (None, None) => Ok(Self { base: DISCORD.to_owned(), own: None }),
+            // Tokens meant for a local server would go to Discord itself.
+            (None, Some(_)) => Err(ConnectError::GatewayWithoutApi),
+            (Some(api), _) => {
+                let own = reqwest::Url::parse(api)
+                    .ok()
+                    .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+                    .ok_or_else(|| ConnectError::Malformed(api.clone()))?;
+                Ok(Self { base: api.trim_end_matches('/').to_owned(), own: Some(own) })
+            }
+        }
+    }
+
+    /// What serenity's own client replaces `https://discord.com` by.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The address of an API path, which begins with a slash.
+    pub(crate) fn api(&self, path: &str) -> String {
+        format!("{}/api/v10{path}", self.base)
+    }
+
+    /// Asks where the gateway is, unless the settings say so.
+    pub(crate) async fn find_gateway(&self, http: &reqwest::Client, settings: &DiscordSettings) -> Result<String, ConnectError> {
+        #[derive(Deserialize)]
+        struct Gateway {
+            url: String,
+        }
+        if let Some(url) = &settings.gateway_url {
+            return checked_gateway(url);
+        }
+        let unreachable = |error: reqwest::Error| ConnectError::Unreachable { base: self.base.clone(), reason: plain(&error) };
+        let response = http.get(self.api("/gateway")).send().await.map_err(unreachable)?;
+        let gateway: Gateway = response.error_for_status().map_err(unreachable)?.json().await.map_err(unreachable)?;
+        let url = checked_gateway(&gateway.url)?;
+        if let (Some(own), Ok(answered)) = (&self.own, reqwest::Url::parse(&url))
+            && own.host_str() != answered.host_str()
+        {
+            return Err(ConnectError::ForeignGateway { base: self.base.clone(), gateway: url });
+        }
+        Ok(url)
+    }
+
+    /// Whether a file at `url` lies on this Discord's own host.
+    pub(crate) fn keeps(&self, url: &reqwest::Url) -> bool {
+        match &self.own {
+            Some(own) => {
+                own.scheme() == url.scheme()
+                    && own.host_str() == url.host_str()
+                    && own.port_or_known_default() == url.port_or_known_default()
+            }
+            None => url.scheme() == "https" && url.host_str().is_some_and(|host| DISCORD_FILES.contains(&host)),
+        }
+    }
+}
+
+fn checked_gateway(url: &str) -> Result<String, ConnectError> {
+    match reqwest::Url::parse(url) {
+        Ok(parsed) if matches!(parsed.scheme(), "ws" | "wss") && parsed.has_host() => Ok(url.trim_end_matches('/').to_owned()),
+        _ => Err(ConnectError::Malformed(url.to_owned())),
+    }
+}
+
+/// The client for everything that goes to Discord. No proxy from the environment, no redirects: a token goes where the settings say.
+pub(crate) fn http_client(call: Duration) -> Result<reqwest::Client, ConnectError> {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(call.min(Duration::from_secs(5)))
+        .timeout(call)
+        .user_agent(concat!("DiscordBot (https://crates.io/crates/teamroom, ", env!("CARGO_PKG_VERSION"), ")"))
+        .build()
+        .map_err(|error| ConnectError::Client(plain(&error)))
+}
+
+/// A failure of the HTTP client in words, without the address: it may hold the token of a webhook or an interaction.
+pub(crate) fn plain(error: &reqwest::Error) -> String {
+    use std::error::Error as _;
+    let what = if error.is_timeout() {
+        "no answer in time"
+    } else if error.is_connect() {
+        "no connection"
+    } else if error.is_decode() {
+        "an answer that cannot be read"
+    } else {
+        "the connection broke"
+    };
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(std::error::Error::source) {
+        cause = Some(deeper);
+    }
+    match (error.status(), cause) {
+        (Some(status), _) => format!("HTTP {status}"),
+        // The innermost cause comes from the operating system or the parser and names no address.
+        (None, Some(cause)) => format!("{what} ({cause})"),
+        (None, None) => what.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(api: Option<&str>, gateway: Option<&str>) -> DiscordSettings {
+        DiscordSettings { api_url: api.map(str::to_owned), gateway_url: gateway.map(str::to_owned), ..DiscordSettings::default() }
+    }
+
+    #[test]
+    fn a_configured_address_is_the_only_one_files_come_from() {
+        let address = Address::parse(&settings(Some("http://127.0.0.1:4100/"), None)).unwrap();
+        let keeps = |url: &str| address.keeps(&reqwest::Url::parse(url).unwrap());
+        assert!(keeps("http://127.0.0.1:4100/attachments/1/2/a.txt"));
+        assert!(!keeps("http://127.0.0.1:4101/attachments/1/2/a.txt"));
+        assert!(!keeps("https://cdn.discordapp.com/attachments/1/2/a.txt"));
+        assert_eq!(address.api("/gateway"), "http://127.0.0.1:4100/api/v10/gateway");
+    }
+
+    #[test]
+    fn discord_itself_keeps_files_on_its_two_hosts_over_tls_only() {
+        let address = Address::parse(&settings(None, None)).unwrap();
+        let keeps = |url: &str| address.keeps(&reqwest::Url::parse(url).unwrap());
+        assert!(keeps("https://cdn.discordapp.com/attachments/1/2/a.txt"));
+        assert!(!keeps("http://cdn.discordapp.com/attachments/1/2/a.txt"));
+        assert!(!keeps("https://cdn.discordapp.com.evil.example/a.txt"));
+        assert!(!keeps("https://127.0.0.1/a.txt"));
+    }
+
+    #[test]
+    fn a_gateway_without_an_api_or_a_malformed_address_is_refused() {
+        assert!(matches!(Address::parse(&settings(None, Some("ws://127.0.0.1:1"))), Err(ConnectError::GatewayWithoutApi)));
+        for bad in ["", "127.0.0.1:80", "ftp://x", "http://"] {
+            assert!(matches!(Address::parse(&settings(Some(bad), None)), Err(ConnectError::Malformed(_))), "{bad}");
+        }
+        assert!(matches!(checked_gateway("http://127.0.0.1"), Err(ConnectError::Malformed(_))));
+    }
+}

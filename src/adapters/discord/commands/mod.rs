@@ -1,0 +1,149 @@
+//! Slash commands, completion and buttons, as one translation between Discord's interactions and the team's [`Registry`].
+//!
+//! An interaction is acknowledged at once, within Discord's three seconds, and carried out on the main runtime, so that it outlives the gateway
+//! session it came through. Commands are on the coordinator's account, buttons on every one: Discord tells of a press the application whose message
+//! bears the button.
+
+mod answer;
+mod options;
+mod registration;
+
+use std::sync::Arc;
+
+use serenity::all as serenity;
+use serenity::{ComponentInteractionDataKind, Interaction};
+
+use crate::adapters::discord::gateway::Hub;
+use crate::adapters::discord::ports::Registrations;
+use crate::adapters::discord::rest::{Credential, Rest};
+use answer::Pending;
+use kernel::commands::{ArgumentKind, Audience, Caller, CommandRequest, Invoked, Registry};
+use options::{Given, read_options};
+
+/// How many suggestions Discord shows.
+const SUGGESTIONS: usize = 25;
+
+/// Where the interactions of an account are taken in and answered.
+pub(crate) struct Interactions {
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) registrations: Arc<dyn Registrations>,
+    pub(crate) rest: Arc<Rest>,
+    pub(crate) hub: Arc<Hub>,
+    /// The token of the account.
+    pub(crate) credential: Arc<Credential>,
+    /// Whether the account offers the commands.
+    pub(crate) is_coordinator: bool,
+    /// Register on this server. None: everywhere.
+    pub(crate) server: Option<serenity::GuildId>,
+    pub(crate) timing: super::Timing,
+    /// Where commands are carried out.
+    pub(crate) runtime: tokio::runtime::Handle,
+}
+
+impl Interactions {
+    pub(crate) async fn dispatch(self: &Arc<Self>, context: &serenity::Context, interaction: &Interaction) {
+        match interaction {
+            Interaction::Component(pressed) => self.press(context, pressed).await,
+            Interaction::Command(command) if self.is_coordinator => self.take(context, command).await,
+            Interaction::Autocomplete(typing) if self.is_coordinator => self.complete(context, typing),
+            _ => {}
+        }
+    }
+
+    /// Registers the commands with `application` unless this very set is registered already.
+    pub(crate) fn register(self: &Arc<Self>, application: serenity::ApplicationId) {
+        if self.is_coordinator {
+            let interactions = Arc::clone(self);
+            self.runtime.spawn(async move { registration::register(&interactions, application).await });
+        }
+    }
+
+    /// Acknowledges a command and has it carried out. A halt is carried out even if its acknowledgement fails.
+    async fn take(self: &Arc<Self>, context: &serenity::Context, command: &serenity::CommandInteraction) {
+        let Given { path, values, .. } = read_options(&command.data);
+        let audience = self.registry.audience_of(&path, &values);
+        let pending = Pending::of_command(command, audience);
+        let deferred = match audience {
+            Audience::Caller => command.defer_ephemeral(&context.http).await,
+            Audience::Everybody => command.defer(&context.http).await,
+        };
+        if let Err(error) = &deferred {
+            // Not the error itself: it shows the token of the interaction.
+            tracing::warn!(command = path, kind = kind_of(error), "a command could not be acknowledged");
+        }
+        let caller = caller(&command.user, command.member.as_deref());
+        self.hand_over(pending, Invoked::Command { path, given: values }, caller, command.guild_id, command.channel_id);
+    }
+
+    /// Acknowledges a press and has it carried out. The id of the button says everything, so that buttons of earlier runs work too.
+    ///
+    /// The acknowledgement promises a change of the message and shows nothing. The other kind, a "thinking" that only the presser sees, would be
+    /// the message that the interaction may change, in place of the one that bears the button.
+    async fn press(self: &Arc<Self>, context: &serenity::Context, pressed: &serenity::ComponentInteraction) {
+        // No message of the team's bears a select.
+        let ComponentInteractionDataKind::Button = pressed.data.kind else { return };
+        let pending = Pending::of_press(pressed);
+        if let Err(error) = pressed.defer(&context.http).await {
+            tracing::warn!(button = pressed.data.custom_id, kind = kind_of(&error), "a press could not be acknowledged");
+        }
+        let caller = caller(&pressed.user, pressed.member.as_ref());
+        self.hand_over(pending, Invoked::Button(pressed.data.custom_id.clone()), caller, pressed.guild_id, pressed.channel_id);
+    }
+
+    /// Has a request carried out on the main runtime.
+    fn hand_over(
+        self: &Arc<Self>,
+        pending: Pending,
+        invoked: Invoked,
+        caller: Caller,
+        server: Option<serenity::GuildId>,
+        channel: serenity::ChannelId,
+    ) {
+        if server.is_none() {
+            self.hub.channels.record_direct(channel, &self.credential.persona);
+        }
+        let request = CommandRequest { invoked, caller, channel: Some(self.hub.channels.describe(channel)) };
+        let (interactions, allowed) = (Arc::clone(self), self.hub.is_allowed(server));
+        self.runtime.spawn(async move { answer::carry_out(&interactions, pending, request, allowed).await });
+    }
+
+    /// Offers what begins with what is typed. Called at each key stroke.
+    fn complete(self: &Arc<Self>, context: &serenity::Context, typing: &serenity::CommandInteraction) {
+        let Given { path, typed, .. } = read_options(&typing.data);
+        let argument = typed.and_then(|(name, text)| Some((self.registry.find(&path)?.find_argument(&name)?.kind, text)));
+        let Some((ArgumentKind::Reference(kind), text)) = argument else { return };
+        if !self.hub.is_allowed(typing.guild_id) {
+            return;
+        }
+        let (interactions, http, typing) = (Arc::clone(self), Arc::clone(&context.http), typing.clone());
+        let (caller, channel) = (caller(&typing.user, typing.member.as_deref()), self.hub.channels.describe(typing.channel_id));
+        self.runtime.spawn(async move {
+            let found = interactions.registry.complete(kind, &text, &caller, &channel).await;
+            let choices = found.into_iter().take(SUGGESTIONS).map(|choice| serenity::AutocompleteChoice::new(choice.label, choice.value));
+            let response = serenity::CreateAutocompleteResponse::new().set_choices(choices.collect());
+            if let Err(error) = typing.create_response(&http, serenity::CreateInteractionResponse::Autocomplete(response)).await {
+                tracing::debug!(command = path, kind = kind_of(&error), "suggestions could not be shown");
+            }
+        });
+    }
+}
+
+fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
+    let nick = member.and_then(|member| member.nick.clone());
+    Caller::Person {
+        id: user.id.to_string().into(),
+        name: nick.or_else(|| user.global_name.clone()).unwrap_or_else(|| user.name.clone()),
+        roles: member.map(|member| member.roles.iter().map(ToString::to_string).collect()).unwrap_or_default(),
+    }
+}
+
+/// An error of serenity's without its text, which may hold the address of an interaction.
+fn kind_of(error: &serenity::Error) -> String {
+    match error {
+        serenity::Error::Http(serenity::HttpError::UnsuccessfulRequest(answer)) => {
+            format!("HTTP {} ({})", answer.status_code.as_u16(), answer.error.code)
+        }
+        serenity::Error::Http(_) => "no answer".to_owned(),
+        _ => "unexpected".to_owned(),
+    }
+}

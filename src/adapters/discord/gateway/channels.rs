@@ -1,0 +1,195 @@
+use std::collections::HashMap;
+use std::sync::RwLock;
+
+use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel};
+use serenity::model::guild::Guild;
+use serenity::model::id::{ChannelId, MessageId as SnowflakeMessage, UserId};
+
+use kernel::chat::message::{Channel, Place};
+use kernel::ids::{MessageId, PersonaSlug};
+
+/// What the channels are called and what lies below what, as the gateway tells it. serenity's cache would hold members and messages too.
+#[derive(Debug, Default)]
+pub(crate) struct ChannelDirectory {
+    known: RwLock<HashMap<ChannelId, Entry>>,
+}
+
+#[derive(Debug, Clone)]
+enum Entry {
+    Channel {
+        name: String,
+        newest: Option<SnowflakeMessage>,
+    },
+    Thread {
+        name: String,
+        parent: ChannelId,
+        owner: Option<UserId>,
+        newest: Option<SnowflakeMessage>,
+    },
+    /// The persona that the person writes to.
+    Direct {
+        with: PersonaSlug,
+    },
+    /// Asked for and not found, so that it is not asked for again with each message.
+    Unknown,
+}
+
+impl ChannelDirectory {
+    pub(crate) fn record_server(&self, server: &Guild) {
+        let mut known = self.write();
+        for channel in server.channels.values().chain(&server.threads) {
+            known.insert(channel.id, entry_of(channel));
+        }
+    }
+
+    pub(crate) fn record(&self, channel: &GuildChannel) {
+        self.write().insert(channel.id, entry_of(channel));
+    }
+
+    pub(crate) fn record_direct(&self, channel: ChannelId, with: &PersonaSlug) {
+        if !matches!(self.read().get(&channel), Some(Entry::Direct { .. })) {
+            self.write().insert(channel, Entry::Direct { with: with.clone() });
+        }
+    }
+
+    /// Takes in what `reader` found out about a channel.
+    pub(crate) fn record_found(&self, found: &Found, reader: &PersonaSlug) {
+        match found {
+            Found::Guild(channel) => self.record(channel),
+            Found::Private(channel) => self.record_direct(channel.id, reader),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn record_unknown(&self, channel: ChannelId) {
+        self.write().insert(channel, Entry::Unknown);
+    }
+
+    pub(crate) fn forget(&self, channel: ChannelId) {
+        self.write().remove(&channel);
+    }
+
+    /// Whether there is anything to look up; a lookup that failed is not repeated.
+    pub(crate) fn knows(&self, channel: ChannelId) -> bool {
+        self.read().contains_key(&channel)
+    }
+
+    /// The persona that a direct conversation is held with.
+    pub(crate) fn find_direct(&self, channel: ChannelId) -> Option<PersonaSlug> {
+        match self.read().get(&channel) {
+            Some(Entry::Direct { with }) => Some(with.clone()),
+            _ => None,
+        }
+    }
+
+    /// The channel that a thread hangs below.
+    pub(crate) fn find_parent(&self, channel: ChannelId) -> Option<ChannelId> {
+        match self.read().get(&channel) {
+            Some(Entry::Thread { parent, .. }) => Some(*parent),
+            _ => None,
+        }
+    }
+
+    /// A channel as the rest of the team knows it. One that is not known has no name.
+    pub(crate) fn describe(&self, channel: ChannelId) -> Channel {
+        let known = self.read();
+        let (name, place) = match known.get(&channel) {
+            Some(Entry::Channel { name, .. }) => (name.clone(), Place::Server),
+            Some(Entry::Thread { name, parent, owner, .. }) => {
+                let parent_name = match known.get(parent) {
+                    Some(Entry::Channel { name, .. }) => name.clone(),
+                    _ => String::new(),
+                };
+                let owner = owner.map(|owner| owner.to_string().into());
+                (name.clone(), Place::Thread { parent: parent.to_string().into(), parent_name, owner })
+            }
+            Some(Entry::Direct { .. }) => (String::new(), Place::Direct),
+            Some(Entry::Unknown) | None => (String::new(), Place::Server),
+        };
+        Channel { id: channel.to_string().into(), name, place }
+    }
+
+    /// Channels and threads of servers, each with its newest message as the gateway knew it at the login. A channel without one is read from its
+    /// beginning, which has the channel's own id.
+    pub(crate) fn list(&self) -> Vec<(Channel, MessageId)> {
+        let places: Vec<_> = self
+            .read()
+            .iter()
+            .filter_map(|(id, entry)| match entry {
+                Entry::Channel { newest, .. } | Entry::Thread { newest, .. } => Some((*id, newest.map_or(id.get(), SnowflakeMessage::get))),
+                _ => None,
+            })
+            .collect();
+        places.into_iter().map(|(id, newest)| (self.describe(id), newest.to_string().into())).collect()
+    }
+
+    /// A server's channel by its id, or by its name.
+    pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
+        let known = self.read();
+        let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known, .. } if known.eq_ignore_ascii_case(name));
+        known.iter().find(|(id, entry)| id.to_string() == name || by_name(entry)).map(|(id, _)| *id)
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<ChannelId, Entry>> {
+        self.known.read().expect("no code panics while it holds the channels")
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<ChannelId, Entry>> {
+        self.known.write().expect("no code panics while it holds the channels")
+    }
+}
+
+fn entry_of(channel: &GuildChannel) -> Entry {
+    let name = channel.name.clone();
+    match (channel.kind, channel.parent_id) {
+        // The parent of an ordinary channel is its category, which is no place to talk.
+        (ChannelType::PublicThread | ChannelType::PrivateThread | ChannelType::NewsThread, Some(parent)) => {
+            Entry::Thread { name, parent, owner: channel.owner_id, newest: channel.last_message_id }
+        }
+        _ => Entry::Channel { name, newest: channel.last_message_id },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn channel(value: serde_json::Value) -> GuildChannel {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_thread_is_known_with_its_parent_and_its_owner() {
+        let channels = ChannelDirectory::default();
+        channels.record(&channel(json!({"id": "10", "type": 0, "name": "general", "parent_id": "1"})));
+        channels.record(&channel(json!({"id": "20", "type": 11, "name": "plan", "parent_id": "10", "owner_id": "5",
+            "thread_metadata": {"archived": false, "auto_archive_duration": 60}})));
+        assert_eq!(channels.describe(ChannelId::new(10)).place, Place::Server);
+        let thread = channels.describe(ChannelId::new(20));
+        assert_eq!(thread.name, "plan");
+        assert_eq!(thread.place, Place::Thread { parent: "10".into(), parent_name: "general".to_owned(), owner: Some("5".into()) });
+        assert_eq!(channels.find_parent(ChannelId::new(20)), Some(ChannelId::new(10)));
+        assert_eq!(channels.find_parent(ChannelId::new(10)), None);
+    }
+
+    #[test]
+    fn a_direct_conversation_belongs_to_the_persona_that_was_written_to_first() {
+        let channels = ChannelDirectory::default();
+        channels.record_direct(ChannelId::new(30), &"vince".into());
+        channels.record_direct(ChannelId::new(30), &"kelly".into());
+        assert_eq!(channels.find_direct(ChannelId::new(30)), Some("vince".into()));
+        assert_eq!(channels.describe(ChannelId::new(30)).place, Place::Direct);
+    }
+
+    #[test]
+    fn a_failed_lookup_is_remembered_until_the_channel_shows_up() {
+        let channels = ChannelDirectory::default();
+        assert!(!channels.knows(ChannelId::new(40)));
+        channels.record_unknown(ChannelId::new(40));
+        assert!(channels.knows(ChannelId::new(40)));
+        channels.record(&channel(json!({"id": "40", "type": 0, "name": "late"})));
+        assert_eq!(channels.describe(ChannelId::new(40)).name, "late");
+    }
+}

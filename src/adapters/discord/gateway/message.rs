@@ -1,0 +1,188 @@
+//! A message of Discord's as the team knows messages. Pure.
+
+use chrono::{DateTime, Utc};
+use serenity::model::Timestamp;
+use serenity::model::channel::{Message, MessageReferenceKind};
+use serenity::model::event::MessageUpdateEvent;
+use serenity::model::id::UserId as SnowflakeUser;
+
+use crate::adapters::discord::gateway::sightings::Completeness;
+use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, ReplyTo};
+use kernel::ids::{PersonaSlug, UserId};
+
+/// The message as `seen_by` saw it.
+pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen_by: PersonaSlug, complete: bool) -> InboundMessage {
+    let reply_to = reply_of(&message);
+    let nick = message.member.as_ref().and_then(|member| member.nick.clone());
+    let roles = message.member.map(|member| member.roles.iter().map(ToString::to_string).collect()).unwrap_or_default();
+    InboundMessage {
+        id: message.id.to_string().into(),
+        channel,
+        author: Author {
+            id: message.author.id.to_string().into(),
+            name: nick.or(message.author.global_name).unwrap_or(message.author.name),
+            kind,
+            roles,
+        },
+        mentions: mentions_in(&message.content),
+        text: message.content,
+        reply_to,
+        attachments: message.attachments.into_iter().map(attachment).collect(),
+        sent_at: instant(message.timestamp),
+        seen_by,
+        complete,
+    }
+}
+
+fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
+    Attachment { id: file.id.to_string(), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
+}
+
+/// What a reply answers. A forward refers to a message too, and answers none.
+fn reply_of(message: &Message) -> Option<ReplyTo> {
+    let reference = message.message_reference.as_ref()?;
+    if reference.kind != MessageReferenceKind::Default || !is_reply(message) {
+        return None;
+    }
+    let author = message.referenced_message.as_ref().map(|answered| answered.author.id.to_string().into());
+    Some(ReplyTo { message: reference.message_id?.to_string().into(), author })
+}
+
+/// Pins and thread starters carry a reference as well.
+fn is_reply(message: &Message) -> bool {
+    message.kind == serenity::model::channel::MessageType::InlineReply
+}
+
+/// Whether the text reached this identity. Without the content intent Discord sends a message with nothing in it, except in direct
+/// conversations, to whoever is mentioned, and to its author.
+pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_direct: bool) -> Completeness {
+    let has_something = !message.content.is_empty()
+        || !message.attachments.is_empty()
+        || !message.embeds.is_empty()
+        || !message.components.is_empty()
+        || !message.sticker_items.is_empty()
+        || !message.message_snapshots.is_empty()
+        || message.poll.is_some();
+    let exempt = is_direct || me.is_some_and(|me| message.author.id == me || message.mentions.iter().any(|mentioned| mentioned.id == me));
+    if has_something || exempt || message.kind != serenity::model::channel::MessageType::Regular && !is_reply(message) {
+        Completeness::Full
+    } else {
+        Completeness::Withheld
+    }
+}
+
+/// The accounts that the text itself mentions, in order, each once. The ping of a reply stands only in `mentions`, beside the text.
+pub(crate) fn mentions_in(text: &str) -> Vec<UserId> {
+    let mut mentioned: Vec<UserId> = Vec::new();
+    for piece in text.split("<@").skip(1) {
+        let id = piece.strip_prefix('!').unwrap_or(piece);
+        let Some((id, _)) = id.split_once('>') else { continue };
+        let is_account = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
+        if is_account && !mentioned.iter().any(|known| known.as_str() == id) {
+            mentioned.push(id.into());
+        }
+    }
+    mentioned
+}
+
+/// A person's correction of a message: its new text, `None` where it was withheld, and when. The unfurling of a link is an update as well,
+/// and is none.
+pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>, DateTime<Utc>)> {
+    let edited_at = instant(update.edited_timestamp?);
+    let text = update.content.clone()?;
+    let shows_something = !text.is_empty()
+        || update.attachments.as_ref().is_some_and(|files| !files.is_empty())
+        || update.embeds.as_ref().is_some_and(|embeds| !embeds.is_empty())
+        || update.guild_id.is_none();
+    Some((shows_something.then_some(text), edited_at))
+}
+
+/// serenity's timestamp as the crate's.
+pub(crate) fn instant(timestamp: Timestamp) -> DateTime<Utc> {
+    *timestamp
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use kernel::chat::message::Place;
+
+    #[expect(clippy::needless_pass_by_value, reason = "literals read better at the place of use")]
+    fn message(extra: Value) -> Message {
+        let mut value = json!({"id": "900", "channel_id": "10", "guild_id": "1", "type": 0, "content": "hello",
+            "author": {"id": "5", "username": "ada", "global_name": "Ada"}, "timestamp": "2026-11-21T08:00:00.125000+00:00",
+            "edited_timestamp": null, "tts": false, "mention_everyone": false, "mentions": [], "mention_roles": [],
+            "attachments": [], "embeds": [], "pinned": false});
+        for (key, field) in extra.as_object().unwrap() {
+            value[key] = field.clone();
+        }
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn converted(message: Message) -> InboundMessage {
+        let channel = Channel { id: "10".into(), name: "general".to_owned(), place: Place::Server };
+        inbound(message, channel, AuthorKind::Person, "kelly".into(), true)
+    }
+
+    #[test]
+    fn mentions_are_taken_from_the_text_in_order_and_once() {
+        let ids = |text: &str| mentions_in(text).iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
+        assert_eq!(ids("<@2> and <@!1>, again <@2>"), ["2", "1"]);
+        assert_eq!(ids("<@&77> <@x> <@> <@12 <#3> <@123456789012345678901>"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_ping_of_a_reply_is_no_mention() {
+        let reply = message(json!({"type": 19, "content": "yes", "mentions": [{"id": "7", "username": "vince"}],
+            "message_reference": {"type": 0, "channel_id": "10", "message_id": "800"}}));
+        let inbound = converted(reply);
+        assert!(inbound.mentions.is_empty());
+        assert_eq!(inbound.reply_to, Some(ReplyTo { message: "800".into(), author: None }));
+    }
+
+    #[test]
+    fn a_forward_answers_nothing() {
+        let forward = message(json!({"content": "", "message_reference": {"type": 1, "channel_id": "10", "message_id": "800"}}));
+        assert_eq!(converted(forward).reply_to, None);
+    }
+
+    #[test]
+    fn the_shown_name_is_the_nickname_then_the_display_name() {
+        assert_eq!(converted(message(json!({}))).author.name, "Ada");
+        let nicked = message(json!({"member": {"roles": ["3"], "nick": "Countess", "deaf": false, "mute": false, "flags": 0}}));
+        let author = converted(nicked).author;
+        assert_eq!((author.name.as_str(), author.roles), ("Countess", vec!["3".to_owned()]));
+    }
+
+    #[test]
+    fn an_empty_message_is_withheld_unless_discord_never_withholds_it() {
+        let me = Some(SnowflakeUser::new(42));
+        let of = |extra: Value| {
+            let message = message(extra);
+            completeness(&message, me, message.guild_id.is_none())
+        };
+        assert_eq!(of(json!({})), Completeness::Full);
+        assert_eq!(of(json!({"content": ""})), Completeness::Withheld);
+        assert_eq!(of(json!({"content": "", "guild_id": null})), Completeness::Full);
+        assert_eq!(of(json!({"content": "", "mentions": [{"id": "42", "username": "kelly"}]})), Completeness::Full);
+        assert_eq!(of(json!({"content": "", "author": {"id": "42", "username": "kelly"}})), Completeness::Full);
+        assert_eq!(of(json!({"content": "", "type": 7})), Completeness::Full);
+    }
+
+    #[test]
+    fn an_unfurled_link_corrects_nothing_and_an_edit_does() {
+        let update = |value: Value| serde_json::from_value::<MessageUpdateEvent>(value).unwrap();
+        let embeds_only = update(json!({"id": "900", "channel_id": "10", "guild_id": "1", "embeds": []}));
+        assert!(correction(&embeds_only).is_none());
+        let unfurled = update(json!({"id": "900", "channel_id": "10", "guild_id": "1", "content": "see https://x.example"}));
+        assert!(correction(&unfurled).is_none());
+        let edited = |content: &str| {
+            update(json!({"id": "900", "channel_id": "10", "guild_id": "1", "content": content, "attachments": [],
+                "edited_timestamp": "2026-11-21T08:00:05+00:00"}))
+        };
+        assert_eq!(correction(&edited("better")).unwrap().0.as_deref(), Some("better"));
+        assert_eq!(correction(&edited("")).unwrap().0, None);
+    }
+}

@@ -1,0 +1,169 @@
+//! What the gateway tells an identity, as events of the platform.
+//!
+//! One [`Gateway`] per identity, called on its thread. It never waits: it notes channels, drops what another identity has passed on
+//! already (before any work goes into it), converts, and hands over to [`pump()`]. Whether a message is answered is not decided here.
+
+mod channels;
+mod message;
+mod pump;
+mod sightings;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serenity::all::{Context, Framework, FullEvent};
+use serenity::model::channel::Message;
+use serenity::model::event::MessageUpdateEvent;
+use serenity::model::gateway::Ready;
+use serenity::model::id::{ChannelId, GuildId, MessageId};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+pub(crate) use channels::ChannelDirectory;
+pub(crate) use message::{completeness, inbound};
+pub(crate) use pump::{Incoming, pump};
+pub(crate) use sightings::Completeness;
+use sightings::{Sighting, Sightings};
+
+use crate::adapters::discord::accounts::OwnAccounts;
+use crate::adapters::discord::commands::Interactions;
+use crate::adapters::discord::identity::{Identity, content_trouble};
+use kernel::chat::PlatformEvent;
+
+/// What all identities share.
+pub(crate) struct Hub {
+    pub(crate) accounts: OwnAccounts,
+    pub(crate) channels: ChannelDirectory,
+    sightings: Sightings,
+    /// Servers that are listened to; empty for all.
+    allowed: Vec<GuildId>,
+    incoming: mpsc::UnboundedSender<Incoming>,
+}
+
+impl Hub {
+    pub(crate) fn new(accounts: OwnAccounts, allowed: Vec<GuildId>, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
+        Self { accounts, channels: ChannelDirectory::default(), sightings: Sightings::default(), allowed, incoming }
+    }
+
+    /// Direct conversations have no server and are always heard.
+    pub(crate) fn is_allowed(&self, server: Option<GuildId>) -> bool {
+        self.allowed.is_empty() || server.is_none_or(|server| self.allowed.contains(&server))
+    }
+
+    pub(crate) fn announce(&self, event: PlatformEvent) {
+        self.hand_over(Incoming::Event(event));
+    }
+
+    fn hand_over(&self, incoming: Incoming) {
+        // The receiver is gone only when the team stops.
+        let _ = self.incoming.send(incoming);
+    }
+}
+
+/// The receiving end of one identity.
+///
+/// It is a serenity framework and no event handler, because the framework is given each event itself and handlers are given copies.
+pub(crate) struct Gateway {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) interactions: Arc<Interactions>,
+}
+
+#[async_trait]
+impl Framework for Gateway {
+    async fn dispatch(&self, context: Context, event: FullEvent) {
+        self.identity.pulse.beat(Instant::now());
+        match event {
+            FullEvent::Ready { data_about_bot } => self.ready(&data_about_bot),
+            FullEvent::Resume { .. } => self.identity.resumed(),
+            FullEvent::Message { new_message } => self.message(new_message),
+            FullEvent::MessageUpdate { event, .. } => self.updated(&event),
+            FullEvent::MessageDelete { channel_id, deleted_message_id, guild_id } => {
+                self.deleted(channel_id, guild_id, &[deleted_message_id]);
+            }
+            FullEvent::MessageDeleteBulk { channel_id, multiple_deleted_messages_ids, guild_id } => {
+                self.deleted(channel_id, guild_id, &multiple_deleted_messages_ids);
+            }
+            FullEvent::InteractionCreate { interaction } => self.interactions.dispatch(&context, &interaction).await,
+            event => self.note_channels(event),
+        }
+    }
+}
+
+impl Gateway {
+    fn ready(&self, ready: &Ready) {
+        self.hub.accounts.record(&self.identity.persona, ready.user.id, ready.application.id);
+        self.identity.ready(ready.user.id);
+        self.interactions.register(ready.application.id);
+        self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: ready.user.id.to_string().into() });
+    }
+
+    fn message(&self, message: Message) {
+        if !self.hub.is_allowed(message.guild_id) {
+            return;
+        }
+        let completeness = completeness(&message, self.identity.account(), message.guild_id.is_none());
+        if self.identity.note_reading(completeness) {
+            self.hub.announce(PlatformEvent::Trouble {
+                persona: self.identity.persona.clone(),
+                text: content_trouble(&self.identity.credential.name),
+            });
+        }
+        if !self.hub.sightings.is_news(Sighting::Message(message.id), completeness) {
+            return;
+        }
+        if message.guild_id.is_none() {
+            self.hub.channels.record_direct(message.channel_id, &self.identity.persona);
+        }
+        let (seen_by, complete) = (self.identity.persona.clone(), completeness == Completeness::Full);
+        if !self.hub.channels.knows(message.channel_id) {
+            self.hub.hand_over(Incoming::Unplaced { message: Box::new(message), seen_by, complete });
+            return;
+        }
+        let kind = self.hub.accounts.kind_of(&message);
+        let channel = self.hub.channels.describe(message.channel_id);
+        self.hub.announce(PlatformEvent::Message(Box::new(inbound(message, channel, kind, seen_by, complete))));
+    }
+
+    fn updated(&self, update: &MessageUpdateEvent) {
+        let ours = update.author.as_ref().is_some_and(|author| self.hub.accounts.owns(author.id));
+        if ours || !self.hub.is_allowed(update.guild_id) {
+            return;
+        }
+        let Some((text, edited_at)) = message::correction(update) else { return };
+        let completeness = if text.is_some() { Completeness::Full } else { Completeness::Withheld };
+        if self.hub.sightings.is_news(Sighting::Edit(update.id, edited_at.timestamp_micros()), completeness) {
+            let (message, channel) = (update.id.to_string().into(), update.channel_id.to_string().into());
+            self.hub.announce(PlatformEvent::Edited { message, channel, text, edited_at });
+        }
+    }
+
+    fn deleted(&self, channel: ChannelId, server: Option<GuildId>, messages: &[MessageId]) {
+        if !self.hub.is_allowed(server) {
+            return;
+        }
+        let news = messages.iter().filter(|message| self.hub.sightings.is_news(Sighting::Deletion(**message), Completeness::Full));
+        let messages: Vec<_> = news.map(|message| message.to_string().into()).collect();
+        if !messages.is_empty() {
+            self.hub.announce(PlatformEvent::Deleted { messages, channel: channel.to_string().into() });
+        }
+    }
+
+    fn note_channels(&self, event: FullEvent) {
+        let channels = &self.hub.channels;
+        match event {
+            FullEvent::GuildCreate { guild, .. } => channels.record_server(&guild),
+            FullEvent::ChannelCreate { channel } => channels.record(&channel),
+            FullEvent::ChannelUpdate { new: channel, .. } => {
+                channels.record(&channel);
+                self.identity.credential.forgive();
+            }
+            FullEvent::GuildRoleUpdate { .. } => self.identity.credential.forgive(),
+            FullEvent::ThreadCreate { thread } | FullEvent::ThreadUpdate { new: thread, .. } => channels.record(&thread),
+            FullEvent::ThreadListSync { thread_list_sync } => thread_list_sync.threads.iter().for_each(|thread| channels.record(thread)),
+            FullEvent::ChannelDelete { channel, .. } => channels.forget(channel.id),
+            FullEvent::ThreadDelete { thread, .. } => channels.forget(thread.id),
+            _ => {}
+        }
+    }
+}

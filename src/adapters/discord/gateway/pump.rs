@@ -1,0 +1,74 @@
+use std::sync::Arc;
+
+use serenity::model::channel::Message;
+use tokio::sync::mpsc;
+
+use crate::adapters::discord::gateway::Hub;
+use crate::adapters::discord::gateway::message::inbound;
+use crate::adapters::discord::rest::{Credential, Rest};
+use kernel::chat::PlatformEvent;
+use kernel::ids::PersonaSlug;
+
+/// Something on its way from an identity's thread to the team.
+pub(crate) enum Incoming {
+    Event(PlatformEvent),
+    /// A message in a channel that the gateway has not described: a thread from before the start, say.
+    Unplaced {
+        message: Box<Message>,
+        seen_by: PersonaSlug,
+        complete: bool,
+    },
+}
+
+/// Carries what the identities saw to the team, in order, on the main runtime: the threads of the gateway only drop things here and never
+/// wait. Ends when the team has stopped listening.
+pub(crate) async fn pump(
+    mut incoming: mpsc::UnboundedReceiver<Incoming>,
+    events: mpsc::Sender<PlatformEvent>,
+    hub: Arc<Hub>,
+    rest: Arc<Rest>,
+    readers: Vec<Arc<Credential>>,
+) {
+    loop {
+        let next = tokio::select! {
+            next = incoming.recv() => next,
+            () = events.closed() => None,
+        };
+        let Some(next) = next else { return };
+        let event = match next {
+            Incoming::Event(event) => event,
+            Incoming::Unplaced { message, seen_by, complete } => {
+                if let Some(reader) = readers.iter().find(|reader| reader.persona == seen_by) {
+                    place(&hub, &rest, reader, &message).await;
+                }
+                let kind = hub.accounts.kind_of(&message);
+                let channel = hub.channels.describe(message.channel_id);
+                PlatformEvent::Message(Box::new(inbound(*message, channel, kind, seen_by, complete)))
+            }
+        };
+        if events.send(event).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Asks once what a channel is. A failed lookup costs the name of the channel, not the message.
+async fn place(hub: &Hub, rest: &Rest, reader: &Credential, message: &Message) {
+    if hub.channels.knows(message.channel_id) {
+        return;
+    }
+    match rest.get_channel(reader, &message.channel_id.to_string().into()).await {
+        Ok(found) => {
+            hub.channels.record_found(&found, &reader.persona);
+            if let Some(parent) = hub.channels.find_parent(message.channel_id).filter(|parent| !hub.channels.knows(*parent))
+                && let Ok(parent) = rest.get_channel(reader, &parent.to_string().into()).await
+            {
+                hub.channels.record_found(&parent, &reader.persona);
+            }
+        }
+        Err(failure) => {
+            tracing::warn!(channel = %message.channel_id, %failure, "a channel could not be looked up");
+            hub.channels.record_unknown(message.channel_id);
+        }
+    }
+}

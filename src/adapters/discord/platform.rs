@@ -1,0 +1,246 @@
+//! The port of [`kernel::chat`], for Discord.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serenity::model::id::ChannelId as SnowflakeChannel;
+use tokio::time::Instant;
+
+use crate::adapters::discord::Discord;
+use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
+use crate::adapters::discord::identity::Identity;
+use crate::adapters::discord::rest::messages::Voice;
+use crate::adapters::discord::rest::webhooks::{Destination, Speech};
+use crate::adapters::discord::rest::{Failure, code};
+use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug};
+
+/// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
+const FRESH: Duration = Duration::from_secs(50);
+
+/// Discord checks nonces "in the past few minutes"; two of them are surely few.
+const NONCE_WINDOW: Duration = Duration::from_mins(2);
+
+/// How often and at what distance the channel directory is looked into before a channel counts as missing: 15 s, enough for a login.
+const DIRECTORY_LOOKS: u32 = 60;
+const DIRECTORY_LOOK: Duration = Duration::from_millis(250);
+
+#[async_trait]
+impl ChatPlatform for Discord {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        if let Some(identity) = self.find_voice(&message.persona) {
+            return Ok(self.rest.post(&able(identity)?.credential, message).await?);
+        }
+        self.speak(message, None).await
+    }
+
+    async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
+        let Some(identity) = self.find_voice(&message.persona) else { return self.speak(message, Some(posted)).await };
+        let credential = &able(identity)?.credential;
+        match self.rest.edit(credential, message, posted).await {
+            Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
+                self.rest.reopen_thread(credential, &message.channel).await?;
+                self.rest.edit(credential, message, posted).await.map_err(Failure::of_edit)
+            }
+            edited => edited.map_err(Failure::of_edit),
+        }
+    }
+
+    async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError> {
+        // A thread on a message has the message's id.
+        let thread = ChannelId::new(message.as_str());
+        let id = snowflake(&thread)?;
+        if self.hub.channels.find_parent(id).is_some() {
+            return Ok(thread);
+        }
+        let coordinator = self.coordinator()?;
+        match self.rest.open_thread(&coordinator.credential, channel, message, name).await {
+            Ok(opened) => self.hub.channels.record(&opened),
+            // By an attempt whose answer was lost, or before the start; or it was opened and deleted, and then looking for it fails.
+            Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
+                let found = self.rest.get_channel(&coordinator.credential, &thread).await?;
+                self.hub.channels.record_found(&found, &coordinator.persona);
+            }
+            Err(failure) => return Err(failure.into()),
+        }
+        Ok(thread)
+    }
+
+    async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        // An account that was given up on may have posted it before, so its voice is looked for too.
+        let account = self.identities.get(&message.persona).and_then(|identity| identity.account());
+        let reader = match self.find_voice(&message.persona) {
+            Some(identity) => able(identity)?,
+            None => self.coordinator()?,
+        };
+        let mut voices: Vec<Voice> = account.map(|account| Voice::Account(account.to_string())).into_iter().collect();
+        if self.find_voice(&message.persona).is_none() {
+            let channel = self.destination(&message.channel).await?.channel;
+            let id = self.webhooks.get_id(&self.rest, &reader.credential, &self.hub.accounts, channel).await?;
+            voices.push(Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
+        }
+        for voice in &voices {
+            if let Some(posted) = self.rest.find_posted(&reader.credential, voice, message, since).await? {
+                return Ok(Some(posted));
+            }
+        }
+        Ok(None)
+    }
+
+    fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
+        if self.find_voice(persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
+    }
+
+    async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
+        // A persona without an account cannot be seen typing; the coordinator's would be the wrong face.
+        let Some(identity) = self.identities.get(persona).filter(|identity| identity.can_speak()) else { return };
+        if let Err(failure) = self.rest.type_in(&identity.credential, channel).await {
+            tracing::debug!(%persona, %channel, %failure, "typing could not be shown");
+        }
+    }
+
+    async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
+        if let Some(identity) = self.identities.get(persona) {
+            identity.show(presence, identity.pulse.age(Instant::now()) < FRESH).await;
+        }
+    }
+
+    async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
+        let reader = self.readers(None).next().ok_or(DownloadError::Offline)?;
+        self.rest.download(&reader.credential, attachment, limit).await
+    }
+
+    async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {
+        let id = snowflake(channel)?;
+        let mut refusal = SendError::Offline(self.roster.coordinator().slug.clone());
+        for identity in self.readers(self.hub.channels.find_direct(id).as_ref()) {
+            match self.rest.list_after(&identity.credential, channel, after, limit).await {
+                Ok(messages) => {
+                    self.note_channel(identity, id).await;
+                    let described = self.hub.channels.describe(id);
+                    let is_direct = described.place == Place::Direct;
+                    let seen = |message| {
+                        let kind = self.hub.accounts.kind_of(&message);
+                        let complete = completeness(&message, identity.account(), is_direct) == Completeness::Full;
+                        inbound(message, described.clone(), kind, identity.persona.clone(), complete)
+                    };
+                    return Ok(messages.into_iter().map(seen).collect());
+                }
+                // A direct conversation, or a channel that only some of the personas may see.
+                Err(failure) if failure.is_not_visible() => refusal = failure.into(),
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Err(refusal)
+    }
+
+    async fn find_channel(&self, name: &str) -> Option<ChannelId> {
+        for _ in 0..DIRECTORY_LOOKS {
+            if let Some(found) = self.hub.channels.find(name) {
+                return Some(found.to_string().into());
+            }
+            tokio::time::sleep(DIRECTORY_LOOK).await;
+        }
+        None
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        self.hub.channels.list()
+    }
+
+    fn name(&self) -> &'static str {
+        "discord"
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        let webhook = |persona: &PersonaSlug| {
+            let mute = !self.identities.contains_key(&self.roster.coordinator().slug);
+            IdentityStatus {
+                persona: persona.clone(),
+                state: IdentityState::Webhook,
+                account: None,
+                latency: None,
+                trouble: mute.then(|| "it has no token and speaks through the coordinator, which has none either".to_owned()),
+            }
+        };
+        let status = |slug: &PersonaSlug| self.identities.get(slug).map_or_else(|| webhook(slug), |identity| identity.status());
+        self.roster.personas().iter().map(|persona| status(&persona.slug)).collect()
+    }
+}
+
+impl Discord {
+    /// The identity that speaks for a persona; none for one that speaks through the coordinator's webhooks, because it has no token or its
+    /// account was given up on.
+    fn find_voice(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
+        let is_coordinator = *persona == self.roster.coordinator().slug;
+        self.identities.get(persona).filter(|identity| is_coordinator || identity.status().state != IdentityState::Down)
+    }
+
+    fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
+        let slug = &self.roster.coordinator().slug;
+        let refused =
+            || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
+        able(self.identities.get(slug).ok_or_else(refused)?)
+    }
+
+    /// Identities that can read, the one that surely can see the channel first, then the coordinator.
+    fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
+        let coordinator = &self.roster.coordinator().slug;
+        let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
+        readers.sort_by_key(|identity| (Some(&identity.persona) != first, identity.persona != *coordinator));
+        readers.into_iter()
+    }
+
+    /// Says it through the coordinator's webhook, in place of `edited` or anew.
+    async fn speak(&self, message: &OutboundMessage, edited: Option<&MessageId>) -> Result<Posted, SendError> {
+        let owner = &self.coordinator()?.credential;
+        let destination = self.destination(&message.channel).await?;
+        let speech = Speech { destination, name: self.roster.name_of(&message.persona), message, edited };
+        let sorted = if edited.is_some() { Failure::of_edit } else { SendError::from };
+        match self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await {
+            Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
+                self.rest.reopen_thread(owner, &message.channel).await?;
+                self.webhooks.speak(&self.rest, owner, &self.hub.accounts, &speech).await.map_err(sorted)
+            }
+            spoken => spoken.map_err(sorted),
+        }
+    }
+
+    /// A webhook hangs on a channel and reaches the threads below it. A thread that the gateway has not told of is looked up.
+    async fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
+        let id = snowflake(channel)?;
+        self.note_channel(self.coordinator()?, id).await;
+        if self.hub.channels.find_direct(id).is_some() {
+            return Err(SendError::Refused("a persona without a token cannot speak in a direct conversation".to_owned()));
+        }
+        Ok(match self.hub.channels.find_parent(id) {
+            Some(parent) => Destination { channel: parent, thread: Some(id) },
+            None => Destination { channel: id, thread: None },
+        })
+    }
+
+    /// Learns what a channel is when the gateway has not told: a direct conversation from before the start, say.
+    async fn note_channel(&self, reader: &Identity, channel: SnowflakeChannel) {
+        if self.hub.channels.knows(channel) {
+            return;
+        }
+        match self.rest.get_channel(&reader.credential, &channel.to_string().into()).await {
+            Ok(found) => self.hub.channels.record_found(&found, &reader.persona),
+            Err(failure) => tracing::warn!(%channel, %failure, "a channel could not be looked up"),
+        }
+    }
+}
+
+/// An identity that can post, or that its messages wait for it.
+fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
+    if identity.can_speak() { Ok(identity) } else { Err(SendError::Offline(identity.persona.clone())) }
+}
+
+fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
+    let id = channel.as_str().parse().ok().filter(|id| *id != 0);
+    id.map(SnowflakeChannel::new).ok_or_else(|| SendError::Refused(format!("{channel} is no channel of Discord's")))
+}

@@ -1,0 +1,143 @@
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use kernel::chat::SendError;
+use kernel::ids::PersonaSlug;
+
+/// Why a call did not do what it should. Holds no address and no token.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Failure {
+    /// No answer, a broken one, or a fault on Discord's side: it may have been done or not.
+    #[error("{0}")]
+    Unreachable(String),
+    #[error("rate limited for {0:?}")]
+    RateLimited(Duration),
+    /// The token is not valid any more; no call is made with it again.
+    #[error("the token of {0} is not valid")]
+    Revoked(PersonaSlug),
+    #[error("{reason}")]
+    Refused { status: u16, code: u64, reason: String },
+}
+
+/// Codes of Discord's errors that are acted on.
+pub(crate) mod code {
+    pub(crate) const UNKNOWN_CHANNEL: u64 = 10003;
+    pub(crate) const UNKNOWN_MESSAGE: u64 = 10008;
+    pub(crate) const UNKNOWN_WEBHOOK: u64 = 10015;
+    pub(crate) const MISSING_ACCESS: u64 = 50001;
+    pub(crate) const OTHERS_MESSAGE: u64 = 50005;
+    pub(crate) const MISSING_PERMISSIONS: u64 = 50013;
+    pub(crate) const THREAD_ARCHIVED: u64 = 50083;
+    pub(crate) const THREAD_EXISTS: u64 = 160_004;
+}
+
+impl Failure {
+    /// A refusal by the adapter itself.
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { status: 0, code: 0, reason: reason.into() }
+    }
+
+    /// What an answer between 400 and 499 says. `needs` names the permissions that the call takes, since Discord does not.
+    pub(crate) fn from_answer(status: u16, body: &[u8], needs: &str) -> Self {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            code: u64,
+            #[serde(default)]
+            message: String,
+            errors: Option<serde_json::Value>,
+        }
+        let answer: Option<Answer> = serde_json::from_slice(body).ok();
+        let (code, message) = answer.as_ref().map_or((0, ""), |answer| (answer.code, answer.message.as_str()));
+        let reason = match (code, status) {
+            (code::MISSING_PERMISSIONS | code::MISSING_ACCESS, _) | (0, 403) => {
+                format!("the bot lacks a permission here; give it {needs}")
+            }
+            (0, _) => format!("HTTP {status}"),
+            _ => {
+                let detail = answer.as_ref().and_then(|answer| answer.errors.as_ref()).map(first_detail).unwrap_or_default();
+                format!("{message}{detail} ({code})")
+            }
+        };
+        Self::Refused { status, code, reason }
+    }
+
+    /// What it means for the change of a message: one that is not there, or is another account's, cannot be changed. The persona may have got
+    /// an account, or lost it, since it spoke.
+    pub(crate) fn of_edit(self) -> SendError {
+        match self {
+            Self::Refused { code: code::UNKNOWN_CHANNEL | code::UNKNOWN_MESSAGE | code::OTHERS_MESSAGE, reason, .. } => {
+                SendError::Gone(reason)
+            }
+            failure => failure.into(),
+        }
+    }
+
+    pub(crate) fn has_code(&self, wanted: u64) -> bool {
+        matches!(self, Self::Refused { code, .. } if *code == wanted)
+    }
+
+    /// Whether the thing that was called does not exist or cannot be seen by this account.
+    pub(crate) fn is_not_visible(&self) -> bool {
+        matches!(self, Self::Refused { status: 404, .. } | Self::Refused { code: code::UNKNOWN_CHANNEL | code::MISSING_ACCESS, .. })
+    }
+}
+
+impl From<Failure> for SendError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Unreachable(reason) => Self::Unreachable(reason),
+            Failure::RateLimited(wait) => Self::RateLimited(wait),
+            Failure::Revoked(persona) => Self::Offline(persona),
+            Failure::Refused { reason, .. } => Self::Refused(reason),
+        }
+    }
+}
+
+/// The first message in Discord's nested error object, with the field it is about.
+fn first_detail(errors: &serde_json::Value) -> String {
+    fn find(value: &serde_json::Value, field: &str) -> Option<String> {
+        let object = value.as_object()?;
+        if let Some(message) = object.get("_errors").and_then(|errors| errors.get(0)?.get("message")?.as_str()) {
+            return Some(format!(": {field}: {message}"));
+        }
+        object.iter().find_map(|(name, inner)| find(inner, name))
+    }
+    find(errors, "request").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(status: u16, body: &str) -> String {
+        Failure::from_answer(status, body.as_bytes(), "Send Messages").to_string()
+    }
+
+    #[test]
+    fn a_lost_permission_is_named() {
+        let expected = "the bot lacks a permission here; give it Send Messages";
+        assert_eq!(reason(403, r#"{"code": 50013, "message": "Missing Permissions"}"#), expected);
+        assert_eq!(reason(403, "<html>"), expected);
+    }
+
+    #[test]
+    fn an_invalid_field_is_named() {
+        let body = r#"{"code": 50035, "message": "Invalid Form Body", "errors": {"content": {"_errors":
+            [{"code": "BASE_TYPE_MAX_LENGTH", "message": "Must be 2000 or fewer in length."}]}}}"#;
+        assert_eq!(reason(400, body), "Invalid Form Body: content: Must be 2000 or fewer in length. (50035)");
+        assert_eq!(reason(400, "garbage"), "HTTP 400");
+    }
+
+    #[test]
+    fn each_failure_is_sorted_by_what_to_do_about_it() {
+        assert_eq!(SendError::from(Failure::Revoked("vince".into())), SendError::Offline("vince".into()));
+        assert_eq!(SendError::from(Failure::refused("no")), SendError::Refused("no".to_owned()));
+        for (code, gone) in [(10_003, true), (10_008, true), (50_005, true), (50_013, false)] {
+            let failure = Failure::Refused { status: 400, code, reason: String::new() };
+            assert_eq!(matches!(failure.of_edit(), SendError::Gone(_)), gone, "{code}");
+        }
+        assert!(Failure::from_answer(404, br#"{"code": 10003, "message": "Unknown Channel"}"#, "").is_not_visible());
+    }
+}

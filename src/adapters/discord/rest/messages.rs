@@ -1,0 +1,277 @@
+//! Messages: posting them, and reading channels back.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use serde::Deserialize;
+use serde_json::json;
+use serenity::model::channel::{Channel, Message};
+
+use crate::adapters::discord::rest::payload::{payload, revision};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
+use kernel::chat::outbound::{Embed, OutboundMessage, Posted};
+use kernel::ids::{ChannelId, MessageId};
+
+/// The most that Discord gives at once.
+const PAGE: usize = 100;
+/// How far reading back goes. A channel that moves on by more than this before a retry is past finding out.
+const PAGES: usize = 5;
+/// Clocks differ; a message is looked for from a little earlier than it can have been posted.
+const CLOCK_SKEW: Duration = Duration::from_secs(30);
+
+/// What is needed of a message that was just posted. Less than a whole message, so that a new field cannot make a post look failed.
+#[derive(Deserialize)]
+pub(super) struct Created {
+    id: String,
+    timestamp: DateTime<Utc>,
+}
+
+impl Created {
+    pub(super) fn posted(self, message: &OutboundMessage) -> Posted {
+        Posted { channel: message.channel.clone(), message: self.id.into(), at: self.timestamp }
+    }
+}
+
+/// A message of the past, as far as one's own can be told from it.
+#[derive(Deserialize)]
+struct Past {
+    id: String,
+    timestamp: DateTime<Utc>,
+    content: String,
+    author: PastAuthor,
+    nonce: Option<serde_json::Value>,
+    message_reference: Option<PastReference>,
+    #[serde(default)]
+    attachments: Vec<PastFile>,
+    #[serde(default)]
+    embeds: Vec<PastEmbed>,
+}
+
+#[derive(Deserialize)]
+struct PastAuthor {
+    id: String,
+    username: String,
+}
+
+#[derive(Deserialize)]
+struct PastReference {
+    message_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PastFile {
+    filename: String,
+}
+
+#[derive(Deserialize)]
+struct PastEmbed {
+    title: Option<String>,
+}
+
+/// The account that is looked for when a channel is read back.
+pub(crate) enum Voice {
+    Account(String),
+    /// One webhook serves several personas, told apart by the name they post under.
+    Webhook {
+        id: String,
+        name: String,
+    },
+}
+
+impl Rest {
+    /// Posts a message. The nonce makes Discord give the first message again when the same row is sent twice within a few minutes.
+    pub(crate) async fn post(&self, credential: &Credential, message: &OutboundMessage) -> Result<Posted, Failure> {
+        let mut payload = payload(message);
+        payload["nonce"] = json!(message.nonce());
+        payload["enforce_nonce"] = json!(true);
+        if let Some(answered) = &message.reply_to {
+            // A message that was deleted meanwhile is no reason to lose the answer.
+            payload["message_reference"] = json!({ "message_id": answered, "fail_if_not_exists": false });
+        }
+        let call = Call::post(format!("/channels/{}/messages", checked(&message.channel)?)).body(payload, &message.files);
+        Ok(self.fetch::<Created>(credential, call).await?.posted(message))
+    }
+
+    /// Puts `message` in place of an earlier one of the same account.
+    pub(crate) async fn edit(&self, credential: &Credential, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, Failure> {
+        let path = format!("/channels/{}/messages/{}", checked(&message.channel)?, checked_message(posted)?);
+        let call = Call::patch(path).body(revision(message), &message.files);
+        Ok(self.fetch::<Created>(credential, call).await?.posted(message))
+    }
+
+    /// Posts plain text that can ping nobody, outside of any row.
+    pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
+        let payload = json!({ "content": text, "allowed_mentions": { "parse": [] } });
+        self.call(credential, Call::post(format!("/channels/{}/messages", checked(channel)?)).body(payload, &[])).await?;
+        Ok(())
+    }
+
+    /// Looks for `message` among what `voice` said in its channel since `since`.
+    pub(crate) async fn find_posted(
+        &self,
+        reader: &Credential,
+        voice: &Voice,
+        message: &OutboundMessage,
+        since: DateTime<Utc>,
+    ) -> Result<Option<Posted>, Failure> {
+        let channel = checked(&message.channel)?;
+        let mut after = first_id_at(since - CLOCK_SKEW);
+        for _ in 0..PAGES {
+            let call = Call::get(format!("/channels/{channel}/messages?after={after}&limit={PAGE}"));
+            let page: Vec<Past> = self.fetch(reader, call).await?;
+            let newest = page.iter().filter_map(|past| past.id.parse().ok()).max();
+            let full = page.len() == PAGE;
+            if let Some(found) = page.into_iter().find(|past| past.is(voice, message)) {
+                return Ok(Some(Posted { channel: message.channel.clone(), message: found.id.into(), at: found.timestamp }));
+            }
+            match newest {
+                Some(newest) if full => after = newest,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    /// What was said after `after`, oldest first, at most `limit` messages.
+    pub(crate) async fn list_after(
+        &self,
+        reader: &Credential,
+        channel: &ChannelId,
+        after: &MessageId,
+        limit: usize,
+    ) -> Result<Vec<Message>, Failure> {
+        let channel = checked(channel)?;
+        let mut after = checked_message(after)?;
+        let mut messages: Vec<Message> = Vec::new();
+        while messages.len() < limit {
+            let wanted = PAGE.min(limit - messages.len());
+            let call = Call::get(format!("/channels/{channel}/messages?after={after}&limit={wanted}"));
+            let mut page: Vec<Message> = self.fetch(reader, call).await?;
+            page.sort_by_key(|message| message.id);
+            let full = page.len() == wanted;
+            after = page.last().map_or(after, |newest| newest.id.get());
+            messages.append(&mut page);
+            if !full {
+                break;
+            }
+        }
+        Ok(messages)
+    }
+
+    pub(crate) async fn get_channel(&self, reader: &Credential, channel: &ChannelId) -> Result<Channel, Failure> {
+        self.fetch(reader, Call::get(format!("/channels/{}", checked(channel)?))).await
+    }
+
+    /// Shows that a persona is typing, for 10 s or until it speaks.
+    pub(crate) async fn type_in(&self, credential: &Credential, channel: &ChannelId) -> Result<(), Failure> {
+        self.call(credential, Call::post(format!("/channels/{}/typing", checked(channel)?))).await?;
+        Ok(())
+    }
+}
+
+impl Past {
+    fn is(&self, voice: &Voice, message: &OutboundMessage) -> bool {
+        let same_voice = match voice {
+            Voice::Account(id) => self.author.id == *id,
+            Voice::Webhook { id, name } => self.author.id == *id && self.author.username == *name,
+        };
+        if !same_voice {
+            return false;
+        }
+        if let Some(nonce) = &self.nonce {
+            return nonce.as_str() == Some(message.nonce().as_str());
+        }
+        let answered = self.message_reference.as_ref().and_then(|reference| reference.message_id.as_deref());
+        // Discord trims what it stores. A webhook cannot reply, so its messages bear no reference.
+        self.content.trim() == message.text.trim()
+            && (matches!(voice, Voice::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
+            && self.has_files_of(message)
+            && self.has_embed_of(message)
+    }
+
+    /// A file that an embed shows is a part of the embed, and not listed beside it.
+    fn has_files_of(&self, message: &OutboundMessage) -> bool {
+        let shown = message.embed.as_ref().and_then(|embed| embed.image.as_deref());
+        let there = self.attachments.iter().map(|file| file.filename.as_str()).filter(|name| Some(*name) != shown);
+        there.eq(message.files.iter().map(|file| file.name.as_str()).filter(|name| Some(*name) != shown))
+    }
+
+    /// Only what an embed of ours is called; Discord makes embeds of its own for links in the text.
+    fn has_embed_of(&self, message: &OutboundMessage) -> bool {
+        let Some(embed) = message.embed.clone().map(Embed::fit) else { return true };
+        self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == embed.title)
+    }
+}
+
+/// An id as part of a path. Ids come from the store and from people; one that is no number could name another path.
+pub(super) fn checked(channel: &ChannelId) -> Result<u64, Failure> {
+    channel.as_str().parse().map_err(|_| Failure::refused(format!("{channel} is no channel of Discord's")))
+}
+
+pub(super) fn checked_message(message: &MessageId) -> Result<u64, Failure> {
+    message.as_str().parse().map_err(|_| Failure::refused(format!("{message} is no message of Discord's")))
+}
+
+/// The smallest id that a message of this time can have.
+fn first_id_at(at: DateTime<Utc>) -> u64 {
+    /// The first millisecond of 2015, from which Discord counts.
+    const EPOCH: i64 = 1_420_070_400_000;
+    u64::try_from(at.timestamp_millis() - EPOCH).unwrap_or(0) << 22
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::chat::outbound::OutboundKind;
+
+    fn row(text: &str) -> OutboundMessage {
+        OutboundMessage {
+            reply_to: Some("800".into()),
+            pings: vec!["5".into()],
+            ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text)
+        }
+    }
+
+    fn past(value: serde_json::Value) -> Past {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn ones_own_message_is_told_by_nonce_or_else_by_text_reference_and_files() {
+        let message = row("hello ");
+        let account = Voice::Account("42".to_owned());
+        let said = |extra: serde_json::Value| {
+            let mut value = json!({"id": "1", "timestamp": "2026-11-21T08:00:00Z", "content": "hello",
+                "author": {"id": "42", "username": "vince"}, "message_reference": {"message_id": "800"}});
+            for (key, field) in extra.as_object().unwrap() {
+                value[key] = field.clone();
+            }
+            past(value)
+        };
+        assert!(said(json!({})).is(&account, &message));
+        assert!(said(json!({"content": "other", "nonce": message.nonce()})).is(&account, &message));
+        assert!(!said(json!({"nonce": "another"})).is(&account, &message));
+        assert!(!said(json!({"content": "other"})).is(&account, &message));
+        assert!(!said(json!({"message_reference": null})).is(&account, &message));
+        assert!(!said(json!({"attachments": [{"filename": "a.md"}]})).is(&account, &message));
+        assert!(!said(json!({"author": {"id": "43", "username": "vince"}})).is(&account, &message));
+        let webhook = |name: &str| Voice::Webhook { id: "42".to_owned(), name: name.to_owned() };
+        assert!(said(json!({"message_reference": null})).is(&webhook("vince"), &message));
+        assert!(!said(json!({"message_reference": null})).is(&webhook("Echo"), &message));
+    }
+
+    #[test]
+    fn an_id_that_is_no_number_reaches_no_path() {
+        for bad in ["", "x", "10/../../users/@me", "-1", "10?x=1"] {
+            assert!(checked(&bad.into()).is_err(), "{bad}");
+        }
+        assert_eq!(checked(&"10".into()), Ok(10));
+    }
+
+    #[test]
+    fn the_first_id_of_a_time_sorts_before_its_messages() {
+        let at = DateTime::from_timestamp_millis(1_420_070_400_000 + 5).unwrap();
+        assert_eq!(first_id_at(at), 5 << 22);
+        assert_eq!(first_id_at(DateTime::UNIX_EPOCH), 0);
+    }
+}

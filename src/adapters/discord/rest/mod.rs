@@ -1,0 +1,254 @@
+//! The team's own client of Discord's REST API.
+//!
+//! serenity's client is not used for sending: it has no timeouts, no view of what other tokens do, and retries a 429 without end. What a
+//! call may and may not do is decided here for all of them: a deadline, the limits of the route, of the token and of the process, and no
+//! word of a token in any error. Retrying after a fault of Discord's is the outbox's work, with the same nonce.
+//!
+//! Waiting is measured on tokio's monotonic clock, not on [`kernel::time::Clock`]: it is a real server that counts the seconds.
+
+mod budget;
+mod credential;
+mod failure;
+pub(crate) mod files;
+mod limits;
+pub(crate) mod messages;
+mod payload;
+mod threads;
+pub(crate) mod webhooks;
+
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, RETRY_AFTER};
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+pub(crate) use credential::Credential;
+pub(crate) use failure::{Failure, code};
+use limits::{Counted, Route};
+
+use crate::adapters::discord::address::{Address, plain};
+use crate::adapters::discord::gateway::Incoming;
+use kernel::chat::PlatformEvent;
+use kernel::chat::outbound::OutboundFile;
+use kernel::ids::PersonaSlug;
+
+/// One call, before it is made.
+pub(crate) struct Call<'a> {
+    method: Method,
+    path: String,
+    body: Body<'a>,
+    /// Which permissions it takes, in Discord's words.
+    needs: &'static str,
+    authorized: bool,
+}
+
+enum Body<'a> {
+    Empty,
+    Json(serde_json::Value),
+    Files { payload: serde_json::Value, files: &'a [OutboundFile] },
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn get(path: String) -> Self {
+        Self { method: Method::GET, path, body: Body::Empty, needs: "View Channel and Read Message History", authorized: true }
+    }
+
+    pub(crate) fn post(path: String) -> Self {
+        Self { method: Method::POST, path, body: Body::Empty, needs: "Send Messages", authorized: true }
+    }
+
+    pub(crate) fn patch(path: String) -> Self {
+        Self { method: Method::PATCH, path, body: Body::Empty, needs: "Send Messages", authorized: true }
+    }
+
+    pub(crate) fn delete(path: String) -> Self {
+        Self { method: Method::DELETE, path, body: Body::Empty, needs: "Manage Messages", authorized: true }
+    }
+
+    pub(crate) fn put(path: String) -> Self {
+        Self { method: Method::PUT, path, body: Body::Empty, needs: "the scope applications.commands", authorized: true }
+    }
+
+    /// Sends `payload`, and `files` along with it where there are any.
+    pub(crate) fn body(mut self, payload: serde_json::Value, files: &'a [OutboundFile]) -> Self {
+        self.body = if files.is_empty() { Body::Json(payload) } else { Body::Files { payload, files } };
+        if !files.is_empty() {
+            self.needs = "Send Messages and Attach Files";
+        }
+        self
+    }
+
+    pub(crate) fn needs(mut self, permissions: &'static str) -> Self {
+        self.needs = permissions;
+        self
+    }
+
+    /// The path itself holds the token, of a webhook or an interaction; the bot's own stays at home.
+    pub(crate) fn by_path_token(mut self) -> Self {
+        self.authorized = false;
+        self
+    }
+}
+
+/// The client, shared by all identities.
+pub(crate) struct Rest {
+    http: reqwest::Client,
+    address: Address,
+    shared: budget::SharedBudget,
+    deadline: Duration,
+    incoming: mpsc::UnboundedSender<Incoming>,
+}
+
+impl Rest {
+    pub(crate) fn new(http: reqwest::Client, address: Address, deadline: Duration, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
+        Self { http, address, shared: budget::SharedBudget::default(), deadline, incoming }
+    }
+
+    /// Makes a call and reads its answer.
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, credential: &Credential, call: Call<'_>) -> Result<T, Failure> {
+        let body = self.call(credential, call).await?;
+        serde_json::from_slice(&body).map_err(|_| Failure::Unreachable("Discord's answer cannot be read".to_owned()))
+    }
+
+    /// Makes a call, waiting for its turn as long as the deadline allows. A 429 is waited out once.
+    pub(crate) async fn call(&self, credential: &Credential, call: Call<'_>) -> Result<bytes::Bytes, Failure> {
+        let route = Route::of(&call.method, &call.path);
+        let counted = if call.authorized { Counted::Globally } else { Counted::Alone };
+        if let Some(denial) = credential.find_denial(&route, call.needs, Instant::now()) {
+            return Err(denial);
+        }
+        let latest = Instant::now() + self.deadline;
+        let mut limited = false;
+        loop {
+            self.wait_for_turn(credential, &route, counted, latest).await?;
+            let (status, headers, body) = self.attempt(credential, &call).await?;
+            metrics::counter!("teamroom_discord_calls_total", "status" => status.as_str().to_owned()).increment(1);
+            credential.limits().learn(&route, &headers, Instant::now());
+            match status {
+                status if status.is_success() => return Ok(body),
+                StatusCode::TOO_MANY_REQUESTS => {
+                    let wait = self.hold_back(credential, &route, &headers, &body);
+                    if std::mem::replace(&mut limited, true) {
+                        return Err(Failure::RateLimited(wait));
+                    }
+                }
+                StatusCode::UNAUTHORIZED if call.authorized => {
+                    self.count_invalid(credential);
+                    self.latch(credential);
+                    return Err(Failure::Revoked(credential.persona.clone()));
+                }
+                status if status.is_client_error() => {
+                    let failure = Failure::from_answer(status.as_u16(), &body, call.needs);
+                    if matches!(status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) {
+                        self.count_invalid(credential);
+                        credential.record_denial(route, call.needs, failure.clone(), Instant::now());
+                    }
+                    return Err(failure);
+                }
+                status => return Err(Failure::Unreachable(format!("HTTP {}", status.as_u16()))),
+            }
+        }
+    }
+
+    async fn wait_for_turn(&self, credential: &Credential, route: &Route, counted: Counted, latest: Instant) -> Result<(), Failure> {
+        loop {
+            if credential.is_revoked() {
+                return Err(Failure::Revoked(credential.persona.clone()));
+            }
+            let now = Instant::now();
+            if let Some(wait) = self.shared.find_wait(now) {
+                return Err(Failure::RateLimited(wait));
+            }
+            let Some(wait) = credential.limits().reserve(route, counted, now) else { return Ok(()) };
+            if now + wait > latest {
+                return Err(Failure::RateLimited(wait));
+            }
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    /// Sends the request and reads the whole answer, within the client's own timeout.
+    async fn attempt(&self, credential: &Credential, call: &Call<'_>) -> Result<(StatusCode, HeaderMap, bytes::Bytes), Failure> {
+        let mut request = self.http.request(call.method.clone(), self.address.api(&call.path));
+        if call.authorized {
+            request = request.header(AUTHORIZATION, credential.authorization());
+        }
+        request = match &call.body {
+            Body::Empty if call.method == Method::GET => request,
+            Body::Empty => request.header(reqwest::header::CONTENT_LENGTH, 0),
+            Body::Json(payload) => request.json(payload),
+            Body::Files { payload, files } => request.multipart(files::form(payload, files)),
+        };
+        let unreachable = |error: reqwest::Error| {
+            metrics::counter!("teamroom_discord_calls_total", "status" => "none").increment(1);
+            Failure::Unreachable(plain(&error))
+        };
+        let response = request.send().await.map_err(unreachable)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        Ok((status, headers, response.bytes().await.map_err(unreachable)?))
+    }
+
+    /// Takes in a 429: of the route, of the token, or of nothing that the API knows. Returns how long to wait.
+    fn hold_back(&self, credential: &Credential, route: &Route, headers: &HeaderMap, body: &[u8]) -> Duration {
+        #[derive(Deserialize)]
+        struct Limited {
+            retry_after: f64,
+            #[serde(default)]
+            global: bool,
+        }
+        let now = Instant::now();
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        // What others used up of a shared resource is not held against us.
+        if text("x-ratelimit-scope") != Some("shared") {
+            self.count_invalid(credential);
+        }
+        let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24));
+        let asked = text(RETRY_AFTER.as_str());
+        // The API says so in a header and in the body. The network in front of it sends a page, or leaves one of them out.
+        let (Some(_), Ok(Limited { retry_after, global })) = (asked, serde_json::from_slice(body)) else {
+            let wait = self.shared.shut(asked.and_then(|value| seconds(value.parse().ok()?)), now);
+            self.trouble(credential, format!("Discord turns away everything from this address; nothing is sent for {} s.", wait.as_secs()));
+            return wait;
+        };
+        let wait = seconds(retry_after).unwrap_or(Duration::from_secs(5)).max(Duration::from_millis(50));
+        if global || text("x-ratelimit-global") == Some("true") {
+            credential.limits().block_all(wait, now);
+        } else {
+            credential.limits().block(route, wait, now);
+        }
+        wait
+    }
+
+    fn count_invalid(&self, credential: &Credential) {
+        metrics::counter!("teamroom_discord_invalid_requests_total").increment(1);
+        if self.shared.record_invalid(Instant::now()) {
+            let text = "Discord refused too many requests within ten minutes. Nothing is sent until they are older, so that it does not shut out \
+                        this address; look at the log for what was refused.";
+            self.trouble(credential, text.to_owned());
+        }
+    }
+
+    fn latch(&self, credential: &Credential) {
+        if credential.revoke() {
+            self.trouble(credential, token_trouble(&credential.name, &credential.persona));
+        }
+    }
+
+    fn trouble(&self, credential: &Credential, text: String) {
+        tracing::error!(persona = %credential.persona, "{text}");
+        // The receiver is gone only when the team stops.
+        let _ = self.incoming.send(Incoming::Event(PlatformEvent::Trouble { persona: credential.persona.clone(), text }));
+    }
+}
+
+/// What to tell people about a token that Discord does not take.
+pub(crate) fn token_trouble(name: &str, persona: &PersonaSlug) -> String {
+    let variable = persona.as_str().to_uppercase().replace('-', "_");
+    format!(
+        "Discord does not accept the token of {name}. Make a new one in the developer portal (the application, Bot, Reset Token), \
+         put it into DISCORD_TOKEN_{variable} and restart."
+    )
+}

@@ -1,0 +1,121 @@
+//! What a message says, in Discord's words, whoever posts it.
+
+use serde_json::{Value, json};
+
+use kernel::chat::outbound::{Button, ButtonStyle, Embed, OutboundMessage};
+
+/// <https://docs.discord.com/developers/components/reference>: five rows of five buttons.
+const ROWS: usize = 5;
+const BUTTONS_PER_ROW: usize = 5;
+const LABEL: usize = 80;
+
+/// A message to be posted. Nobody is pinged but the accounts that the row names.
+pub(super) fn payload(message: &OutboundMessage) -> Value {
+    let mut payload = said(message);
+    payload.as_object_mut().expect("it was made as an object").retain(|key, value| key == "content" || *value != json!([]));
+    payload
+}
+
+/// A message to take the place of another: what it does not have is taken away.
+pub(super) fn revision(message: &OutboundMessage) -> Value {
+    said(message)
+}
+
+fn said(message: &OutboundMessage) -> Value {
+    let files: Vec<_> =
+        message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
+    json!({
+        "content": message.text,
+        "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
+        "attachments": files,
+        "embeds": message.embed.iter().cloned().map(embed).collect::<Vec<_>>(),
+        "components": message.buttons.chunks(BUTTONS_PER_ROW).take(ROWS).map(row).collect::<Vec<_>>(),
+    })
+}
+
+fn embed(embed: Embed) -> Value {
+    let embed = embed.fit();
+    let mut out = json!({ "color": embed.color });
+    let texts = [("title", embed.title), ("description", embed.text), ("url", embed.url.unwrap_or_default())];
+    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        out[key] = json!(text);
+    }
+    if !embed.fields.is_empty() {
+        let fields = embed.fields.iter().map(|field| json!({ "name": field.name, "value": field.value, "inline": field.inline }));
+        out["fields"] = fields.collect();
+    }
+    if let Some(footer) = embed.footer {
+        out["footer"] = json!({ "text": footer });
+    }
+    if let Some(name) = embed.image {
+        out["image"] = json!({ "url": format!("attachment://{name}") });
+    }
+    out
+}
+
+fn row(buttons: &[Button]) -> Value {
+    json!({ "type": 1, "components": buttons.iter().map(button).collect::<Vec<_>>() })
+}
+
+fn button(button: &Button) -> Value {
+    let style = match button.style {
+        ButtonStyle::Primary => 1,
+        ButtonStyle::Secondary => 2,
+        ButtonStyle::Success => 3,
+        ButtonStyle::Danger => 4,
+    };
+    let label: String = button.label.chars().take(LABEL).collect();
+    json!({ "type": 2, "style": style, "label": label, "custom_id": button.id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::chat::outbound::{EmbedField, FileContent, OutboundFile, OutboundKind};
+
+    fn row(text: &str) -> OutboundMessage {
+        OutboundMessage { pings: vec!["5".into()], ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text) }
+    }
+
+    #[test]
+    fn nobody_is_pinged_but_the_named_accounts() {
+        let mut message = row("@everyone <@7>");
+        message.files.push(OutboundFile { name: "a.md".to_owned(), content: FileContent::Text("x".to_owned()) });
+        for said in [payload(&message), revision(&message)] {
+            assert_eq!(said["allowed_mentions"], json!({"parse": [], "users": ["5"], "replied_user": false}));
+            assert_eq!(said["attachments"], json!([{"id": "0", "filename": "a.md"}]));
+        }
+    }
+
+    #[test]
+    fn an_embed_shows_a_file_of_its_message() {
+        let mut message = row("");
+        let field = EmbedField { name: "Owner".to_owned(), value: "Vince".to_owned(), inline: true };
+        let image = Some("chart.png".to_owned());
+        message.embed = Some(Embed { title: "Report".to_owned(), color: 0x00ff_0000, fields: vec![field], image, ..Embed::default() });
+        let expected = json!([{"title": "Report", "color": 0x00ff_0000, "fields": [{"name": "Owner", "value": "Vince", "inline": true}],
+            "image": {"url": "attachment://chart.png"}}]);
+        assert_eq!(payload(&message)["embeds"], expected);
+    }
+
+    #[test]
+    fn buttons_stand_five_in_a_row() {
+        let mut message = row("which?");
+        let button = |n| Button { id: format!("b{n}"), label: "x".repeat(90), style: ButtonStyle::Danger };
+        message.buttons = (0..27).map(button).collect();
+        let rows = payload(&message)["components"].clone();
+        let lengths: Vec<_> = rows.as_array().unwrap().iter().map(|row| row["components"].as_array().unwrap().len()).collect();
+        assert_eq!(lengths, [5; 5]);
+        let first = json!({"type": 2, "style": 4, "label": "x".repeat(80), "custom_id": "b0"});
+        assert_eq!(rows[0]["components"][0], first);
+    }
+
+    #[test]
+    fn a_revision_takes_away_what_it_does_not_have() {
+        let bare = row("only text");
+        for key in ["attachments", "embeds", "components"] {
+            assert_eq!(revision(&bare)[key], json!([]));
+            assert_eq!(payload(&bare).get(key), None);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Threads on messages. Such a thread has the id of its message.
+
+use serde_json::json;
+use serenity::model::channel::GuildChannel;
+
+use crate::adapters::discord::rest::messages::{checked, checked_message};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
+use kernel::ids::{ChannelId, MessageId};
+
+/// The most characters of a thread's name.
+const NAME: usize = 100;
+/// Minutes without a message after which a thread hides: the longest that Discord knows, a week. Writing in it shows it again.
+const HIDE_AFTER: u32 = 10_080;
+
+impl Rest {
+    /// Opens a thread on a message.
+    pub(crate) async fn open_thread(
+        &self,
+        credential: &Credential,
+        channel: &ChannelId,
+        message: &MessageId,
+        name: &str,
+    ) -> Result<GuildChannel, Failure> {
+        let name: String = name.chars().take(NAME).collect();
+        let path = format!("/channels/{}/messages/{}/threads", checked(channel)?, checked_message(message)?);
+        let call = Call::post(path).body(json!({ "name": name, "auto_archive_duration": HIDE_AFTER }), &[]);
+        self.fetch(credential, call.needs("Create Public Threads and Send Messages in Threads")).await
+    }
+
+    /// Shows a hidden thread again, which is needed before a message in it can be changed.
+    pub(crate) async fn reopen_thread(&self, credential: &Credential, thread: &ChannelId) -> Result<(), Failure> {
+        let call = Call::patch(format!("/channels/{}", checked(thread)?)).body(json!({ "archived": false }), &[]);
+        self.call(credential, call.needs("Send Messages in Threads")).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! The voice of personas without an account: one webhook per channel, owned by the coordinator's application.
+
+use std::collections::HashMap;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+use serenity::model::id::{ChannelId, WebhookId};
+use tokio::sync::Mutex;
+
+use crate::adapters::discord::accounts::OwnAccounts;
+use crate::adapters::discord::rest::messages::{Created, checked_message};
+use crate::adapters::discord::rest::payload::{payload, revision};
+use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code};
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::ids::MessageId;
+
+/// The team's webhooks, by the channel they post in.
+#[derive(Default)]
+pub(crate) struct Webhooks {
+    known: Mutex<HashMap<ChannelId, Webhook>>,
+}
+
+#[derive(Clone)]
+struct Webhook {
+    id: WebhookId,
+    token: SecretString,
+}
+
+/// Where a message goes: a channel, and the thread below it where there is one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Destination {
+    pub(crate) channel: ChannelId,
+    pub(crate) thread: Option<ChannelId>,
+}
+
+/// What a persona without an account says.
+pub(crate) struct Speech<'a> {
+    pub(crate) destination: Destination,
+    pub(crate) name: &'a str,
+    pub(crate) message: &'a OutboundMessage,
+    /// The message that it replaces. None: it is a new one.
+    pub(crate) edited: Option<&'a MessageId>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    id: WebhookId,
+    application_id: Option<String>,
+    token: Option<String>,
+}
+
+impl Webhooks {
+    /// Posts a message under `name`, or puts it in place of `edited`, an earlier one. Webhooks know no nonce and no reply: the relay reads back
+    /// before it posts again.
+    pub(crate) async fn speak(
+        &self,
+        rest: &Rest,
+        owner: &Credential,
+        accounts: &OwnAccounts,
+        speech: &Speech<'_>,
+    ) -> Result<Posted, Failure> {
+        let channel = speech.destination.channel;
+        let first = self.get(rest, owner, accounts, channel).await?;
+        match speech.through(rest, owner, &first).await {
+            // Somebody deleted it. Nothing was posted, so a new one may be made and used at once.
+            Err(Failure::Refused { code: code::UNKNOWN_WEBHOOK, .. }) => {
+                self.known.lock().await.remove(&channel);
+                let second = self.get(rest, owner, accounts, channel).await?;
+                speech.through(rest, owner, &second).await
+            }
+            result => result,
+        }
+    }
+
+    /// The id of the webhook of a channel, for reading back what it posted.
+    pub(crate) async fn get_id(
+        &self,
+        rest: &Rest,
+        owner: &Credential,
+        accounts: &OwnAccounts,
+        channel: ChannelId,
+    ) -> Result<WebhookId, Failure> {
+        Ok(self.get(rest, owner, accounts, channel).await?.id)
+    }
+
+    /// The webhook of a channel: known, or there from an earlier run, or made now.
+    async fn get(&self, rest: &Rest, owner: &Credential, accounts: &OwnAccounts, channel: ChannelId) -> Result<Webhook, Failure> {
+        // Held across the calls, so that two personas that speak at once do not make two.
+        let mut known = self.known.lock().await;
+        if let Some(webhook) = known.get(&channel) {
+            return Ok(webhook.clone());
+        }
+        let application = accounts.find_coordinator().map(|coordinator| coordinator.application.to_string());
+        let path = format!("/channels/{channel}/webhooks");
+        let listed: Vec<Listed> = rest.fetch(owner, Call::get(path.clone()).needs("Manage Webhooks")).await?;
+        let own = listed.into_iter().find(|listed| listed.token.is_some() && listed.application_id == application);
+        let webhook = match own {
+            Some(own) => own,
+            None => rest.fetch(owner, Call::post(path).body(json!({ "name": "Teamroom" }), &[]).needs("Manage Webhooks")).await?,
+        };
+        let token = webhook.token.ok_or_else(|| Failure::refused("Discord gave a webhook without its token"))?.into();
+        accounts.record_webhook(webhook.id);
+        let webhook = Webhook { id: webhook.id, token };
+        known.insert(channel, webhook.clone());
+        Ok(webhook)
+    }
+}
+
+impl Speech<'_> {
+    async fn through(&self, rest: &Rest, owner: &Credential, webhook: &Webhook) -> Result<Posted, Failure> {
+        let thread = |mark: char| self.destination.thread.map(|thread| format!("{mark}thread_id={thread}")).unwrap_or_default();
+        let webhook = format!("/webhooks/{}/{}", webhook.id, webhook.token.expose_secret());
+        let call = if let Some(edited) = self.edited {
+            let path = format!("{webhook}/messages/{}{}", checked_message(edited)?, thread('?'));
+            Call::patch(path).body(revision(self.message), &self.message.files)
+        } else {
+            let mut payload = payload(self.message);
+            payload["username"] = json!(self.name);
+            Call::post(format!("{webhook}?wait=true{}", thread('&'))).body(payload, &self.message.files)
+        };
+        Ok(rest.fetch::<Created>(owner, call.by_path_token()).await?.posted(self.message))
+    }
+}

@@ -1,0 +1,4 @@
+//! Translations between the kernel's types and protocols.
+
+pub mod discord;
+pub mod http;

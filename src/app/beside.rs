@@ -1,0 +1,48 @@
+//! Commands in a process of their own, beside the team or without one.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::app::parts::{Hands, agents, provide, terms};
+use crate::config::Config;
+use crate::features::chat::commands::{ChatCommands, authorizer};
+use crate::features::schedule::Schedule;
+use crate::features::{self, schedule, standup};
+use crate::store::Store;
+use kernel::commands::{Registry, Services};
+use kernel::persona::roster::Roster;
+use kernel::time::{SharedClock, SystemClock};
+use kernel::wakeup::Wakeup;
+
+/// The commands of the team on its database.
+pub struct Beside {
+    pub registry: Registry,
+    pub services: Services,
+    pub store: Store,
+}
+
+/// Opens the database whoever serves from it. A team that runs finds the rows that are written: nothing here wakes it.
+///
+/// # Errors
+/// The database cannot be opened.
+pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
+    let clock: SharedClock = Arc::new(SystemClock);
+    let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
+    let services = Services::new("This works only where the team runs. Give the command in the chat.");
+    let registry = features::registry(&services, authorizer(config.chat.clone()));
+    let schedule = Schedule::new(schedule::Parts {
+        settings: config.schedules.clone(),
+        coordinator: roster.coordinator().slug.clone(),
+        actions: standup::actions(terms(config, &roster), &store, Wakeup::default(), None),
+        store: store.clone(),
+        platform: None,
+        clock: clock.clone(),
+    });
+    // A feed that is declared wrongly is no reason not to halt the team.
+    let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
+    let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
+    let (meetings, work) = (Wakeup::default(), Arc::new(Notify::new()));
+    provide(&services, config, Hands { store: store.clone(), roster, clock, relay: None, meetings, work }, schedule, chat);
+    Ok(Beside { registry, services, store })
+}

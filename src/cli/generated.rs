@@ -1,0 +1,144 @@
+//! Commands of the registry as the command line takes them.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Value, json};
+
+use crate::app::{self, Beside};
+use crate::cli::{Globals, setting, terminal};
+use crate::config::Config;
+use crate::store::Store;
+use kernel::commands::{ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply, CommandRequest, CommandSpec, Invoked, Refused, Registry};
+use kernel::db::StoreError;
+use kernel::time::{Clock, SystemClock};
+
+/// A command of the team, with all that it takes.
+pub(super) fn subcommand(spec: &CommandSpec) -> Command {
+    let json = Arg::new("json").long("json").global(true).action(ArgAction::SetTrue).help("Print JSON");
+    describe(spec).arg(json)
+}
+
+fn describe(spec: &CommandSpec) -> Command {
+    let command = Command::new(spec.name).about(spec.description.trim_end_matches('.'));
+    let command = command.args(spec.arguments.iter().filter(|argument| argument.surface.is_on_command_line()).map(describe_argument));
+    let subcommands: Vec<_> = spec.subcommands.iter().filter(|spec| spec.surface.is_on_command_line()).map(describe).collect();
+    let is_group = !subcommands.is_empty();
+    command.subcommands(subcommands).subcommand_required(is_group).arg_required_else_help(is_group)
+}
+
+/// What is required stands by its place, everything else by its name.
+fn describe_argument(argument: &ArgumentSpec) -> Arg {
+    let action = if argument.many { ArgAction::Append } else { ArgAction::Set };
+    let arg = Arg::new(argument.name).help(argument.description).action(action).value_name(value_name(argument));
+    let arg = if argument.required { arg.required(true) } else { arg.long(argument.name) };
+    match argument.kind {
+        ArgumentKind::Choice(choices) => arg.value_parser(Offered(choices)),
+        ArgumentKind::Number { .. } | ArgumentKind::Integer { .. } => arg.allow_negative_numbers(true),
+        _ => arg,
+    }
+}
+
+/// What stands in the help for a value.
+fn value_name(argument: &ArgumentSpec) -> &'static str {
+    match argument.kind {
+        _ if argument.required => argument.name,
+        ArgumentKind::Text(_) => "text",
+        ArgumentKind::Reference(to) => to,
+        ArgumentKind::Choice(_) => argument.name,
+        ArgumentKind::Number { .. } | ArgumentKind::Integer { .. } => "number",
+        ArgumentKind::Duration => "time",
+        ArgumentKind::Date => "date",
+    }
+}
+
+/// Names the values of a choice in help and completion. Whether one is valid, the registry says.
+#[derive(Clone)]
+struct Offered(&'static [Choice]);
+
+impl TypedValueParser for Offered {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &std::ffi::OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|choice| PossibleValue::new(choice.value))))
+    }
+}
+
+/// Runs a command of the registry beside the team, if one runs.
+pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let (path, matches) = match matches.subcommand() {
+        Some((sub, matches)) => (format!("{name} {sub}"), matches),
+        None => (name.to_owned(), matches),
+    };
+    let spec = registry.find(&path).ok_or_else(|| anyhow::anyhow!("there is no command {path}"))?;
+    let mut given = Vec::new();
+    for argument in spec.arguments.iter().filter(|argument| argument.surface.is_on_command_line()) {
+        let values = matches.get_many::<String>(argument.name).into_iter().flatten();
+        given.extend(values.map(|value| (argument.name.to_owned(), value.clone())));
+    }
+    let config = setting::read_config(globals)?;
+    let beside = open(&config).await?;
+    let reply = call(&beside, &config, &path, given).await;
+    beside.store.close().await;
+    answer(reply, matches.get_flag("json"))
+}
+
+/// What answers commands here.
+pub(super) async fn open(config: &Config) -> anyhow::Result<Beside> {
+    let roster = setting::read_roster(config)?;
+    app::beside(config, roster).await
+}
+
+async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, String)>) -> anyhow::Result<CommandReply> {
+    let invoked = Invoked::Command { path: path.to_owned(), given };
+    let reply = beside.registry.try_run(CommandRequest { invoked, caller: Caller::CommandLine, channel: None }).await?;
+    match path {
+        "backlog run" | "status" if !reply.error => tell_who_serves(config, reply).await,
+        _ => Ok(reply),
+    }
+}
+
+/// Whether a team serves the database, and what to do if none does.
+async fn tell_who_serves(config: &Config, reply: CommandReply) -> anyhow::Result<CommandReply> {
+    let (told, served) = match Store::open(&config.database_url, SystemClock.now()).await {
+        Ok(store) => {
+            store.close().await;
+            ("No team serves this database: start `teamroom run`, or `teamroom sandbox` for its own.".to_owned(), false)
+        }
+        Err(StoreError::Locked { who, .. }) => (format!("The team is running: {who} serves this database."), true),
+        Err(error) => return Err(error.into()),
+    };
+    let mut data = reply.data.clone().unwrap_or_else(|| json!({}));
+    data["served"] = served.into();
+    let text = format!("{}\n{told}", reply.text);
+    Ok(CommandReply { text, ..reply }.with_data(data))
+}
+
+/// Prints a reply for a person or for a program; what the process is to exit with.
+pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyhow::Result<ExitCode> {
+    let reply = match reply {
+        Ok(reply) if reply.error => Err(anyhow::anyhow!(terminal::plain(&reply.text))),
+        Err(error) => match error.downcast::<Refused>() {
+            Ok(refused) => Err(anyhow::anyhow!(terminal::plain(&refused.to_string()))),
+            Err(error) => Err(error),
+        },
+        Ok(reply) => Ok(reply),
+    };
+    match reply {
+        Ok(reply) if as_json => {
+            println!("{}", reply.data.unwrap_or_else(|| json!({ "text": terminal::render(&reply.text), "error": false })));
+        }
+        Ok(reply) => println!("{}", terminal::render(&reply.text)),
+        Err(error) if as_json => {
+            println!("{}", json!({ "text": format!("{error:#}"), "error": Value::Bool(true) }));
+            return Ok(ExitCode::FAILURE);
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(ExitCode::SUCCESS)
+}

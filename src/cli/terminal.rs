@@ -1,0 +1,41 @@
+//! Markdown for a terminal.
+
+use kernel::chat::format::align_tables;
+use kernel::chat::medium::Medium;
+
+/// A reply as a terminal shows it: tables are aligned, and no marks of Markdown are left.
+pub(super) fn render(markdown: &str) -> String {
+    // Tables are aligned for a chat, where a code block keeps the columns; a terminal does so by itself.
+    plain(align_tables(markdown).replace("```\n", "").replace("\n```", "").trim())
+}
+
+/// Without marks for bold, and without the backslashes that keep foreign text harmless in a chat.
+pub(super) fn plain(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' if rest.peek().is_some_and(char::is_ascii_punctuation) => text.extend(rest.next()),
+            '*' if rest.next_if_eq(&'*').is_some() => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// Foreign text, which may hold what a terminal would obey.
+pub(super) fn on_one_line(text: &str) -> String {
+    plain(&Medium::Chat.line(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_shows_what_was_written() {
+        assert_eq!(plain(r"**Split \*\*a\_b\*\*** (#1), `x*y` 2 \<= 3 at C:\\dir\new"), r"Split **a_b** (#1), `x*y` 2 <= 3 at C:\dir\new");
+        assert_eq!(on_one_line("a\u{1b}[31m*b*\nc"), "a[31m*b* c");
+        assert_eq!(render("Costs\n\n| a | b |\n| --- | --- |\n| **x** | y |\n").matches('`').count(), 0);
+    }
+}

@@ -1,0 +1,183 @@
+//! Actions that a standup proposes, checked by code before they become work items (STAND-14).
+//!
+//! An action needs somebody who will do it, a verb, and to be no repetition. Whether it is a good idea is not judged here.
+
+mod verb;
+
+#[cfg(test)]
+mod tests;
+
+use kernel::ids::{UserId, WorkItemId};
+use kernel::persona::roster::Roster;
+use kernel::text::{Shingles, essence, flatten, fold_name};
+
+use crate::features::backlog::model::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
+
+/// The most actions of a standup, by the spec.
+pub const MOST_ACTIONS: usize = 7;
+
+/// The most characters of what is to be done.
+pub const WHAT: usize = 160;
+
+/// The most characters of how and why, as a standup says them.
+const HOW: usize = 300;
+
+/// From this on two actions are one: an article or a number more changes nothing, another thing to be done does.
+const ALIKE: f64 = 0.75;
+
+/// Owners that mean that nobody does it.
+const NOBODY: [&str; 14] =
+    ["", "team", "the team", "everyone", "everybody", "all", "anyone", "anybody", "someone", "somebody", "us", "we", "tbd", "none"];
+
+/// Who may own an action.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownOwners<'a> {
+    pub roster: &'a Roster,
+    /// People with the name that they are called by.
+    pub people: &'a [(UserId, String)],
+}
+
+/// A proposed action that may become a work item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcceptedAction {
+    pub what: String,
+    pub how: String,
+    pub why: String,
+    pub owner: Owner,
+    pub urgency: Urgency,
+    /// As it was proposed; none leaves it to the planner.
+    pub execution: Option<Execution>,
+}
+
+/// What became of the proposals.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct CheckedActions {
+    /// The most urgent first; of like urgency, as they were proposed.
+    pub accepted: Vec<AcceptedAction>,
+    pub refused: Vec<RefusedAction>,
+}
+
+/// Checks proposals against the roster, against what is `open` already, and against each other. At most `limit` are accepted.
+pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
+    let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
+    by_urgency.sort_by_key(|action| action.urgency);
+    let mut taken: Vec<(Shingles, &str)> = open.iter().map(|(_, what)| (Shingles::of(&essence(what)), "an open item")).collect();
+    let mut checked = CheckedActions::default();
+    for action in by_urgency {
+        let what = known.without_address(&flatten(&action.what, usize::MAX));
+        let what = flatten(&what, WHAT);
+        let shingles = Shingles::of(&essence(&what));
+        match check(action, &what, &shingles, known, &taken, limit - checked.accepted.len().min(limit)) {
+            Ok(owner) => {
+                let (how, why) = (flatten(&action.how, HOW), flatten(&action.why, HOW));
+                let execution = read_execution(action, &owner, &what, &how);
+                checked.accepted.push(AcceptedAction { what, how, why, owner, urgency: action.urgency, execution });
+                taken.push((shingles, "another action of this standup"));
+            }
+            Err(reason) => checked.refused.push(RefusedAction { what, reason }),
+        }
+    }
+    checked
+}
+
+/// Whether an action says what to do: it begins with a verb.
+///
+/// # Errors
+/// The reason, in words that stand behind the action.
+pub fn check_what(what: &str) -> Result<(), String> {
+    verb::check_begins_with_verb(what)
+}
+
+fn check(
+    action: &ProposedAction,
+    what: &str,
+    shingles: &Shingles,
+    known: &KnownOwners<'_>,
+    taken: &[(Shingles, &str)],
+    left: usize,
+) -> Result<Owner, String> {
+    verb::check_begins_with_verb(what)?;
+    let owner = known.resolve(&action.owner)?;
+    if let Some((_, other)) = taken.iter().find(|(other, _)| shingles.similarity(other) >= ALIKE) {
+        return Err(format!("says the same as {other}"));
+    }
+    if left == 0 {
+        return Err("there are more urgent actions than a standup may set; put it forward again when they are done".to_owned());
+    }
+    Ok(owner)
+}
+
+/// How an action is carried out, as far as its proposer said.
+fn read_execution(action: &ProposedAction, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
+    execution_of(action.execution?, action.watch.as_ref(), owner, what, how)
+}
+
+/// A kind of execution with what it takes. None leaves it to the planner: a person does what it owns itself and is reminded, and nothing is
+/// watched for without terms.
+pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
+    if matches!(owner, Owner::Person { .. }) {
+        return None;
+    }
+    match kind {
+        ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
+        ExecutionKind::Research => Some(Execution::Research),
+        ExecutionKind::Write => Some(Execution::Write),
+        ExecutionKind::Build => Some(Execution::Build),
+        ExecutionKind::Ask => Some(Execution::Ask { whom: owner.clone(), question: format!("{what}. {how}") }),
+        ExecutionKind::Watch => watch.cloned().map(Execution::Watch),
+    }
+}
+
+impl KnownOwners<'_> {
+    /// The one that a name means: a persona as the roster resolves it, or a person by name, mention or id.
+    ///
+    /// # Errors
+    /// The reason, in words.
+    pub fn resolve(&self, asked: &str) -> Result<Owner, String> {
+        let name = fold_name(asked.trim().trim_start_matches("<@").trim_end_matches(['>', ':', '.']));
+        if NOBODY.contains(&name.as_str()) {
+            return Err(if name.is_empty() {
+                "has no owner".to_owned()
+            } else {
+                format!("{name} is nobody in particular; name one owner")
+            });
+        }
+        let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name;
+        if let Some(persona) = self.roster.find_named(&name) {
+            return Ok(Owner::Persona(persona.slug.clone()));
+        }
+        if let Some((id, person)) = self.people.iter().find(whole) {
+            return Ok(Owner::Person { id: id.clone(), name: person.clone() });
+        }
+        // The beginning of a name, if it is that of one alone, persona or person.
+        let persona = self.roster.resolve(&name).ok();
+        let mut people = self.people.iter().filter(|(_, person)| fold_name(person).starts_with(&name));
+        match (persona, people.next(), people.next()) {
+            (Some(persona), None, _) => Ok(Owner::Persona(persona.slug.clone())),
+            (None, Some((id, person)), None) => Ok(Owner::Person { id: id.clone(), name: person.clone() }),
+            _ => Err(format!("nobody on the team is called \"{}\"", flatten(asked, 40))),
+        }
+    }
+
+    /// An action as its owner would note it, without whom it is said to and without "please", beginning with a capital.
+    fn without_address(&self, what: &str) -> String {
+        let mut rest = what.trim();
+        loop {
+            let before = rest;
+            rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            if let Some((first, after)) = rest.split_once([' ', ':', ',']) {
+                let label =
+                    matches!(first.to_lowercase().as_str(), "please" | "action" | "todo" | "kindly") || first.parse::<u32>().is_ok();
+                let marked = rest[first.len()..].starts_with([':', ',']);
+                if label || first.trim_end_matches(['.', ')']).parse::<u32>().is_ok() || (marked && self.resolve(first).is_ok()) {
+                    rest = after;
+                }
+            }
+            if rest == before {
+                break;
+            }
+        }
+        let mut chars = rest.chars();
+        chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+    }
+}

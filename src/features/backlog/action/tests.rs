@@ -1,0 +1,149 @@
+use proptest::prelude::*;
+
+use crate::features::backlog::action::*;
+use kernel::testing::roster as sample;
+
+fn proposed(what: &str, owner: &str, urgency: Urgency) -> ProposedAction {
+    ProposedAction {
+        what: what.into(),
+        how: "Look at the log.".into(),
+        why: "It blocks the release.".into(),
+        owner: owner.into(),
+        urgency,
+        execution: None,
+        watch: None,
+    }
+}
+
+fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
+    let open: Vec<(WorkItemId, String)> = open.iter().map(|what| (WorkItemId::new("1"), (*what).to_owned())).collect();
+    let people = [(UserId::new("42"), "Ann".to_owned()), (UserId::new("43"), "Elinor".to_owned())];
+    check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &people }, &open, MOST_ACTIONS)
+}
+
+/// What became of one action that Vince owns: the text, or the reason.
+fn told(what: &str) -> Result<String, String> {
+    let mut checked = checked(&[proposed(what, "Vince", Urgency::Today)], &[]);
+    checked.accepted.pop().map(|action| action.what).ok_or_else(|| checked.refused.remove(0).reason)
+}
+
+#[test]
+fn an_action_begins_with_a_verb_once_its_address_is_gone() {
+    for (what, noted) in [
+        ("Fix the login page", "Fix the login page"),
+        ("please fix the login page", "Fix the login page"),
+        ("@Vince: please, **fix** the\nlogin page", "Fix the login page"),
+        ("1. Vince, check `p95`", "Check p95"),
+        ("TODO: Re-run the tests", "Re-run the tests"),
+        ("double-check the costs", "Double-check the costs"),
+        ("Test coverage of checkout", "Test coverage of checkout"),
+        ("- Plan the move", "Plan the move"),
+    ] {
+        assert_eq!(told(what).as_deref(), Ok(noted), "{what}");
+    }
+}
+
+#[test]
+fn an_action_without_a_verb_is_refused_with_a_hint() {
+    for (what, reason) in [
+        ("", "says nothing to do"),
+        ("@@ **", "says nothing to do"),
+        ("We should fix the login", "begins with \"we\""),
+        ("Let's fix it", "begins with \"let's\""),
+        ("Fixing the login", "say \"fix …\""),
+        ("Writing tests", "say \"write …\""),
+        ("Planning the move", "say \"plan …\""),
+        ("The login is broken", "but with \"the\""),
+        ("Login page", "but with \"login\""),
+        ("Review of the plan", "\"review of\" is no verb"),
+        ("Build is red", "\"build is\" is no verb"),
+        ("修理登录", "does not begin with a verb"),
+    ] {
+        let refusal = told(what).expect_err(what);
+        assert!(refusal.contains(reason), "{what}: {refusal}");
+    }
+}
+
+#[test]
+fn an_owner_is_one_persona_or_one_person() {
+    let owner = |name: &str| {
+        let mut checked = checked(&[proposed("Fix it", name, Urgency::Now)], &[]);
+        checked.accepted.pop().map(|action| action.owner).ok_or_else(|| checked.refused.remove(0).reason)
+    };
+    let ann = Owner::Person { id: "42".into(), name: "Ann".into() };
+    for (name, meant) in [
+        ("Vince", Owner::Persona("vince".into())),
+        ("@vince", Owner::Persona("vince".into())),
+        ("v", Owner::Persona("vince".into())),
+        ("Sol", Owner::Persona("solus".into())),
+        ("big ear", Owner::Persona("echo".into())),
+        ("ann", ann.clone()),
+        ("an", ann.clone()),
+        ("<@42>", ann),
+    ] {
+        assert_eq!(owner(name), Ok(meant), "{name}");
+    }
+    for (name, reason) in [
+        ("", "has no owner"),
+        ("  @ ", "has no owner"),
+        ("Team", "team is nobody in particular"),
+        ("everyone", "nobody in particular"),
+        ("@everyone", "nobody in particular"),
+        ("Eli", "nobody on the team is called \"Eli\""),
+        ("Zaphod", "nobody on the team is called \"Zaphod\""),
+        ("Vince and Eliza", "nobody on the team is called"),
+    ] {
+        let refusal = owner(name).expect_err(name);
+        assert!(refusal.contains(reason), "{name}: {refusal}");
+    }
+}
+
+#[test]
+fn what_is_open_or_proposed_already_is_refused() {
+    let actions = [
+        proposed("Fix flaky login tests in CI", "Vince", Urgency::Backlog),
+        proposed("Check the costs of Monday", "Vince", Urgency::Backlog),
+        proposed("Check the costs for Tuesday", "Vince", Urgency::Backlog),
+        proposed("Check costs on Monday", "Eliza", Urgency::Now),
+    ];
+    let checked = checked(&actions, &["Fix the flaky login test"]);
+    let accepted: Vec<&str> = checked.accepted.iter().map(|action| action.what.as_str()).collect();
+    assert_eq!(accepted, ["Check costs on Monday", "Check the costs for Tuesday"]);
+    let refused: Vec<&str> = checked.refused.iter().map(|refused| refused.reason.as_str()).collect();
+    assert_eq!(refused, ["says the same as an open item", "says the same as another action of this standup"]);
+}
+
+#[test]
+fn the_most_urgent_are_taken_first_and_the_rest_is_told() {
+    let things = ["login", "search", "billing", "export", "backup", "mail", "charts", "colours", "sounds"];
+    let actions: Vec<ProposedAction> = things
+        .iter()
+        .enumerate()
+        .map(|(at, thing)| proposed(&format!("Fix {thing}"), "Vince", if at == 8 { Urgency::Now } else { Urgency::ThisWeek }))
+        .collect();
+    let checked = checked(&actions, &[]);
+    assert_eq!((checked.accepted.len(), checked.refused.len()), (MOST_ACTIONS, 2));
+    assert_eq!((checked.accepted[0].what.as_str(), checked.accepted[1].what.as_str()), ("Fix sounds", "Fix login"));
+    assert!(checked.refused[0].reason.contains("more urgent"));
+}
+
+#[test]
+fn texts_are_flat_and_cut() {
+    let mut action = proposed(&format!("Fix {}", "the login and ".repeat(40)), "Vince", Urgency::Now);
+    action.how = "Ask <@7>\n| and `run` it".into();
+    let accepted = checked(&[action], &[]).accepted.remove(0);
+    assert!(accepted.what.chars().count() <= 160 && accepted.what.ends_with('…'));
+    assert_eq!(accepted.how, "Ask 7> and run it");
+}
+
+proptest! {
+    #[test]
+    fn every_proposal_is_accepted_or_refused_with_a_reason(texts in prop::collection::vec(("(?s)(Fix |we |1. )?.{0,40}", "(Vince|Ann|.{0,10})"), 0..12)) {
+        let actions: Vec<ProposedAction> = texts.iter().map(|(what, owner)| proposed(what, owner, Urgency::Today)).collect();
+        let checked = checked(&actions, &["Fix the login"]);
+        prop_assert_eq!(checked.accepted.len() + checked.refused.len(), actions.len());
+        prop_assert!(checked.accepted.len() <= MOST_ACTIONS);
+        prop_assert!(checked.refused.iter().all(|refused| !refused.reason.is_empty()));
+        prop_assert!(checked.accepted.iter().all(|action| action.what.chars().count() <= 160 && !action.what.contains(['@', '\n'])));
+    }
+}

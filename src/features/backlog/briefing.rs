@@ -1,0 +1,41 @@
+//! What a run is told beside its item: what came of what it needed, why the last try was not accepted, what was learnt on the subject.
+
+use crate::features::backlog::Work;
+use crate::features::backlog::executor::agent_run::{Background, Rejection};
+use crate::features::backlog::executor::{Assignment, Outcome};
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use kernel::db::StoreError;
+use kernel::memory::retrieval::find_lessons;
+
+/// The most lessons that a run is told.
+const LESSONS: usize = 5;
+
+impl Work {
+    /// Has an item carried out by a model.
+    pub(super) async fn run_agent(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
+        let (parts, item) = (self.parts(), assignment.item);
+        let mut needs = Vec::new();
+        for need in &item.depends_on {
+            needs.extend(parts.store.find_item(need).await?);
+        }
+        let rejected = self.find_rejection(item).await?;
+        let subject = format!("{} {}", item.what, item.how);
+        let lessons = find_lessons(&parts.store, &subject, &assignment.persona.slug, LESSONS).await?;
+        let channel = self.find_channel(item).await?;
+        let background = Background { needs: &needs, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
+        self.inner.agent_executor.execute(assignment, &background).await
+    }
+
+    /// Why the run before was not accepted. None for the first.
+    async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
+        let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
+        let store = &self.parts().store;
+        let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));
+        let mut events = store.list_events(&item.id).await?.into_iter().rev();
+        let Some(why) = events.find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note) else {
+            return Ok(None);
+        };
+        let outside = store.list_journal(&item.id, before).await?.iter().any(|(entry, _)| entry.is_outside());
+        Ok(Some(Rejection { why, outside }))
+    }
+}

@@ -1,0 +1,92 @@
+//! The buttons below what is said about work. Each id says everything, so that a button of any age works after any restart.
+
+use kernel::ids::{ApprovalId, WorkItemId};
+
+/// What a person decides by pressing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkButton {
+    /// Whoever was reminded has done it.
+    Done(WorkItemId),
+    /// It need not be done.
+    NotNeeded(WorkItemId),
+    /// What was made is good.
+    Accept(WorkItemId),
+    /// It is not; another try.
+    Reject(WorkItemId),
+    /// Another try of what has ended or waits for a decision.
+    Retry(WorkItemId),
+    Cancel(WorkItemId),
+    /// The call may be made, as it was shown.
+    Allow(ApprovalId),
+    Refuse(ApprovalId),
+    /// The budget that an item waits for is raised by one step.
+    Raise(WorkItemId),
+}
+
+impl WorkButton {
+    /// How the ids of all of them begin, before the first colon.
+    pub const PREFIX: &str = "work";
+
+    /// The id that the platform hands back.
+    pub fn id(&self) -> String {
+        let (verb, of) = match self {
+            Self::Done(item) => ("done", item.as_str()),
+            Self::NotNeeded(item) => ("drop", item.as_str()),
+            Self::Accept(item) => ("accept", item.as_str()),
+            Self::Reject(item) => ("reject", item.as_str()),
+            Self::Retry(item) => ("retry", item.as_str()),
+            Self::Cancel(item) => ("cancel", item.as_str()),
+            Self::Raise(item) => ("raise", item.as_str()),
+            Self::Allow(approval) => ("allow", approval.as_str()),
+            Self::Refuse(approval) => ("refuse", approval.as_str()),
+        };
+        format!("{}:{verb}:{of}", Self::PREFIX)
+    }
+
+    /// None for buttons of others.
+    pub fn parse(id: &str) -> Option<Self> {
+        let (verb, of) = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.split_once(':')?;
+        Some(match verb {
+            "done" => Self::Done(of.into()),
+            "drop" => Self::NotNeeded(of.into()),
+            "accept" => Self::Accept(of.into()),
+            "reject" => Self::Reject(of.into()),
+            "retry" => Self::Retry(of.into()),
+            "cancel" => Self::Cancel(of.into()),
+            "raise" => Self::Raise(of.into()),
+            "allow" => Self::Allow(of.into()),
+            "refuse" => Self::Refuse(of.into()),
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_button_is_read_back_from_its_id() {
+        let (item, approval) = (WorkItemId::from("i"), ApprovalId::from("a"));
+        for button in [
+            WorkButton::Done(item.clone()),
+            WorkButton::NotNeeded(item.clone()),
+            WorkButton::Accept(item.clone()),
+            WorkButton::Reject(item.clone()),
+            WorkButton::Retry(item.clone()),
+            WorkButton::Cancel(item.clone()),
+            WorkButton::Raise(item),
+            WorkButton::Allow(approval.clone()),
+            WorkButton::Refuse(approval),
+        ] {
+            assert_eq!(WorkButton::parse(&button.id()), Some(button));
+        }
+    }
+
+    #[test]
+    fn buttons_of_others_are_not_ours() {
+        for id in ["", "work", "work:", "work:done", "work:burn:i", "standup:done:i", "worker:done:i"] {
+            assert_eq!(WorkButton::parse(id), None, "{id}");
+        }
+    }
+}

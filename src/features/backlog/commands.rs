@@ -1,0 +1,248 @@
+//! `/backlog`, `teamroom backlog` and the buttons below what is said about items.
+
+use serde_json::{Value, json};
+
+use crate::features::backlog::button::WorkButton;
+use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, WorkItem};
+use crate::features::backlog::render::{Detail, ItemSheet, name_of_owner, render_item, render_list};
+use crate::features::backlog::service::changing::named;
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
+use crate::features::backlog::store::Ended;
+use kernel::chat::medium::Medium;
+use kernel::chat::message::Place;
+use kernel::commands::{
+    ArgumentSpec, Arguments, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
+};
+use kernel::db::StoreError;
+
+/// How many rows fit into a message, and how many a terminal shows.
+const LISTED: u32 = 15;
+const LISTED_IN_TERMINAL: u32 = 50;
+
+const STATUSES: &[Choice] = &[
+    Choice::new("open", "open"),
+    Choice::new("new", "new"),
+    Choice::new("ready", "ready"),
+    Choice::new("blocked", "blocked"),
+    Choice::new("in-progress", "in progress"),
+    Choice::new("in-review", "in review"),
+    Choice::new("waiting", "waiting"),
+    Choice::new("done", "done"),
+    Choice::new("failed", "failed"),
+    Choice::new("cancelled", "cancelled"),
+    Choice::new("all", "all"),
+];
+
+const URGENCIES: &[Choice] =
+    &[Choice::new("now", "now"), Choice::new("today", "today"), Choice::new("this-week", "this week"), Choice::new("backlog", "some time")];
+
+/// Watching takes terms that no argument holds.
+const KINDS: &[Choice] = &[
+    Choice::new("remind", "remind the owner"),
+    Choice::new("research", "research"),
+    Choice::new("write", "write a document"),
+    Choice::new("build", "build files"),
+    Choice::new("ask", "ask"),
+];
+
+pub fn register(registry: &mut Registry, services: &Services) {
+    let backlog = services.late::<Backlog>();
+    let item = || ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required();
+    let what = || ArgumentSpec::text("what", 160, "What is to be done; begin with a verb");
+    let how = || ArgumentSpec::text("how", 2000, "How to go about it");
+    let why = || ArgumentSpec::text("why", 2000, "Why it is worth doing");
+    let owner = || ArgumentSpec::persona("owner", "Who does it: a persona, a person of the team, or me");
+    let urgency = || ArgumentSpec::choice("urgency", URGENCIES, "How soon; some time by default");
+    let criteria = |about| ArgumentSpec::text("criterion", 2000, about).many();
+    registry
+        .group(CommandSpec::new("backlog", "What there is to do, and what came of it."), &backlog)
+        .command(
+            CommandSpec::new("list", "The items of the backlog, the most urgent first.")
+                .argument(ArgumentSpec::choice("status", STATUSES, "Filter by status; open by default"))
+                .argument(ArgumentSpec::persona("owner", "Filter by owner: a persona or a person"))
+                .argument(
+                    ArgumentSpec::integer("limit", (1, 100_000), "The most items to show; 50 by default").only_in(Surface::CommandLine),
+                ),
+            |backlog, call| Box::pin(list(backlog, call)),
+        )
+        .command(CommandSpec::new("show", "An item with its status, evidence and history.").argument(item()), |backlog, call| {
+            Box::pin(show(backlog, call))
+        })
+        .command(
+            CommandSpec::new("add", "Add an item to the backlog.")
+                .public()
+                .argument(what().required())
+                .argument(owner())
+                .argument(urgency())
+                .argument(how())
+                .argument(why())
+                .argument(ArgumentSpec::choice("kind", KINDS, "How it is carried out; the team decides by default"))
+                .argument(criteria("What must be true when it is done; may be given several times"))
+                .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be given several times").many())
+                .argument(ArgumentSpec::reference("parent", "item", "The item that this is a part of")),
+            |backlog, call| Box::pin(add(backlog, call)),
+        )
+        .command(CommandSpec::new("run", "Do an item next.").public().argument(item()), |backlog, call| Box::pin(run(backlog, call)))
+        .command(
+            CommandSpec::new("retry", "Try an item again that failed, was cancelled or waits.").public().argument(item()),
+            |backlog, call| Box::pin(retry(backlog, call)),
+        )
+        .command(
+            CommandSpec::new("cancel", "End an item without a result; what depends on it fails.").public().argument(item()),
+            |backlog, call| Box::pin(cancel(backlog, call)),
+        )
+        .command(
+            CommandSpec::new("edit", "Change an item. If it is being worked on, the work starts again.")
+                .public()
+                .argument(item())
+                .argument(what())
+                .argument(how())
+                .argument(why())
+                .argument(owner())
+                .argument(urgency())
+                .argument(criteria("What must be true when it is done, in place of what was there; may be given several times")),
+            |backlog, call| Box::pin(edit(backlog, call)),
+        );
+    registry.button(WorkButton::PREFIX, &backlog, |backlog, call| Box::pin(press(backlog, call)));
+    registry.completion("item", &backlog, |backlog, typed| Box::pin(complete(backlog, typed)));
+}
+
+async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let shown = if call.caller.is_command_line() { LISTED_IN_TERMINAL } else { LISTED };
+    let limit = call.arguments.find_u32("limit").unwrap_or(shown);
+    let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
+    let listed = backlog.list(&query).await.map_err(explain)?;
+    Ok(CommandReply::private(render_list(&listed.view(), backlog.roster())).with_data(json!(listed.items)))
+}
+
+async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let sheet = backlog.get_sheet(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
+    Ok(CommandReply::private(render_item(&sheet, backlog.roster(), detail)).with_data(describe_sheet(&sheet)))
+}
+
+async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    // In a direct conversation one persona could speak and no other.
+    let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
+    let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), channel).await.map_err(explain)?;
+    let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
+    let text = format!("{} added for {owner}: {}", call.caller.subject(), line(&item));
+    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+}
+
+async fn run(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let item = backlog.run(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let waits = item.wait.as_ref().map_or(String::new(), |wait| format!(" It waits {}.", wait.describe()));
+    let text = format!("{} put this next: {}.{waits}", call.caller.subject(), line(&item));
+    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+}
+
+async fn retry(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let item = backlog.retry(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let text = format!("{} asked for another try: {}", call.caller.subject(), line(&item));
+    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+}
+
+async fn cancel(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let ended = backlog.cancel(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
+    let text = tell_cancelled(&call.caller.subject(), &ended);
+    Ok(CommandReply::public(text).with_data(json!({ "item": ended.item, "failed": ended.failed })))
+}
+
+async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let text = |name: &str| call.arguments.find_text(name).map(str::to_owned);
+    let criteria = Some(call.arguments.list_texts("criterion")).filter(|criteria| !criteria.is_empty());
+    let urgency = parse_choice(&call.arguments, "urgency")?;
+    let changes = ItemChanges { what: text("what"), how: text("how"), why: text("why"), owner: text("owner"), urgency, criteria };
+    let item = backlog.edit(call.arguments.get_text("id")?, &changes, &Asker::of(call)).await.map_err(explain)?;
+    let text = format!("{} changed an item: {}", call.caller.subject(), line(&item));
+    Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+}
+
+async fn press(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    match WorkButton::parse(&call.name) {
+        Some(button) => backlog.press(&button, &Asker::of(call)).await.map_err(explain),
+        None => Ok(refuse("this button is not known any more")?),
+    }
+}
+
+async fn complete(backlog: &Backlog, typed: &str) -> Vec<Suggestion> {
+    backlog.list_choices(typed).await.unwrap_or_else(|error: StoreError| {
+        tracing::warn!(%error, "items cannot be offered for completion");
+        Vec::new()
+    })
+}
+
+fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
+    let text = |name: &str| arguments.find_text(name).map(str::to_owned);
+    Ok(ItemDraft {
+        what: arguments.get_text("what")?.to_owned(),
+        how: text("how").unwrap_or_default(),
+        why: text("why").unwrap_or_default(),
+        owner: text("owner"),
+        urgency: parse_choice::<Urgency>(arguments, "urgency")?,
+        criteria: arguments.list_texts("criterion"),
+        needs: arguments.list_texts("needs"),
+        parent: text("parent"),
+        kind: parse_choice::<ExecutionKind>(arguments, "kind")?,
+        ..ItemDraft::default()
+    })
+}
+
+/// A choice as the type whose values are called the same.
+fn parse_choice<T: serde::de::DeserializeOwned>(arguments: &Arguments, name: &str) -> anyhow::Result<Option<T>> {
+    let value = arguments.find_text(name).map(|value| Value::from(value.replace('-', "_")));
+    Ok(value.map(serde_json::from_value).transpose()?)
+}
+
+/// What a person did wrong is told in words that format nothing; a fault of the store is none of theirs.
+fn explain(error: BacklogError) -> anyhow::Error {
+    match error {
+        BacklogError::Refused(why) => Refused::new(Medium::Chat.line(&why)).into(),
+        BacklogError::Store(error) => error.into(),
+    }
+}
+
+pub(super) fn tell_cancelled(by: &str, ended: &Ended) -> String {
+    let with = match ended.failed.len() {
+        0 => String::new(),
+        1 => " One item that needs it fails with it.".to_owned(),
+        failed => format!(" {failed} items that need it fail with it."),
+    };
+    format!("{by} cancelled {}.{with}", line(&ended.item))
+}
+
+/// An item as Markdown names it.
+pub(super) fn line(item: &WorkItem) -> String {
+    Medium::Chat.line(&named(item))
+}
+
+fn describe_sheet(sheet: &ItemSheet) -> Value {
+    let events: Vec<_> =
+        sheet.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
+    let entries = sheet.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
+    let journal: Vec<_> = entries.map(|(run, (entry, at))| json!({"run": run, "entry": entry, "at": at})).collect();
+    json!({
+        "item": sheet.item, "needs": sheet.needs, "parent": sheet.parent, "events": events, "journal": journal,
+        "product": sheet.product, "approvals": sheet.approvals,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::backlog::model::WorkStatus;
+
+    #[test]
+    fn every_choice_is_a_value_of_its_type() {
+        for choice in URGENCIES {
+            serde_json::from_value::<Urgency>(choice.value.replace('-', "_").into()).expect(choice.value);
+        }
+        for choice in KINDS {
+            serde_json::from_value::<ExecutionKind>(choice.value.replace('-', "_").into()).expect(choice.value);
+        }
+        for status in WorkStatus::ALL {
+            assert!(STATUSES.iter().any(|choice| choice.label == status.as_str().replace('_', " ")), "{status:?}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::features::backlog::model::{Claim, Product};
+use kernel::agent::{OwnTool, Progress};
+use kernel::llm::ToolSpec;
+use kernel::memory::retrieval::cut;
+use kernel::text::without_invisible;
+use kernel::tools::{ToolError, ToolOutput};
+
+/// Characters of what a model says in one sentence.
+const SENTENCE: usize = 300;
+/// The most files that a run may give; the workspace holds 200.
+const FILES: usize = 200;
+
+/// The tool that ends a run. It changes nothing.
+pub(super) struct Finish;
+
+#[async_trait]
+impl OwnTool for Finish {
+    fn ends_run(&self) -> bool {
+        true
+    }
+
+    async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, ToolError> {
+        read_product(arguments, &progress.written, None).map_err(ToolError::Refused)?;
+        Ok(ToolOutput { text: String::new(), outside: false, trace: None })
+    }
+
+    fn spec(&self) -> ToolSpec {
+        spec()
+    }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "finish".into(),
+        description: "Ends your work on the item. Call it once, when everything is written; code then looks at the files that you name."
+            .into(),
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "summary": {"type": "string", "description": "What came out, in one sentence."},
+                "files": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "The paths of the files that are the result, as you gave them to workspace_write.",
+                },
+                "lesson": {"type": "string", "description": "What to remember for the next time, in one sentence. Leave it out if there is nothing."},
+            },
+            "required": ["summary", "files"],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    summary: String,
+    files: Vec<String>,
+    lesson: Option<String>,
+}
+
+/// What the model says it made. Files that it did not write are claimed all the same: what is claimed is verified, not what is likely.
+///
+/// # Errors
+/// What is wrong with the arguments, for the model.
+pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<&str>) -> Result<Product, String> {
+    let arguments = Arguments::deserialize(arguments).map_err(|error| {
+        format!("Not finished: {error}. The arguments are `summary`, a text, `files`, a list of paths, and if you like `lesson`, a text.")
+    })?;
+    let summary = sentence(&arguments.summary).ok_or("Not finished: the summary is empty.")?;
+    let named: Vec<String> = arguments.files.iter().map(|path| without_invisible(path.trim())).filter(|path| !path.is_empty()).collect();
+    let files = if named.is_empty() { written.to_vec() } else { named };
+    if files.is_empty() {
+        return Err("Not finished: no file was written. Write the result with `workspace_write` and name it in `files`.".into());
+    }
+    if files.len() > FILES {
+        return Err(format!("Not finished: {} files are too many; name at most {FILES}.", files.len()));
+    }
+    Ok(Product { summary, claims: claims(files), lesson: arguments.lesson.as_deref().and_then(sentence), model: model.map(str::to_owned) })
+}
+
+/// A product of these files, with what the model said last as its summary.
+pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
+    // Headings say what a document is about, not what came out.
+    let prose = text.lines().find_map(|line| sentence(line).filter(|line| !line.starts_with('#')));
+    let summary = prose.or_else(|| sentence(text)).unwrap_or_else(|| "It is written.".into());
+    Product { summary, claims: claims(files), lesson: None, model: None }
+}
+
+fn claims(files: Vec<String>) -> Vec<Claim> {
+    let mut claims: Vec<Claim> = Vec::with_capacity(files.len());
+    for path in files {
+        let claim = Claim::File { path };
+        if !claims.contains(&claim) {
+            claims.push(claim);
+        }
+    }
+    claims
+}
+
+/// One line without what does not show; none of nothing.
+fn sentence(text: &str) -> Option<String> {
+    let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    (!line.is_empty()).then(|| cut(&line, SENTENCE))
+}
+
+/// The name of the file that a document without a name is saved under.
+pub(super) fn file_name(what: &str) -> String {
+    let words = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut name = String::new();
+    for word in words {
+        // Fits any file system, also where a letter is four bytes.
+        if name.chars().count() + word.chars().count() > 50 {
+            break;
+        }
+        if !name.is_empty() {
+            name.push('-');
+        }
+        name.push_str(&word.to_lowercase());
+    }
+    if name.is_empty() { "result.md".into() } else { format!("{name}.md") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrote(files: &[&str]) -> Vec<String> {
+        files.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    fn files(product: &Product) -> Vec<&str> {
+        fn path(claim: &Claim) -> &str {
+            let Claim::File { path } = claim else { panic!("a file: {claim:?}") };
+            path
+        }
+        product.claims.iter().map(path).collect()
+    }
+
+    #[test]
+    fn what_is_named_is_claimed_whether_it_was_written_or_not() {
+        let arguments = json!({"summary": " Two\nfiles. ", "files": ["a.md", " ../../x ", "a.md"], "lesson": "Ask\u{200B} first."});
+        let product = read_product(&arguments, &wrote(&["b.md"]), Some("main/large")).expect("a product");
+        assert_eq!(files(&product), ["a.md", "../../x"]);
+        assert_eq!((product.summary.as_str(), product.lesson.as_deref()), ("Two files.", Some("Ask first.")));
+        assert_eq!(product.model.as_deref(), Some("main/large"));
+    }
+
+    #[test]
+    fn where_none_is_named_those_that_were_written_are_claimed() {
+        let product = read_product(&json!({"summary": "Done.", "files": [], "lesson": " "}), &wrote(&["b.md", "c.md"]), Some("main/large"))
+            .expect("a product");
+        assert_eq!((files(&product), product.lesson.as_deref()), (vec!["b.md", "c.md"], None));
+    }
+
+    #[test]
+    fn garbage_finishes_nothing_and_says_what_is_wrong() {
+        let many: Vec<_> = (0..=FILES).map(|n| format!("{n}.md")).collect();
+        for (arguments, problem) in [
+            (json!(null), "invalid type"),
+            (json!("done"), "invalid type"),
+            (json!({"summary": "Done."}), "missing field `files`"),
+            (json!({"summary": 7, "files": ["a.md"]}), "invalid type"),
+            (json!({"summary": "Done.", "files": "a.md"}), "invalid type"),
+            (json!({"summary": "Done.", "files": ["a.md"], "verified": true}), "unknown field `verified`"),
+            (json!({"summary": " \u{200B}\n", "files": ["a.md"]}), "the summary is empty"),
+            (json!({"summary": "Done.", "files": many}), "too many"),
+            (json!({"summary": "Done.", "files": []}), "no file was written"),
+            (json!({"summary": "Done.", "files": ["  "]}), "no file was written"),
+        ] {
+            let error = read_product(&arguments, &wrote(&[]), Some("main/large")).expect_err("it is garbage");
+            assert!(error.starts_with("Not finished: ") && error.contains(problem), "{arguments}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_summed_up_by_its_first_line_of_prose() {
+        let product = product_of("# Prices\n\nThey rose by 4 %.\nMore.", vec!["prices.md".into()]);
+        assert_eq!((product.summary.as_str(), files(&product)), ("They rose by 4 %.", vec!["prices.md"]));
+        assert_eq!(product_of("# Prices", vec![]).summary, "# Prices");
+    }
+
+    #[test]
+    fn a_document_is_named_after_what_it_is_about() {
+        for (what, name) in [
+            ("Compare the prices of A/B hosting!", "compare-the-prices-of-a-b-hosting.md"),
+            ("../../etc/passwd", "etc-passwd.md"),
+            ("Übersicht erstellen", "übersicht-erstellen.md"),
+            ("???", "result.md"),
+        ] {
+            assert_eq!(file_name(what), name);
+        }
+        assert!(file_name(&"long ".repeat(40)).chars().count() <= 53 + 10);
+        assert_eq!(file_name(&"x".repeat(300)), "result.md");
+    }
+}

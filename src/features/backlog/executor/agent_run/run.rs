@@ -1,0 +1,140 @@
+use crate::features::backlog::executor::agent_run::approvals::ItemApprovals;
+use crate::features::backlog::executor::agent_run::finish::{self, Finish};
+use crate::features::backlog::executor::agent_run::material::Material;
+use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable};
+use crate::features::backlog::executor::item_journal::ItemJournal;
+use crate::features::backlog::executor::{Assignment, Outcome, failure};
+use crate::features::backlog::model::{Product, WorkItem};
+use kernel::agent::context::new_marker;
+use kernel::agent::{Approvals, Journal, JournalEntry, Limits, Prompt, Reply, Run, RunError, Tools, addresses_in};
+use kernel::memory::MemorySource;
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+use kernel::tools::workspace::Written;
+use kernel::tools::{CallStatus, RESEARCH, ToolError, Trace};
+
+/// The fewest tokens that a reply may have: a document comes in one piece.
+const OUTPUT_TOKENS: u32 = 6000;
+
+/// Tools that every run has, whatever its persona lists: only what is written counts.
+const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
+
+/// The entry of a document that came as a reply and was saved by us.
+const SAVED: &str = "saved";
+
+impl AgentExecutor {
+    /// Continues a run from its journal, or begins it.
+    ///
+    /// A wait for an approval is stored already, together with its row; the caller stores every other outcome. When the assignment is
+    /// cancelled or its lease is lost, the outcome is [`Outcome::Later`] at once, and the run continues with the next holder of the item.
+    ///
+    /// # Errors
+    /// No model carries out items of this kind, or the database is unavailable.
+    pub(crate) async fn execute(&self, assignment: &Assignment<'_>, background: &Background<'_>) -> anyhow::Result<Outcome> {
+        let Assignment { item, persona, cancel, .. } = *assignment;
+        let deliverable = item.execution.as_ref().and_then(Deliverable::of);
+        let deliverable = deliverable.ok_or_else(|| anyhow::anyhow!("no model carries out work item {}", item.id))?;
+        let journal = ItemJournal::new(&self.store, assignment);
+        let approvals = background.channel.map(|channel| ItemApprovals { store: &self.store, agents: &self.agents, assignment, channel });
+        let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(ALWAYS);
+        let tools = Tools {
+            listed: listed.map(str::to_owned).collect(),
+            own: vec![Box::new(Finish)],
+            workspace: Some(&item.id),
+            source: Some(MemorySource::WorkItem(item.id.clone())),
+            addresses: addresses_of(item),
+            approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
+            limits: Limits::WORK,
+        };
+        let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
+        let began = self.agents.runner.clock.now();
+        let reply = self.agents.run(Run {
+            persona: Some(persona),
+            purpose: Purpose::Step,
+            subject: item.id.as_str(),
+            tier: persona.tier.max(least),
+            prompt: Box::pin(self.write_prompt(assignment, background, deliverable)),
+            max_output_tokens: self.agents.max_output_tokens.max(OUTPUT_TOKENS),
+            keep_partial: false,
+            tools: Some(tools),
+            journal: Some(&journal),
+            cancel,
+        });
+        let concluded = match reply.await {
+            Ok(reply) => self.conclude(item, deliverable, reply, &journal).await,
+            Err(error) => Err(error),
+        };
+        concluded.or_else(|error| failure::outcome(error, journal.idle_before(began), self.agents.runner.clock.now()))
+    }
+
+    async fn write_prompt(
+        &self,
+        assignment: &Assignment<'_>,
+        background: &Background<'_>,
+        deliverable: Deliverable,
+    ) -> Result<Prompt, RunError> {
+        let Assignment { item, persona, .. } = *assignment;
+        let feeds = self.agents.readings.read(&persona.slug).await.reports;
+        let material = Material {
+            team: &self.agents.team,
+            roster: &self.agents.roster,
+            persona,
+            item,
+            deliverable,
+            background,
+            feeds: &feeds,
+            limits: format!("{} calls, {}", Limits::WORK.calls, RESEARCH.describe()),
+            marker: &new_marker(),
+            now: self.agents.runner.clock.now(),
+        };
+        Ok(material.prompt())
+    }
+
+    /// Reads what the run made: the files that it named, or else a document that came as the reply itself.
+    async fn conclude(
+        &self,
+        item: &WorkItem,
+        deliverable: Deliverable,
+        reply: Reply,
+        journal: &ItemJournal<'_>,
+    ) -> Result<Outcome, RunError> {
+        let Reply { text, model, finish, mut written, .. } = reply;
+        if let Some(arguments) = finish {
+            return Ok(match finish::read_product(&arguments, &written, model.as_deref()) {
+                Ok(product) => Outcome::Made(product),
+                Err(why) => Outcome::Failed { why },
+            });
+        }
+        if written.is_empty() {
+            if deliverable == Deliverable::Files {
+                return Ok(Outcome::Failed { why: "the language model talked of the work and wrote no file".into() });
+            }
+            let saved = match self.save(item, &text).await {
+                Ok(saved) => saved,
+                Err(error) => return Ok(Outcome::Failed { why: format!("the document could not be saved: {error}") }),
+            };
+            written.push(saved.path.clone());
+            let entry = JournalEntry::Returned {
+                call: SAVED.into(),
+                text: format!("The reply was saved as {}.", saved.path),
+                outside: false,
+                status: CallStatus::Ok,
+                trace: Some(Trace::Wrote { path: saved.path, sha256: saved.sha256, bytes: saved.bytes }),
+            };
+            if !journal.append(&entry, self.agents.runner.clock.now()).await? {
+                return Err(RunError::Lost);
+            }
+        }
+        Ok(Outcome::Made(Product { model, ..finish::product_of(&text, written) }))
+    }
+
+    /// Saves a document that was given as a reply. Saving it twice makes one file.
+    async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
+        self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
+    }
+}
+
+/// Addresses in the item's own words, which may be fetched without approval.
+fn addresses_of(item: &WorkItem) -> Vec<String> {
+    [&item.what, &item.how, &item.why].into_iter().chain(&item.criteria).flat_map(|words| addresses_in(words)).collect()
+}

@@ -1,0 +1,72 @@
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::backlog::executor::Outcome;
+use crate::features::backlog::model::Wait;
+use kernel::agent::RunError;
+use kernel::llm::ModelError;
+
+/// How long a run is put off after it has been idle for less than this: 1 minute, then 5, 15, and half an hour each time.
+const PAUSES: [(TimeDelta, TimeDelta); 3] = [
+    (TimeDelta::minutes(1), TimeDelta::minutes(1)),
+    (TimeDelta::minutes(6), TimeDelta::minutes(5)),
+    (TimeDelta::minutes(21), TimeDelta::minutes(15)),
+];
+const LONGEST: TimeDelta = TimeDelta::minutes(30);
+
+/// What becomes of an item whose run has no reply. `idle` is how long its journal had not grown when the run was taken up.
+///
+/// # Errors
+/// The database is unavailable.
+pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> anyhow::Result<Outcome> {
+    Ok(match error {
+        RunError::Store(error) => return Err(error.into()),
+        RunError::Cancelled | RunError::Lost => Outcome::Later { at: now, why: "it was interrupted".into() },
+        RunError::NeedsApproval(approval) => Outcome::Waits(Wait::Approval { approval }),
+        RunError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
+        RunError::Model(ModelError::NoModel) => Outcome::Waits(Wait::Model),
+        RunError::Model(ModelError::Refused { .. }) => {
+            let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
+            Outcome::Waits(Wait::Decision { why })
+        }
+        // The same prompt may bring the same useless answer for ever, and each is paid for. Another run has another prompt.
+        RunError::Nothing
+        | RunError::Unusable { .. }
+        | RunError::Model(ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => {
+            if pause_after(idle) == LONGEST {
+                let why = format!("the language model gave no usable answer for {} minutes", idle.num_minutes());
+                return Ok(Outcome::Failed { why });
+            }
+            later(now, idle, "the language model gave no usable answer")
+        }
+        RunError::Model(ModelError::TimedOut { .. }) => later(now, idle, "the language model took too long"),
+        RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the ledger could not be written"),
+        RunError::Model(_) => later(now, idle, "the language model could not be reached"),
+        RunError::Paused => later(now, idle, "the persona is paused"),
+        error @ (RunError::TooManyCalls { .. } | RunError::NoPersona(_)) => Outcome::Failed { why: error.to_string() },
+    })
+}
+
+fn later(now: DateTime<Utc>, idle: TimeDelta, why: &str) -> Outcome {
+    Outcome::Later { at: now + pause_after(idle), why: why.into() }
+}
+
+fn pause_after(idle: TimeDelta) -> TimeDelta {
+    PAUSES.iter().find(|(until, _)| idle < *until).map_or(LONGEST, |(_, pause)| *pause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_put_off_longer_each_time() {
+        let mut idle = TimeDelta::zero();
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            let pause = pause_after(idle);
+            pauses.push(pause.num_minutes());
+            idle += pause;
+        }
+        assert_eq!(pauses, [1, 5, 15, 30, 30, 30]);
+    }
+}

@@ -1,0 +1,57 @@
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::backlog::executor::Assignment;
+use crate::store::Store;
+use kernel::agent::{Journal, JournalEntry};
+use kernel::db::StoreError;
+
+/// The journal of an item's run. Only the holder of the lease can write to it.
+pub(super) struct ItemJournal<'a> {
+    pub(super) store: &'a Store,
+    assignment: &'a Assignment<'a>,
+    last: Mutex<Option<DateTime<Utc>>>,
+}
+
+impl<'a> ItemJournal<'a> {
+    pub(super) fn new(store: &'a Store, assignment: &'a Assignment<'a>) -> Self {
+        Self { store, assignment, last: Mutex::default() }
+    }
+
+    /// The time of the last entry; none before the first.
+    pub(super) fn last(&self) -> Option<DateTime<Utc>> {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long nothing had been added before `then`. It spans restarts, so failed attempts need no counter.
+    pub(super) fn idle_before(&self, then: DateTime<Utc>) -> TimeDelta {
+        self.last().map_or(TimeDelta::zero(), |last| (then - last).max(TimeDelta::zero()))
+    }
+
+    fn note(&self, at: DateTime<Utc>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+}
+
+#[async_trait]
+impl Journal for ItemJournal<'_> {
+    async fn read(&self) -> Result<Vec<(JournalEntry, DateTime<Utc>)>, StoreError> {
+        let item = self.assignment.item;
+        let entries = self.store.list_journal(&item.id, item.run).await?;
+        if let Some((_, at)) = entries.last() {
+            self.note(*at);
+        }
+        Ok(entries)
+    }
+
+    async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        let (lease, run) = (self.assignment.lease, self.assignment.item.run);
+        let stored = self.store.append_journal(lease, run, std::slice::from_ref(entry), at).await?;
+        if stored {
+            self.note(at);
+        }
+        Ok(stored)
+    }
+}

@@ -1,0 +1,64 @@
+use chrono::TimeDelta;
+
+use crate::features::backlog::Work;
+use crate::features::backlog::executor::{Assignment, Outcome};
+use crate::features::backlog::model::{Claim, JournalEntry, Product, WatchTerms};
+use crate::features::backlog::verifier::reading_trace;
+use kernel::feeds::FeedQuery;
+use kernel::figure;
+use kernel::tools::CallStatus;
+
+/// How often the feed is read.
+const EVERY: TimeDelta = TimeDelta::minutes(5);
+
+impl Work {
+    pub(crate) async fn watch(&self, assignment: &Assignment<'_>, terms: &WatchTerms) -> anyhow::Result<Outcome> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        let feed = match parts.agents.readings.get_feed(&terms.feed) {
+            Ok(feed) => feed,
+            // Feeds are declared in files: it may be there after the next start.
+            Err(missing) => return Ok(Outcome::Failed { why: missing.to_string() }),
+        };
+        let reading = feed.read(&FeedQuery { now, since: now, until: now, limit: 0 }).await;
+        let state = match (reading, &terms.rule) {
+            (Err(error), _) => format!("the feed {} gives no data: {error}", terms.feed),
+            (Ok(reading), None) => {
+                let entry = JournalEntry::Returned {
+                    call: "watch".into(),
+                    text: String::new(),
+                    outside: false,
+                    status: CallStatus::Ok,
+                    trace: Some(reading_trace(&terms.feed, reading.as_of)),
+                };
+                if !parts.store.append_journal(assignment.lease, assignment.item.run, &[entry], now).await? {
+                    anyhow::bail!("somebody else holds the item by now");
+                }
+                let claim = Claim::Reading { feed: terms.feed.clone(), at: reading.as_of };
+                return Ok(made(format!("the feed {} gives data again", terms.feed), claim));
+            }
+            (Ok(reading), Some(rule)) => match reading.find_value(&rule.value) {
+                None => format!("the feed {} has no value {}", terms.feed, rule.value),
+                Some(value) => {
+                    parts.store.record_samples(&feed.samples(&reading), now).await?;
+                    let said = figure::amount(value.number, &rule.value, &rule.unit);
+                    if rule.holds(value.number) {
+                        let claim = Claim::Value { feed: terms.feed.clone(), name: rule.value.clone(), at: reading.as_of };
+                        return Ok(made(format!("{} {} is {said}", terms.feed, rule.value), claim));
+                    }
+                    format!("{} {} is {said}", terms.feed, rule.value)
+                }
+            },
+        };
+        if now >= terms.until {
+            return Ok(Outcome::Impossible {
+                why: format!("{} did not come about until {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
+            });
+        }
+        Ok(Outcome::Later { at: (now + EVERY).min(terms.until), why: state })
+    }
+}
+
+fn made(summary: String, claim: Claim) -> Outcome {
+    Outcome::Made(Product { summary, claims: vec![claim], lesson: None, model: None })
+}

@@ -1,0 +1,162 @@
+//! Lessons from work: one for each item that has ended (WORK-8), and the file in which people read them. `memory::retrieval` decides who is told
+//! which.
+
+mod file;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Evidence, JournalEntry, Owner, Product, WorkItem};
+use kernel::ids::MemoryId;
+use kernel::memory::retrieval::{cut, terms_of};
+use kernel::memory::{Memory, MemoryKind, MemorySource};
+use kernel::text::without_invisible;
+
+pub use file::{Learnings, render_learnings};
+
+/// The most characters of what was asked, of what came out, and of what is to be remembered.
+const WHAT: usize = 120;
+const CAME: usize = 200;
+const LESSON: usize = 300;
+const TAGS: usize = 8;
+/// Below what a standup concludes: one item's experience, not the team's.
+const SIGNIFICANCE: f64 = 0.4;
+
+/// How an item ended.
+#[derive(Debug, Clone, Copy)]
+pub enum ItemEnd<'a> {
+    /// A person's answer may end an item that has no product.
+    Done {
+        product: Option<&'a Product>,
+        evidence: &'a [Evidence],
+    },
+    Failed {
+        why: &'a str,
+    },
+}
+
+/// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
+///
+/// `journal` is that of the run that ended: what came of text from outside is marked so.
+pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry], at: DateTime<Utc>) -> Memory {
+    let what = one_line(&item.what, WHAT);
+    let (end, text) = match ending {
+        ItemEnd::Done { product, evidence } => {
+            let came = product.map_or_else(|| answer_in(evidence), |product| one_line(&product.summary, CAME));
+            let tried = if came.is_empty() { format!("{what}: done.") } else { format!("{what}: {came}") };
+            let lesson = product.and_then(|product| product.lesson.as_deref()).map(|lesson| one_line(lesson, LESSON));
+            // What is to be remembered comes first: whoever is told of it may be told the beginning only.
+            let text = lesson.filter(|lesson| !lesson.is_empty()).map_or(tried.clone(), |lesson| format!("{lesson} ({tried})"));
+            ("done", text)
+        }
+        ItemEnd::Failed { why } => ("failed", format!("{what}: failed, {}", one_line(why, LESSON))),
+    };
+    let owner = match &item.owner {
+        Owner::Persona(slug) => Some(slug.clone()),
+        Owner::Person { .. } => None,
+    };
+    Memory {
+        id: MemoryId::new(format!("learnt-{}-{}-{end}", item.id, item.run)),
+        kind: MemoryKind::Lesson,
+        persona: item.persona.clone().or(owner),
+        text,
+        tags: tags_of(item, journal),
+        significance: SIGNIFICANCE,
+        source: MemorySource::WorkItem(item.id.clone()),
+        created_at: at,
+        ended_at: None,
+    }
+}
+
+/// The words of its subject, so that it is found by what was asked even where the lesson words it otherwise.
+fn tags_of(item: &WorkItem, journal: &[JournalEntry]) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for term in terms_of(&item.what) {
+        if tags.len() < TAGS && term != Memory::OUTSIDE && !tags.contains(&term) {
+            tags.push(term);
+        }
+    }
+    tags.extend(journal.iter().any(JournalEntry::is_outside).then(|| Memory::OUTSIDE.to_owned()));
+    tags
+}
+
+fn answer_in(evidence: &[Evidence]) -> String {
+    let answer = evidence.iter().rev().find_map(|found| match found {
+        Evidence::Answer { by, text, .. } => Some(format!("{by} answered: {text}")),
+        _ => None,
+    });
+    answer.map_or_else(String::new, |answer| one_line(&answer, CAME))
+}
+
+fn one_line(text: &str, chars: usize) -> String {
+    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), chars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::backlog::model::Origin;
+    use kernel::testing::feeds::now;
+    use kernel::tools::CallStatus;
+
+    fn item() -> WorkItem {
+        WorkItem {
+            persona: Some("vince".into()),
+            ..WorkItem::new("Compare prices of scanners", Owner::Persona("kelly".into()), Origin::CommandLine, now())
+        }
+    }
+
+    fn product(summary: &str, lesson: Option<&str>) -> Product {
+        Product { summary: summary.into(), claims: Vec::new(), lesson: lesson.map(Into::into), model: None }
+    }
+
+    fn done(product: &Product) -> Memory {
+        memory_of(&item(), &ItemEnd::Done { product: Some(product), evidence: &[] }, &[], now())
+    }
+
+    #[test]
+    fn a_lesson_says_what_to_remember_then_what_was_tried_and_what_came_out() {
+        let memory = done(&product("three shops\nask $4 to $9.", Some("Shop B hides its\u{200b} price.")));
+        assert_eq!(memory.text, "Shop B hides its price. (Compare prices of scanners: three shops ask $4 to $9.)");
+        assert_eq!((memory.persona, memory.significance), (Some("vince".into()), 0.4));
+        assert_eq!(memory.tags, ["compar", "pric", "scanner"]);
+        assert_eq!(done(&product("three shops.", Some(" \n"))).text, "Compare prices of scanners: three shops.");
+        assert_eq!(done(&product("", None)).text, "Compare prices of scanners: done.");
+    }
+
+    #[test]
+    fn a_failure_leaves_a_lesson_too() {
+        let memory = memory_of(&item(), &ItemEnd::Failed { why: "no page\nanswered" }, &[], now());
+        assert_eq!(memory.text, "Compare prices of scanners: failed, no page answered");
+    }
+
+    #[test]
+    fn an_item_that_a_person_ended_tells_the_answer() {
+        let evidence = [Evidence::Answer { by: "Ann".into(), text: "ordered".into(), at: now() }];
+        let memory = memory_of(&item(), &ItemEnd::Done { product: None, evidence: &evidence }, &[], now());
+        assert_eq!(memory.text, "Compare prices of scanners: Ann answered: ordered");
+    }
+
+    #[test]
+    fn one_end_of_one_run_is_one_lesson_and_another_run_another() {
+        let failed = |run| memory_of(&WorkItem { id: "i".into(), run, ..item() }, &ItemEnd::Failed { why: "so" }, &[], now()).id;
+        assert_eq!(failed(1), failed(1));
+        assert_ne!(failed(1), failed(2));
+    }
+
+    #[test]
+    fn a_very_long_lesson_is_cut() {
+        let long = "word ".repeat(2000);
+        assert!(done(&product(&long, Some(&long))).text.chars().count() <= WHAT + CAME + LESSON + 10);
+    }
+
+    #[test]
+    fn what_came_of_text_from_outside_is_marked() {
+        let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
+        let marked = |journal: &[JournalEntry]| memory_of(&item(), &ItemEnd::Failed { why: "so" }, journal, now()).may_quote_outside();
+        assert!(marked(&[read(false), read(true)]));
+        assert!(marked(&[JournalEntry::Asked { system: String::new(), message: String::new(), tainted: true }]));
+        assert!(!marked(&[read(false)]));
+        let forged = WorkItem { what: "Look outside".into(), ..item() };
+        assert!(!memory_of(&forged, &ItemEnd::Failed { why: "so" }, &[], now()).may_quote_outside(), "a word of the subject marks nothing");
+    }
+}

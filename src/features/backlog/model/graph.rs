@@ -1,0 +1,298 @@
+//! How items hang together: what waits for what, whether that can come to an end, and what it means for their order.
+//!
+//! An item waits for each item that it needs, and a parent for each of its children. Everything here is linear in items and ties, or nearly so:
+//! ten thousand items are put into the backlog at once.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::features::backlog::model::{Rank, WorkItem, short_id};
+use kernel::ids::WorkItemId;
+
+/// How many items of a circle are named; the rest is counted.
+const NAMED: usize = 8;
+
+/// An item in the words of people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedItem {
+    pub id: WorkItemId,
+    pub what: String,
+}
+
+impl From<&WorkItem> for NamedItem {
+    fn from(item: &WorkItem) -> Self {
+        Self { id: item.id.clone(), what: item.what.clone() }
+    }
+}
+
+impl fmt::Display for NamedItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" (#{})", self.what, short_id(&self.id))
+    }
+}
+
+/// Why items cannot be put into the backlog together. Its text is for people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GraphError {
+    #[error("{item} needs the item {needs}, which is not in the backlog")]
+    UnknownNeed { item: NamedItem, needs: WorkItemId },
+    #[error("{item} is to be a part of the item {parent}, which is not in the backlog")]
+    UnknownParent { item: NamedItem, parent: WorkItemId },
+    #[error("{0} waits for itself")]
+    Itself(NamedItem),
+    /// Each waits for the next, and the last for the first.
+    #[error("these items wait for each other in a circle: {}", render_circle(.0))]
+    Circle(Vec<NamedItem>),
+}
+
+fn render_circle(items: &[NamedItem]) -> String {
+    let mut names: Vec<String> = items.iter().take(NAMED).map(NamedItem::to_string).collect();
+    if items.len() > NAMED {
+        names.push(format!("{} more", items.len() - NAMED));
+    }
+    names.join(", ")
+}
+
+/// Makes sure that `new` items can all come to an end: each item that one names is among them or `known`, and none waits for itself, be it
+/// through others.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(new: &[WorkItem], known: &dyn Fn(&WorkItemId) -> bool) -> Result<(), GraphError> {
+    let graph = Graph::of(new);
+    for item in new {
+        if item.depends_on.contains(&item.id) || item.parent.as_ref() == Some(&item.id) {
+            return Err(GraphError::Itself(item.into()));
+        }
+        let is_missing = |id: &&WorkItemId| !graph.places.contains_key(id) && !known(id);
+        if let Some(needs) = item.depends_on.iter().find(is_missing) {
+            return Err(GraphError::UnknownNeed { item: item.into(), needs: needs.clone() });
+        }
+        if let Some(parent) = item.parent.as_ref().filter(is_missing) {
+            return Err(GraphError::UnknownParent { item: item.into(), parent: parent.clone() });
+        }
+    }
+    match graph.find_circle() {
+        Some(circle) => Err(GraphError::Circle(circle.into_iter().map(|place| NamedItem::from(&new[place])).collect())),
+        None => Ok(()),
+    }
+}
+
+/// The place of each item in the order of work, from all that are open.
+pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
+    let graph = Graph::of(open);
+    let order = graph.order();
+    let mut ranks: Vec<Rank> = open
+        .iter()
+        .map(|item| Rank { urgency: item.urgency, day: item.created_at.date_naive(), waited_for: Reverse(0), depth: 0 })
+        .collect();
+    for &place in &order {
+        ranks[place].depth = graph.waits_for[place].iter().map(|&other| ranks[other].depth + 1).max().unwrap_or(0);
+    }
+    for &place in order.iter().rev() {
+        for &other in &graph.waits_for[place] {
+            ranks[other].urgency = ranks[other].urgency.min(ranks[place].urgency);
+        }
+    }
+    for (rank, waiting) in ranks.iter_mut().zip(graph.count_waiting(&order)) {
+        rank.waited_for = Reverse(waiting);
+    }
+    open.iter().map(|item| item.id.clone()).zip(ranks).collect()
+}
+
+/// Items by their places in a slice, and for each of them the places that it waits for. Items outside of the slice do not count.
+struct Graph<'a> {
+    places: HashMap<&'a WorkItemId, usize>,
+    waits_for: Vec<Vec<usize>>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(items: &'a [WorkItem]) -> Self {
+        let places: HashMap<_, _> = items.iter().map(|item| &item.id).zip(0..).collect();
+        let mut waits_for = vec![Vec::new(); items.len()];
+        for (place, item) in items.iter().enumerate() {
+            waits_for[place].extend(item.depends_on.iter().filter_map(|needed| places.get(needed)));
+            if let Some(&parent) = item.parent.as_ref().and_then(|parent| places.get(parent)) {
+                waits_for[parent].push(place);
+            }
+        }
+        Self { places, waits_for }
+    }
+
+    /// The places so that each comes after all that it waits for. Those in a circle, and those that wait for one, are left out.
+    fn order(&self) -> Vec<usize> {
+        let mut waited_for_by = vec![Vec::new(); self.waits_for.len()];
+        let mut left: Vec<usize> = self.waits_for.iter().map(Vec::len).collect();
+        for (place, others) in self.waits_for.iter().enumerate() {
+            for &other in others {
+                waited_for_by[other].push(place);
+            }
+        }
+        let mut order: Vec<usize> = (0..left.len()).filter(|&place| left[place] == 0).collect();
+        let mut next = 0;
+        while let Some(&place) = order.get(next) {
+            next += 1;
+            for &waiting in &waited_for_by[place] {
+                left[waiting] -= 1;
+                if left[waiting] == 0 {
+                    order.push(waiting);
+                }
+            }
+        }
+        order
+    }
+
+    /// The places of one circle, each waiting for the next.
+    fn find_circle(&self) -> Option<Vec<usize>> {
+        let mut can_end = vec![false; self.waits_for.len()];
+        for place in self.order() {
+            can_end[place] = true;
+        }
+        // Whoever cannot end waits for another that cannot: following them comes round in the end.
+        let mut steps: Vec<usize> = Vec::new();
+        let mut seen_at: HashMap<usize, usize> = HashMap::new();
+        let mut place = can_end.iter().position(|can| !can)?;
+        loop {
+            if let Some(&start) = seen_at.get(&place) {
+                return Some(steps.split_off(start));
+            }
+            seen_at.insert(place, steps.len());
+            steps.push(place);
+            place = *self.waits_for[place].iter().find(|&&other| !can_end[other])?;
+        }
+    }
+
+    /// How many items wait for each place, directly and through others, each counted once. Sets of all that wait would need the square of the
+    /// items in memory; so 64 items at a time are followed down, one bit for each.
+    fn count_waiting(&self, order: &[usize]) -> Vec<u32> {
+        let mut waiting = vec![0; self.waits_for.len()];
+        for followed in order.chunks(64) {
+            let mut reached = vec![0_u64; self.waits_for.len()];
+            for (bit, &place) in followed.iter().enumerate() {
+                reached[place] = 1 << bit;
+            }
+            for &place in order.iter().rev() {
+                for &other in &self.waits_for[place] {
+                    reached[other] |= reached[place];
+                }
+            }
+            for (bit, &place) in followed.iter().enumerate() {
+                reached[place] &= !(1 << bit);
+            }
+            for (count, bits) in waiting.iter_mut().zip(reached) {
+                *count += bits.count_ones();
+            }
+        }
+        waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::backlog::model::{Origin, Owner, Urgency};
+    use chrono::DateTime;
+
+    fn item(id: &str, needs: &[&str]) -> WorkItem {
+        let item = WorkItem::new(format!("do {id}"), Owner::Persona("vince".into()), Origin::CommandLine, DateTime::UNIX_EPOCH);
+        WorkItem { id: id.into(), depends_on: needs.iter().map(|&id| id.into()).collect(), ..item }
+    }
+
+    fn part(id: &str, parent: &str) -> WorkItem {
+        WorkItem { parent: Some(parent.into()), ..item(id, &[]) }
+    }
+
+    fn check_alone(items: &[WorkItem]) -> Result<(), GraphError> {
+        check(items, &|_| false)
+    }
+
+    #[test]
+    fn items_that_can_all_end_are_accepted_in_any_order() {
+        check_alone(&[item("c", &["a", "b"]), item("b", &["a"]), item("a", &[]), part("d", "c")]).unwrap();
+        check_alone(&[]).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_is_named_unless_it_is_known() {
+        let error = check_alone(&[item("a", &["x"])]).unwrap_err();
+        assert_eq!(error.to_string(), "\"do a\" (#a) needs the item x, which is not in the backlog");
+        let error = check_alone(&[part("a", "x")]).unwrap_err();
+        assert_eq!(error.to_string(), "\"do a\" (#a) is to be a part of the item x, which is not in the backlog");
+        check(&[item("a", &["x"]), part("b", "x")], &|id| id.as_str() == "x").unwrap();
+    }
+
+    #[test]
+    fn an_item_that_waits_for_itself_is_refused() {
+        assert_eq!(check_alone(&[item("a", &["a"])]).unwrap_err().to_string(), "\"do a\" (#a) waits for itself");
+        assert!(matches!(check_alone(&[part("a", "a")]), Err(GraphError::Itself(_))));
+    }
+
+    #[test]
+    fn a_circle_is_named_without_those_that_only_wait_for_it() {
+        let items = [item("before", &["a"]), item("a", &["b"]), item("b", &["c", "free"]), item("c", &["a"]), item("free", &[])];
+        let Err(GraphError::Circle(circle)) = check_alone(&items) else { panic!("there is a circle") };
+        let mut ids: Vec<_> = circle.iter().map(|item| item.id.as_str()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_part_that_needs_its_parent_is_a_circle() {
+        let child = WorkItem { depends_on: vec!["whole".into()], ..part("child", "whole") };
+        let error = check_alone(&[item("whole", &[]), child]).unwrap_err();
+        assert!(matches!(&error, GraphError::Circle(circle) if circle.len() == 2), "{error}");
+    }
+
+    #[test]
+    fn a_long_circle_is_told_in_short() {
+        let ids: Vec<String> = (0..10_000).map(|number| format!("{number:06}")).collect();
+        let items: Vec<_> = (0..ids.len()).map(|place| item(&ids[place], &[&ids[(place + 1) % ids.len()]])).collect();
+        let text = check_alone(&items).unwrap_err().to_string();
+        assert!(text.ends_with("9992 more") && text.len() < 400, "{text}");
+    }
+
+    fn rank_of(ranks: &HashMap<WorkItemId, Rank>, id: &str) -> (Urgency, u32, u32) {
+        let rank = ranks[&WorkItemId::from(id)];
+        (rank.urgency, rank.waited_for.0, rank.depth)
+    }
+
+    #[test]
+    fn what_many_wait_for_is_counted_once_for_each_and_takes_over_their_urgency() {
+        let urgent = WorkItem { urgency: Urgency::Now, ..item("top", &["left", "right", "elsewhere"]) };
+        let ranks = ranks(&[urgent, item("left", &["base"]), item("right", &["base"]), item("base", &[]), item("alone", &[])]);
+        assert_eq!(rank_of(&ranks, "base"), (Urgency::Now, 3, 0), "top waits by two ways and counts once");
+        assert_eq!(rank_of(&ranks, "left"), (Urgency::Now, 1, 1));
+        assert_eq!(rank_of(&ranks, "top"), (Urgency::Now, 0, 2));
+        assert_eq!(rank_of(&ranks, "alone"), (Urgency::Backlog, 0, 0));
+    }
+
+    #[test]
+    fn a_parent_waits_for_its_parts() {
+        let ranks = ranks(&[part("step", "whole"), WorkItem { urgency: Urgency::Today, ..item("whole", &[]) }]);
+        assert_eq!(rank_of(&ranks, "step"), (Urgency::Today, 1, 0));
+        assert_eq!(rank_of(&ranks, "whole"), (Urgency::Today, 0, 1));
+    }
+
+    #[test]
+    fn items_in_a_circle_still_have_a_rank() {
+        assert_eq!(rank_of(&ranks(&[item("a", &["b"]), item("b", &["a"])]), "a"), (Urgency::Backlog, 0, 0));
+    }
+
+    #[test]
+    fn ten_thousand_items_are_ranked_in_a_chain_and_in_a_star() {
+        let ids: Vec<String> = (0..10_000).map(|number| format!("{number:06}")).collect();
+        let chain: Vec<_> = ids.windows(2).map(|pair| item(&pair[0], &[&pair[1]])).chain([item("009999", &[])]).collect();
+        check_alone(&chain).unwrap();
+        assert_eq!(rank_of(&ranks(&chain), "009999"), (Urgency::Backlog, 9_999, 0));
+        assert_eq!(rank_of(&ranks(&chain), "000000"), (Urgency::Backlog, 0, 9_999));
+
+        let all: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let star: Vec<_> =
+            std::iter::once(item("hub", &all)).chain(ids.iter().map(|id| item(id, &["root"]))).chain([item("root", &[])]).collect();
+        check_alone(&star).unwrap();
+        let ranks = ranks(&star);
+        assert_eq!(rank_of(&ranks, "root"), (Urgency::Backlog, 10_001, 0));
+        assert_eq!(rank_of(&ranks, "004711"), (Urgency::Backlog, 1, 1));
+    }
+}

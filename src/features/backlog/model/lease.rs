@@ -1,0 +1,35 @@
+//! Who works on an item at the moment.
+
+use serde::{Deserialize, Serialize};
+
+use kernel::ids::WorkItemId;
+
+/// One run of one process. A process that starts anew is another worker.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkerId(String);
+
+impl WorkerId {
+    pub fn generate() -> Self {
+        Self(uuid::Uuid::now_v7().simple().to_string())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for WorkerId {
+    fn from(id: String) -> Self {
+        Self(id)
+    }
+}
+
+/// The right to work on an item. Each claim has a higher token, and the store takes nothing from the holder of a lower one: a worker that was
+/// thought dead and is not can do no harm.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Lease {
+    pub item: WorkItemId,
+    pub worker: WorkerId,
+    pub token: i64,
+}

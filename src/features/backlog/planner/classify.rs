@@ -1,0 +1,57 @@
+//! The kind of execution where no rule knows it: one cheap question to a model.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::features::backlog::Work;
+use crate::features::backlog::model::{Execution, ExecutionKind, WorkItem};
+use kernel::agent::{Prompt, Run};
+use kernel::money::Purpose;
+use kernel::persona::Tier;
+
+const ASK: &str = include_str!("kind.md");
+const TOKENS: u32 = 200;
+
+#[derive(Deserialize, JsonSchema)]
+struct Kind {
+    execution: ExecutionKind,
+}
+
+impl Work {
+    /// None without a model, without a usable answer, or where the answer cannot be carried out.
+    pub(super) async fn classify(&self, item: &WorkItem) -> Option<Execution> {
+        let deps = self.parts();
+        if deps.agents.is_offline() {
+            return None;
+        }
+        let message = format!("What: {}\nHow: {}\nWhy: {}", item.what, item.how, item.why);
+        let prompt = Prompt { system: ASK.trim().to_owned(), message, holds_outside: !item.origin.is_of_a_person() };
+        let run = Run {
+            persona: None,
+            purpose: Purpose::Step,
+            subject: item.id.as_str(),
+            tier: Tier::T1,
+            prompt: Box::pin(std::future::ready(Ok(prompt))),
+            max_output_tokens: TOKENS,
+            keep_partial: false,
+            tools: None,
+            journal: None,
+            cancel: &deps.kill,
+        };
+        match deps.agents.run_structured::<Kind>(run).await {
+            Ok(answer) => match answer.value.execution {
+                ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
+                ExecutionKind::Research => Some(Execution::Research),
+                ExecutionKind::Write => Some(Execution::Write),
+                ExecutionKind::Build => Some(Execution::Build),
+                ExecutionKind::Ask => Some(Execution::Ask { whom: item.owner.clone(), question: format!("{}. {}", item.what, item.how) }),
+                // The feed and the condition are unknown.
+                ExecutionKind::Watch => None,
+            },
+            Err(error) => {
+                tracing::warn!(item = %item.id, %error, "no model classified an item; its owner is reminded");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How an action is carried out, by its words alone.
+
+use crate::features::backlog::model::{Execution, ExecutionKind, Owner, WorkItem};
+use kernel::persona::roster::Roster;
+
+/// Words that an action begins with, and what they ask for.
+const VERBS: [(ExecutionKind, &str); 5] = [
+    (ExecutionKind::Remind, "chase follow inform notify nudge ping remind settle tell"),
+    (ExecutionKind::Ask, "ask consult query"),
+    (
+        ExecutionKind::Research,
+        "analyse analyze assess benchmark check clarify compare determine diagnose estimate evaluate examine explore find gather identify \
+         inspect investigate look measure profile read research review scan study survey trace verify",
+    ),
+    (
+        ExecutionKind::Write,
+        "announce answer compile compose define describe design document draft explain note outline plan prepare present propose record \
+         report sketch specify summarise summarize write",
+    ),
+    (
+        ExecutionKind::Build,
+        "add automate backfill build code configure convert create debug develop export extract fix generate implement instrument integrate \
+         migrate model port prototype rebuild refactor rename repair replace rewrite script simplify test translate",
+    ),
+];
+
+/// Of these, telling is all that was wanted.
+const TELLING: [&str; 5] = ["inform", "notify", "ping", "remind", "tell"];
+
+/// Who is to be asked: whoever is named behind "ask", else the owner.
+pub(crate) fn asked_in(what: &str, owner: &Owner, roster: &Roster) -> Owner {
+    let named = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1);
+    let named = named.and_then(|name| roster.find_named(&name.to_lowercase()));
+    named.map_or_else(|| owner.clone(), |persona| Owner::Persona(persona.slug.clone()))
+}
+
+/// None where the words do not tell.
+pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Execution> {
+    let words: Vec<String> =
+        item.what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+    let first = words.first()?.as_str();
+    let telling = TELLING.contains(&first);
+    if matches!(item.owner, Owner::Person { .. }) {
+        // What a person owns, a person does; all that is ours is to bring it to mind.
+        return Some(Execution::Remind { answer: !telling });
+    }
+    let (kind, _) = VERBS.iter().find(|(_, verbs)| verbs.split_whitespace().any(|verb| verb == first))?;
+    Some(match kind {
+        ExecutionKind::Remind => Execution::Remind { answer: !telling },
+        ExecutionKind::Ask => {
+            Execution::Ask { whom: asked_in(&item.what, &item.owner, roster), question: format!("{}. {}", item.what, item.how) }
+        }
+        ExecutionKind::Research => Execution::Research,
+        ExecutionKind::Write => Execution::Write,
+        ExecutionKind::Build => Execution::Build,
+        // What is waited for cannot be told from words; whoever proposes it says so.
+        ExecutionKind::Watch => return None,
+    })
+}

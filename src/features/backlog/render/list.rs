@@ -1,0 +1,107 @@
+//! The backlog as a table.
+
+use std::fmt::Write as _;
+
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use kernel::chat::medium::{Medium, shorten};
+use kernel::persona::roster::Roster;
+
+use crate::features::backlog::render::words;
+
+/// Wide enough to tell items apart, narrow enough that fifteen rows are one message.
+const WHAT: usize = 38;
+const OWNER: usize = 12;
+const STATUS: usize = 22;
+
+/// A part of the backlog.
+#[derive(Debug, Clone, Copy)]
+pub struct ListView<'a> {
+    /// In their order.
+    pub items: &'a [WorkItem],
+    /// How many of the whole backlog have a status; those that none has are missing.
+    pub counts: &'a [(WorkStatus, u64)],
+    /// How many there are that pass the same filter, if more than are shown.
+    pub more: bool,
+}
+
+/// A line with how many there are, then a table of those shown.
+pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
+    let counted: Vec<String> = view.counts.iter().map(|(status, count)| format!("{count} {}", words::status(*status))).collect();
+    if counted.is_empty() {
+        return "The backlog is empty. `/backlog add` puts something into it, and so does every standup.".to_owned();
+    }
+    let mut text = format!("The backlog: {}.\n", counted.join(", "));
+    if view.items.is_empty() {
+        text.push_str("None of them is of this kind.");
+        return text;
+    }
+    text.push_str("\n| id | what | owner | stands | when |\n| --- | --- | --- | --- | --- |\n");
+    for item in view.items {
+        let cells = [
+            item.short_id().to_owned(),
+            Medium::Chat.cell(&shorten(&item.what, WHAT)),
+            Medium::Chat.cell(&shorten(words::name_of_owner(&item.owner, roster), OWNER)),
+            Medium::Chat.cell(&shorten(&stands(item), STATUS)),
+            words::urgency(item.urgency),
+        ];
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    if view.more {
+        text.push_str("\nThere are more; name a status or an owner to see others.");
+    }
+    text
+}
+
+/// The status, or what keeps it there.
+fn stands(item: &WorkItem) -> String {
+    match &item.wait {
+        Some(wait) if item.status == WorkStatus::Waiting => words::wait(wait),
+        _ => words::status(item.status),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use crate::features::backlog::model::{Owner, Wait};
+    use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
+
+    #[test]
+    fn a_list_says_who_is_to_do_what_and_how_it_stands() {
+        let waiting = WorkItem {
+            status: WorkStatus::Waiting,
+            wait: Some(Wait::Answer { of: "Ann".to_owned() }),
+            owner: Owner::Person { id: "7".into(), name: "Ann|`x`".to_owned() },
+            ..sample::item()
+        };
+        let counts = [(WorkStatus::Done, 1), (WorkStatus::Waiting, 1)];
+        let view = ListView { items: &[sample::done(), waiting], counts: &counts, more: true };
+        insta::assert_snapshot!(align_tables(&render_list(&view, &kernel::testing::roster::roster())));
+    }
+
+    #[test]
+    fn an_empty_backlog_says_how_it_is_filled() {
+        let roster = kernel::testing::roster::roster();
+        let empty = ListView { items: &[], counts: &[], more: false };
+        assert!(render_list(&empty, &roster).contains("/backlog add"));
+        let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
+        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNone of them is of this kind.");
+    }
+
+    #[test]
+    fn fifteen_long_rows_are_one_message() {
+        let item = WorkItem {
+            what: "wide words ".repeat(30),
+            owner: Owner::Person { id: "7".into(), name: "Ann ".repeat(30) },
+            status: WorkStatus::Waiting,
+            wait: Some(Wait::Answer { of: "Somebody with a long name".to_owned() }),
+            ..sample::item()
+        };
+        let items = vec![item; 15];
+        let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
+        let view = ListView { items: &items, counts: &counts, more: true };
+        let text = align_tables(&render_list(&view, &kernel::testing::roster::roster()));
+        assert!(text.chars().count() <= MESSAGE_LIMIT, "{} characters", text.chars().count());
+    }
+}

@@ -1,0 +1,302 @@
+//! What the team posts about work: what became of an item, and what people are asked for, with the buttons by which they answer.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::features::backlog::button::WorkButton;
+use crate::features::backlog::model::{Owner, WorkItem};
+use kernel::chat::medium::Medium;
+use kernel::chat::outbound::{Button, ButtonStyle, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::money::Refused;
+use kernel::persona::roster::Roster;
+use kernel::text::is_invisible;
+use kernel::tools::approval::{Approval, fingerprint};
+
+use crate::features::backlog::render::{lines, words};
+
+/// The most characters of each part of a message. Together they stay below the platform's 2000, so that no message needs to be cut.
+const WHAT: usize = 200;
+const HOW: usize = 400;
+const CRITERIA: usize = 5;
+const CRITERION: usize = 120;
+const EVIDENCE: usize = 6;
+const FINDING: usize = 120;
+/// Of the arguments of a call; those that are longer go along as a file.
+const ARGUMENTS: usize = 1200;
+
+/// Who says it, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Voice<'a> {
+    pub persona: &'a PersonaSlug,
+    pub channel: &'a ChannelId,
+    pub roster: &'a Roster,
+}
+
+impl Voice<'_> {
+    pub fn announce_done(&self, item: &WorkItem) -> OutboundMessage {
+        self.say(lines::render_done(item, self.roster))
+    }
+
+    /// With a button for another try.
+    pub fn announce_failed(&self, item: &WorkItem) -> OutboundMessage {
+        let retry = button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Secondary);
+        OutboundMessage { buttons: vec![retry], ..self.say(lines::render_failed(item, self.roster)) }
+    }
+
+    pub fn announce_cancelled(&self, item: &WorkItem) -> OutboundMessage {
+        self.say(lines::render_cancelled(item))
+    }
+
+    /// Of so many that ended because of others, where each has no line of its own.
+    pub fn announce_many(&self, many: usize) -> OutboundMessage {
+        self.say(format!("And {many} more items ended with what they need or consist of: `/backlog list` shows them."))
+    }
+
+    /// Tells the owner what is to be done. A person is pinged; with `answer`, buttons say what came of it.
+    pub fn remind(&self, item: &WorkItem, answer: bool) -> OutboundMessage {
+        let (whom, pings) = match &item.owner {
+            Owner::Person { id, .. } => (format!("<@{id}>"), vec![id.clone()]),
+            Owner::Persona(slug) => (words::name(self.roster.name_of(slug)), Vec::new()),
+        };
+        let mut text = format!("⏰ {whom}, to be done ({}): {}", words::urgency(item.urgency), title(item));
+        push_details(&mut text, item);
+        let buttons = [
+            button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
+            button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
+        ];
+        OutboundMessage { pings, buttons: if answer { buttons.into() } else { Vec::new() }, ..self.say(text) }
+    }
+
+    /// Asks people to judge what code cannot. `files` are what was made.
+    pub fn ask_review(&self, item: &WorkItem, files: Vec<OutboundFile>) -> OutboundMessage {
+        let by = item.persona.as_ref().map_or_else(|| words::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
+        let mut text = format!("🔎 {} has made something that a person has to judge: {}", words::name(by), title(item));
+        push_criteria(&mut text, item);
+        self.push_evidence(&mut text, item);
+        let buttons = vec![
+            button(&WorkButton::Accept(item.id.clone()), "Accept", ButtonStyle::Success),
+            button(&WorkButton::Reject(item.id.clone()), "Reject: try again", ButtonStyle::Secondary),
+            button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger),
+        ];
+        OutboundMessage { files, buttons, ..self.say(text) }
+    }
+
+    /// Asks people what is to become of an item. `made`: there is something that could be accepted as it is.
+    pub fn ask_decision(&self, item: &WorkItem, why: &str, made: bool) -> OutboundMessage {
+        let mut text = format!("⚖ A person has to decide: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
+        self.push_evidence(&mut text, item);
+        let mut buttons = vec![button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)];
+        if made {
+            buttons.push(button(&WorkButton::Accept(item.id.clone()), "Accept as it is", ButtonStyle::Success));
+        }
+        buttons.push(button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger));
+        OutboundMessage { buttons, ..self.say(text) }
+    }
+
+    /// Asks people to allow a call, with its exact arguments: shown where they are short, as a file where they are not.
+    /// `why` tells what a person is needed for.
+    pub fn ask_approval(&self, item: &WorkItem, approval: &Approval, why: &str) -> OutboundMessage {
+        let who = item.persona.as_ref().map_or("Somebody", |slug| self.roster.name_of(slug));
+        let arguments = render_arguments(&approval.arguments);
+        let print = fingerprint(&approval.tool, &approval.arguments);
+        let mut text = format!(
+            "🔐 {} wants to call `{}` ({}) for: {}\nWhy you: {}",
+            words::name(who),
+            approval.tool.replace('`', "'"),
+            approval.risk.as_str(),
+            title(item),
+            Medium::Chat.line_within(why, FINDING)
+        );
+        let is_long = arguments.chars().count() > ARGUMENTS;
+        let shown: String = arguments.chars().take(ARGUMENTS).collect();
+        // Three backticks would end the block, and what follows would read as ours.
+        let _ = write!(text, "\n```json\n{}\n```\n", shown.replace("```", "'''"));
+        if is_long {
+            text.push_str("The rest is in the file. ");
+        }
+        let _ = write!(text, "-# Allowed, it may be made once, exactly like this ({}).", words::short_hash(&print));
+        let file = OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(arguments) };
+        let buttons = vec![
+            button(&WorkButton::Allow(approval.id.clone()), "Allow this call", ButtonStyle::Success),
+            button(&WorkButton::Refuse(approval.id.clone()), "Refuse", ButtonStyle::Danger),
+        ];
+        OutboundMessage { files: if is_long { vec![file] } else { Vec::new() }, buttons, ..self.say(text) }
+    }
+
+    /// Says that a budget is used up, with a button that raises the limit by `step`.
+    pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, step: i64) -> OutboundMessage {
+        let until = if refused.limit.ends_with_the_day() { " Tomorrow it goes on by itself." } else { "" };
+        let text = format!("💰 On hold: {} — {refused}. What is done is kept.{until}", title(item));
+        let raise = format!("Raise by {}", refused.limit.render(step));
+        let buttons = vec![
+            button(&WorkButton::Raise(item.id.clone()), &raise, ButtonStyle::Primary),
+            button(&WorkButton::Cancel(item.id.clone()), "Cancel", ButtonStyle::Danger),
+        ];
+        OutboundMessage { buttons, ..self.say(text) }
+    }
+
+    fn say(&self, text: String) -> OutboundMessage {
+        OutboundMessage::new(self.persona, self.channel, OutboundKind::Notice, text)
+    }
+
+    fn push_evidence(&self, text: &mut String, item: &WorkItem) {
+        for found in item.evidence.iter().take(EVIDENCE) {
+            let _ = write!(text, "\n- {}", Medium::Chat.line_within(&words::evidence(found, self.roster), FINDING));
+        }
+        if item.evidence.len() > EVIDENCE {
+            let _ = write!(text, "\n- and {} more", item.evidence.len() - EVIDENCE);
+        }
+    }
+}
+
+/// What an item is and how it is named.
+fn title(item: &WorkItem) -> String {
+    format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
+}
+
+fn push_details(text: &mut String, item: &WorkItem) {
+    for (label, words) in [("How", &item.how), ("Why", &item.why)] {
+        if !words.is_empty() {
+            let _ = write!(text, "\n{label}: {}", Medium::Chat.line_within(words, HOW));
+        }
+    }
+    push_criteria(text, item);
+}
+
+fn push_criteria(text: &mut String, item: &WorkItem) {
+    for criterion in item.criteria.iter().take(CRITERIA) {
+        let _ = write!(text, "\nDone when: {}", Medium::Chat.line_within(criterion, CRITERION));
+    }
+}
+
+/// As JSON, with what does not show written as an escape: whoever allows a call has to see all of it.
+fn render_arguments(arguments: &Value) -> String {
+    let mut text = String::new();
+    for c in format!("{arguments:#}").chars() {
+        if c != '\n' && is_invisible(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+fn button(what: &WorkButton, label: &str, style: ButtonStyle) -> Button {
+    Button { id: what.id(), label: label.to_owned(), style }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::sample;
+    use super::*;
+    use crate::features::backlog::model::Evidence;
+    use kernel::chat::format::MESSAGE_LIMIT;
+    use kernel::money::Limit;
+    use kernel::tools::approval::{ApprovalState, Risk};
+
+    const OUTSIDE: &str = "Text from outside is in its context";
+
+    fn with_voice<T>(say: impl FnOnce(&Voice<'_>) -> T) -> T {
+        let roster = kernel::testing::roster::roster();
+        say(&Voice { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
+    }
+
+    fn approval(arguments: Value) -> Approval {
+        Approval {
+            id: "a1".into(),
+            item: sample::item().id,
+            run: 0,
+            tool: "fetch_page".to_owned(),
+            arguments,
+            risk: Risk::ReachOut,
+            state: ApprovalState::Asked,
+            by: None,
+            asked_at: sample::at(),
+            decided_at: None,
+        }
+    }
+
+    fn shown(message: &OutboundMessage) -> String {
+        let buttons: Vec<_> = message.buttons.iter().map(|button| format!("[{}]", button.label)).collect();
+        format!("{}\n{}\n", message.text, buttons.join(" "))
+    }
+
+    #[test]
+    fn what_people_are_asked_reads_as_it_should() {
+        let refused = Refused { limit: Limit::Item("a1b2c3".into()), spent: 1_020_000, allowed: 1_000_000 };
+        let tokens = Refused { limit: Limit::PersonaDayTokens("vince".into()), spent: 1020, allowed: 1000 };
+        let texts = with_voice(|voice| {
+            let (item, done) = (sample::item(), sample::done());
+            [
+                shown(&voice.remind(&item, true)),
+                shown(&voice.remind(&item, false)),
+                shown(&voice.ask_review(&done, Vec::new())),
+                shown(&voice.ask_decision(&done, "it took its worker down 3 times", true)),
+                shown(&voice.ask_approval(&item, &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})), OUTSIDE)),
+                shown(&voice.ask_budget(&item, &refused, 1_000_000)),
+                shown(&voice.ask_budget(&item, &tokens, 500)),
+                shown(&voice.announce_failed(&item)),
+            ]
+        });
+        insta::assert_snapshot!(texts.join("\n"));
+    }
+
+    #[test]
+    fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
+        with_voice(|voice| {
+            let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
+            let reminder = voice.remind(&item, true);
+            assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
+            assert!(reminder.text.contains("<@77>"));
+            assert!(voice.remind(&sample::item(), true).pings.is_empty());
+        });
+    }
+
+    #[test]
+    fn long_arguments_go_along_whole_as_a_file() {
+        with_voice(|voice| {
+            let long = approval(json!({"body": "x".repeat(5000)}));
+            let asked = voice.ask_approval(&sample::item(), &long, OUTSIDE);
+            let FileContent::Text(file) = &asked.files[0].content else { panic!("a text") };
+            assert_eq!(serde_json::from_str::<Value>(file).unwrap(), long.arguments);
+            assert!(asked.text.contains("The rest is in the file"));
+            assert!(voice.ask_approval(&sample::item(), &approval(json!({})), OUTSIDE).files.is_empty());
+        });
+    }
+
+    #[test]
+    fn no_message_is_over_the_limit() {
+        with_voice(|voice| {
+            let long = "*`_~ words ".repeat(300);
+            let refused = Refused { limit: Limit::PersonaDayTokens("p".repeat(32).into()), spent: i64::MAX, allowed: i64::MAX };
+            let finding = Evidence::Reading { feed: long.clone(), at: sample::at() };
+            let item = WorkItem {
+                what: long.clone(),
+                how: long.clone(),
+                why: long.clone(),
+                criteria: vec![long.clone(); 30],
+                evidence: vec![finding; 30],
+                owner: Owner::Person { id: "80351110224678912".into(), name: long.clone() },
+                ..sample::item()
+            };
+            for message in [
+                voice.remind(&item, true),
+                voice.ask_review(&item, Vec::new()),
+                voice.ask_decision(&item, &long, true),
+                voice.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
+                voice.ask_budget(&item, &refused, i64::MAX),
+            ] {
+                assert!(message.text.chars().count() <= MESSAGE_LIMIT, "{}: {}", message.text.chars().count(), message.text);
+                assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));
+            }
+        });
+    }
+}

@@ -1,0 +1,191 @@
+//! How items come in by people's hands: one at a time, or a file of them, all or none.
+
+use std::collections::HashMap;
+
+use crate::features::backlog::action;
+use crate::features::backlog::action::WHAT;
+use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner, WorkItem, short_id};
+use crate::features::backlog::planner::asked_in;
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
+use crate::features::backlog::store::InsertItemsError;
+use kernel::ids::{ChannelId, UserId, WorkItemId};
+use kernel::text::{essence, without_invisible};
+
+/// The most characters of how, why and each criterion: as much as a prompt bears.
+const PROSE: usize = 2000;
+const CRITERIA: usize = 20;
+
+/// How many faults of a file are told; who mends them sees the rest.
+const FAULTS: usize = 10;
+
+impl Backlog {
+    /// Puts an item into the backlog; `channel` is where people hear of it.
+    ///
+    /// # Errors
+    /// What is wrong with the draft.
+    pub async fn add(&self, draft: &ItemDraft, asker: &Asker, channel: Option<ChannelId>) -> Result<WorkItem, BacklogError> {
+        let mut items = self.add_all(std::slice::from_ref(draft), asker, channel).await?;
+        Ok(items.remove(0))
+    }
+
+    /// Puts items into the backlog, all of them or none.
+    ///
+    /// # Errors
+    /// What is wrong with them, each named, or a circle in which they wait for each other.
+    pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, channel: Option<ChannelId>) -> Result<Vec<WorkItem>, BacklogError> {
+        if drafts.is_empty() {
+            return Err(refused("there is nothing to add"));
+        }
+        let mut faults = Vec::new();
+        let mut items = Vec::with_capacity(drafts.len());
+        for (number, draft) in (1..).zip(drafts) {
+            match self.check(draft, asker) {
+                Ok(item) => items.push(WorkItem { channel: channel.clone(), ..item }),
+                Err(reason) if drafts.len() == 1 => return Err(refused(reason)),
+                Err(reason) => faults.push(format!("{} {reason}", label(number, draft))),
+            }
+        }
+        if faults.is_empty() {
+            self.tie(drafts, &mut items, &mut faults).await?;
+            self.find_repetitions(drafts, &items, &mut faults).await?;
+        }
+        if !faults.is_empty() {
+            return Err(refused(render_faults(drafts.len(), &faults)));
+        }
+        match self.parts.store.insert_items(&items, self.parts.clock.now()).await {
+            Ok(()) => {}
+            Err(InsertItemsError::Graph(error)) => return Err(refused(format!("nothing was added: {error}"))),
+            Err(InsertItemsError::Store(error)) => return Err(error.into()),
+        }
+        self.ring(None);
+        Ok(items)
+    }
+
+    /// The item that a draft becomes, without its ties to others.
+    fn check(&self, draft: &ItemDraft, asker: &Asker) -> Result<WorkItem, String> {
+        let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
+        action::check_what(&what)?;
+        let owner = match draft.owner.as_deref() {
+            Some(name) => self.resolve_owner(name, me(asker)).map_err(|error| error.to_string())?,
+            None => Owner::Persona(self.parts.roster.coordinator().slug.clone()),
+        };
+        let how = clean("how", &draft.how, PROSE)?;
+        let why = clean("why", &draft.why, PROSE)?;
+        let criteria = check_criteria(&draft.criteria)?;
+        let execution = match check_kind(draft, &owner, &what, &how)? {
+            Some(Execution::Ask { question, .. }) => Some(Execution::Ask { whom: asked_in(&what, &owner, &self.parts.roster), question }),
+            other => other,
+        };
+        let item = WorkItem::new(what, owner, asker.origin(), self.parts.clock.now());
+        Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
+    }
+
+    /// Sets what each item needs and belongs to: another of the same file by its key, or one that is there by its id.
+    async fn tie(&self, drafts: &[ItemDraft], items: &mut [WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
+        let mut known: HashMap<&str, WorkItemId> = HashMap::new();
+        for (number, (draft, item)) in (1..).zip(drafts.iter().zip(&*items)) {
+            if let Some(key) = draft.key.as_deref()
+                && known.insert(key, item.id.clone()).is_some()
+            {
+                faults.push(format!("{} has a key that another has too", label(number, draft)));
+            }
+        }
+        for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
+            for (name, is_parent) in draft.needs.iter().map(|name| (name, false)).chain(draft.parent.iter().map(|name| (name, true))) {
+                if !known.contains_key(name.as_str()) {
+                    match self.get(name).await {
+                        Ok(found) => drop(known.insert(name, found.id)),
+                        Err(BacklogError::Refused(reason)) => {
+                            faults.push(format!(
+                                "{} names \"{name}\", which is neither a key here nor an item: {reason}",
+                                label(number, draft)
+                            ));
+                            continue;
+                        }
+                        Err(error) => return Err(error),
+                    }
+                }
+                let id = known[name.as_str()].clone();
+                if is_parent {
+                    item.parent = Some(id);
+                } else if !item.depends_on.contains(&id) {
+                    item.depends_on.push(id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is open already, or stands twice in the file, is not added again.
+    async fn find_repetitions(&self, drafts: &[ItemDraft], items: &[WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
+        let open = self.parts.store.list_open_titles().await?;
+        let mut taken: HashMap<String, String> =
+            open.iter().map(|(id, what)| (essence(what), format!("the open item \"{what}\" (#{})", short_id(id)))).collect();
+        for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
+            let named = label(number, draft);
+            if let Some(other) = taken.get(&essence(&item.what)) {
+                let same = format!("says the same as {other}");
+                faults.push(if drafts.len() == 1 { same } else { format!("{named} {same}") });
+            }
+            taken.entry(essence(&item.what)).or_insert(named);
+        }
+        Ok(())
+    }
+}
+
+/// Whose name `me` is.
+pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
+    match asker {
+        Asker::Person { id, name, .. } => Some((id, name)),
+        Asker::CommandLine => None,
+    }
+}
+
+/// Strips invisible characters and rejects text over the limit.
+pub(super) fn clean(field: &str, text: &str, limit: usize) -> Result<String, String> {
+    let text = without_invisible(text).trim().to_owned();
+    match text.chars().count() {
+        length if length > limit => Err(format!("has {length} characters in \"{field}\", where {limit} are the most")),
+        _ => Ok(text),
+    }
+}
+
+pub(super) fn check_criteria(criteria: &[String]) -> Result<Vec<String>, String> {
+    if criteria.len() > CRITERIA {
+        return Err(format!("has {} criteria, where {CRITERIA} are the most", criteria.len()));
+    }
+    let cleaned = criteria.iter().map(|criterion| clean("criteria", criterion, PROSE)).collect::<Result<Vec<_>, _>>()?;
+    Ok(cleaned.into_iter().filter(|criterion| !criterion.is_empty()).collect())
+}
+
+/// What `how` and `why` may be, and each criterion.
+pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
+    clean(field, text, PROSE)
+}
+
+fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
+    let Some(kind) = draft.kind else { return Ok(None) };
+    if matches!(owner, Owner::Person { .. }) && kind != ExecutionKind::Remind {
+        return Err("is a person's, who can only be reminded; leave out the kind, or give it to a persona".to_owned());
+    }
+    if kind == ExecutionKind::Watch && draft.watch.is_none() {
+        return Err("is to watch, but does not say for what; give `watch` with a feed and until when".to_owned());
+    }
+    Ok(action::execution_of(kind, draft.watch.as_ref(), owner, what, how))
+}
+
+fn label(number: usize, draft: &ItemDraft) -> String {
+    match &draft.key {
+        Some(key) => format!("item {number} ({key})"),
+        None => format!("item {number}"),
+    }
+}
+
+fn render_faults(items: usize, faults: &[String]) -> String {
+    if items == 1 {
+        return faults[0].clone();
+    }
+    let told = faults.iter().take(FAULTS).cloned().collect::<Vec<_>>().join("; ");
+    let more = if faults.len() > FAULTS { format!("; and {} more", faults.len() - FAULTS) } else { String::new() };
+    format!("nothing was added: {told}{more}")
+}

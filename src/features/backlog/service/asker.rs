@@ -1,0 +1,111 @@
+use crate::features::backlog::model::{Execution, Origin, Owner, WorkItem};
+use kernel::commands::{Caller, CommandCall, Right};
+use kernel::ids::{ChannelId, UserId};
+
+/// Who wants something of the backlog.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asker {
+    /// Somebody in a channel, which sees the answer.
+    Person { id: UserId, name: String, right: Right, channel: Option<ChannelId> },
+    /// Whoever may start the program may do everything.
+    CommandLine,
+}
+
+impl Asker {
+    pub(crate) fn of(call: &CommandCall) -> Self {
+        match &call.caller {
+            Caller::Person { id, name, .. } => {
+                let channel = call.channel.as_ref().map(|channel| channel.id.clone());
+                Self::Person { id: id.clone(), name: name.clone(), right: call.right, channel }
+            }
+            Caller::CommandLine => Self::CommandLine,
+        }
+    }
+
+    /// What events and notes call them.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Person { name, .. } => name,
+            Self::CommandLine => "the command line",
+        }
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        match self {
+            Self::Person { id, name, .. } => Origin::Person { id: id.clone(), name: name.clone(), message: None },
+            Self::CommandLine => Origin::CommandLine,
+        }
+    }
+
+    /// Where they see the answer, so that it need not be told there twice.
+    pub(super) fn channel(&self) -> Option<&ChannelId> {
+        match self {
+            Self::Person { channel, .. } => channel.as_ref(),
+            Self::CommandLine => None,
+        }
+    }
+
+    pub(super) fn operates(&self) -> bool {
+        match self {
+            Self::Person { right, .. } => *right == Right::Operator,
+            Self::CommandLine => true,
+        }
+    }
+
+    /// An operator, or whoever added or owns the item.
+    pub(super) fn may_change(&self, item: &WorkItem) -> bool {
+        self.operates()
+            || self.is_owner_of(item)
+            || matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
+    }
+
+    /// Those of before, or whoever is asked for the answer that the item waits for.
+    pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
+        self.may_change(item) || matches!(&item.execution, Some(Execution::Ask { whom, .. }) if self.is(whom))
+    }
+
+    fn is_owner_of(&self, item: &WorkItem) -> bool {
+        self.is(&item.owner)
+    }
+
+    fn is(&self, owner: &Owner) -> bool {
+        matches!((owner, self), (Owner::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn person(id: &str, right: Right) -> Asker {
+        Asker::Person { id: id.into(), name: "Ann".to_owned(), right, channel: Some("10".into()) }
+    }
+
+    #[test]
+    fn an_item_is_changed_by_operators_its_owner_and_whoever_added_it() {
+        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let owner = Owner::Person { id: "1".into(), name: "Ann".to_owned() };
+        let origin = Origin::Person { id: "2".into(), name: "Bob".to_owned(), message: None };
+        let item = WorkItem::new("Fix the login", owner, origin, at);
+        for (asker, may) in [
+            (person("1", Right::Anybody), true),
+            (person("2", Right::Anybody), true),
+            (person("3", Right::Anybody), false),
+            (person("3", Right::Operator), true),
+            (Asker::CommandLine, true),
+        ] {
+            assert_eq!(asker.may_change(&item), may, "{asker:?}");
+        }
+    }
+
+    #[test]
+    fn who_was_asked_may_answer_and_do_nothing_else() {
+        let at = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let whom = Owner::Person { id: "3".into(), name: "Cid".to_owned() };
+        let execution = Some(Execution::Ask { whom, question: "Which port?".to_owned() });
+        let item = WorkItem { execution, ..WorkItem::new("Ask for the port", Owner::Persona("vince".into()), Origin::CommandLine, at) };
+        let cid = person("3", Right::Anybody);
+        assert!(cid.may_answer(&item) && !cid.may_change(&item));
+        assert!(!person("4", Right::Anybody).may_answer(&item));
+    }
+}

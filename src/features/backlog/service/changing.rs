@@ -1,0 +1,175 @@
+//! What people change about an item that is there.
+
+use crate::features::backlog::action;
+use crate::features::backlog::action::WHAT;
+use crate::features::backlog::model::{ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::service::adding::{check_criteria, clean, clean_prose, me};
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
+use crate::features::backlog::store::{Ended, ItemEdit};
+use kernel::chat::outbound::OutboundMessage;
+
+/// Changes that an item may have.
+struct CheckedChanges {
+    what: Option<String>,
+    how: Option<String>,
+    why: Option<String>,
+    owner: Option<Owner>,
+    urgency: Option<Urgency>,
+    criteria: Option<Vec<String>>,
+}
+
+impl Backlog {
+    /// Makes an item the next of its persona's.
+    ///
+    /// # Errors
+    /// It is over, it is being worked on, or it waits for something else than its turn.
+    pub async fn run(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        let item = self.get_own(id, asker).await?;
+        match item.status {
+            WorkStatus::Done | WorkStatus::Failed | WorkStatus::Cancelled => return Err(refused(over(&item))),
+            WorkStatus::InProgress => return Err(refused(format!("{} is being worked on already", named(&item)))),
+            WorkStatus::InReview => return Err(refused(format!("{} is done but for its review", named(&item)))),
+            WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::Waiting => {}
+        }
+        if !self.parts.store.run_item(&item.id, self.parts.clock.now()).await? {
+            return Err(moved(&self.read(&item).await?));
+        }
+        self.ring(None);
+        self.read(&item).await
+    }
+
+    /// Has an item tried once more, whatever was made of it so far.
+    ///
+    /// # Errors
+    /// It neither ended nor waits.
+    pub async fn retry(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        let item = self.get_own(id, asker).await?;
+        self.retry_item(&item, asker).await
+    }
+
+    pub(super) async fn retry_item(&self, item: &WorkItem, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
+            let stands = item.status.as_str().replace('_', " ");
+            return Err(refused(format!("{} is {stands}; what failed, was cancelled or waits can be tried again", named(item))));
+        }
+        if !self.parts.store.retry_item(&item.id, asker.name(), self.parts.clock.now()).await? {
+            let now = self.read(item).await?;
+            return Err(if now.status == item.status {
+                refused(format!("{} would fail at once: what it needs, or a part of it, did not come about; retry that first", named(item)))
+            } else {
+                moved(&now)
+            });
+        }
+        self.ring(None);
+        self.read(item).await
+    }
+
+    /// Ends an item without a result; what needs it fails with it.
+    ///
+    /// # Errors
+    /// It is over already.
+    pub async fn cancel(&self, id: &str, asker: &Asker) -> Result<Ended, BacklogError> {
+        let item = self.get_own(id, asker).await?;
+        self.cancel_item(&item, asker).await
+    }
+
+    pub(super) async fn cancel_item(&self, item: &WorkItem, asker: &Asker) -> Result<Ended, BacklogError> {
+        if item.status.is_over() {
+            return Err(refused(over(item)));
+        }
+        let said = self.tell_elsewhere(item, asker);
+        let ended = self.parts.store.cancel_item(&item.id, asker.name(), &said, self.parts.clock.now()).await?;
+        let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
+        self.ring(said.first().map(|message| &message.channel));
+        Ok(ended)
+    }
+
+    /// Changes what an item says. One that is being worked on begins anew.
+    ///
+    /// # Errors
+    /// It is over, or the change is none that an item may have.
+    pub async fn edit(&self, id: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        let item = self.get_own(id, asker).await?;
+        if *changes == ItemChanges::default() {
+            return Err(refused("there is nothing to change; say what is to be different"));
+        }
+        if item.status.is_over() {
+            return Err(refused(over(&item)));
+        }
+        let checked = self.check_changes(changes, asker)?;
+        let edit = ItemEdit {
+            what: checked.what.as_deref(),
+            how: checked.how.as_deref(),
+            why: checked.why.as_deref(),
+            owner: checked.owner.as_ref(),
+            urgency: checked.urgency,
+            criteria: checked.criteria.as_deref(),
+        };
+        if !self.parts.store.edit_item(&item.id, &edit, asker.name(), self.parts.clock.now()).await? {
+            let now = self.read(&item).await?;
+            return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} says so already", named(&now)) }));
+        }
+        self.ring(None);
+        self.read(&item).await
+    }
+
+    fn check_changes(&self, changes: &ItemChanges, asker: &Asker) -> Result<CheckedChanges, BacklogError> {
+        let it = |reason: String| refused(format!("the item {reason}"));
+        let what = changes.what.as_deref().map(|what| clean("what", what, WHAT)).transpose().map_err(it)?;
+        if let Some(what) = &what {
+            action::check_what(what).map_err(it)?;
+        }
+        Ok(CheckedChanges {
+            what,
+            how: changes.how.as_deref().map(|how| clean_prose("how", how)).transpose().map_err(it)?,
+            why: changes.why.as_deref().map(|why| clean_prose("why", why)).transpose().map_err(it)?,
+            owner: changes.owner.as_deref().map(|owner| self.resolve_owner(owner, me(asker))).transpose()?,
+            urgency: changes.urgency,
+            criteria: changes.criteria.as_deref().map(check_criteria).transpose().map_err(it)?,
+        })
+    }
+
+    /// The item, if the asker may change it.
+    async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
+        let item = self.get(id).await?;
+        if !asker.may_change(&item) {
+            return Err(refused(format!("only an operator, its owner or whoever added it may change {}", named(&item))));
+        }
+        Ok(item)
+    }
+
+    /// A cancelled item is told where people heard of it, unless they see the answer to the command there.
+    fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Vec<OutboundMessage> {
+        let told = item.channel.as_ref().filter(|channel| asker.channel() != Some(channel));
+        let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
+        told.map(|channel| self.voice(channel).announce_cancelled(&cancelled)).into_iter().collect()
+    }
+
+    /// The item as it is now.
+    async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
+        Ok(self.parts.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
+    }
+}
+
+/// Why nothing was changed: somebody was faster.
+fn moved(now: &WorkItem) -> BacklogError {
+    refused(if now.status.is_over() {
+        over(now)
+    } else {
+        format!("{} has just become {}; please look again", named(now), now.status.as_str().replace('_', " "))
+    })
+}
+
+/// An item as sentences name it.
+pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
+    format!("\"{}\" (#{})", item.what, item.short_id())
+}
+
+/// That an item is over, and what can be done about it.
+pub(super) fn over(item: &WorkItem) -> String {
+    match item.status {
+        WorkStatus::Done => format!("{} is done already", named(item)),
+        WorkStatus::Cancelled => format!("{} was cancelled; it can be tried again with retry", named(item)),
+        _ => format!("{} has failed; it can be tried again with retry", named(item)),
+    }
+}

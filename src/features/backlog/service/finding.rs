@@ -1,0 +1,185 @@
+//! Which items there are, and which one somebody means.
+
+use crate::features::backlog::action::KnownOwners;
+use crate::features::backlog::model::{Owner, WorkItem, WorkStatus};
+use crate::features::backlog::render::{ItemSheet, ListView, RunSheet};
+use crate::features::backlog::service::{Backlog, BacklogError, refused};
+use crate::features::backlog::store::ItemFilter;
+use kernel::commands::Suggestion;
+use kernel::db::StoreError;
+use kernel::ids::UserId;
+use kernel::text::fold_name;
+
+use WorkStatus::{Blocked, Failed, InProgress, InReview, New, Ready, Waiting};
+
+/// The fewest characters by which an item is named; fewer would soon mean several.
+const SHORTEST: usize = 6;
+
+/// How many items of the same ending are told apart.
+const NAMED: u32 = 5;
+
+/// Those that somebody may want to name: what is done or cancelled is rarely touched again.
+const COMPLETED: [WorkStatus; 7] = [New, Ready, Blocked, InProgress, InReview, Waiting, Failed];
+
+/// How many items completion looks through, and how many it offers, which is Discord's limit.
+const LOOKED_THROUGH: u32 = 300;
+const MOST_CHOICES: usize = 25;
+const LABEL: usize = 90;
+
+/// Which items are wanted, as typed.
+#[derive(Debug, Clone, Copy)]
+pub struct ListQuery<'a> {
+    /// A status, `all`, or none for those that are not over.
+    pub status: Option<&'a str>,
+    pub owner: Option<&'a str>,
+    pub limit: u32,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    pub items: Vec<WorkItem>,
+    /// How many of the whole backlog have each status that occurs.
+    pub counts: Vec<(WorkStatus, u64)>,
+    /// There are more than the limit.
+    pub more: bool,
+}
+
+impl Listed {
+    pub fn view(&self) -> ListView<'_> {
+        ListView { items: &self.items, counts: &self.counts, more: self.more }
+    }
+}
+
+impl Backlog {
+    /// # Errors
+    /// A status or an owner that there is none of.
+    pub async fn list(&self, query: &ListQuery<'_>) -> Result<Listed, BacklogError> {
+        let statuses = parse_statuses(query.status)?;
+        let owner = query.owner.map(|asked| self.resolve_owner(asked, None)).transpose()?;
+        let filter = ItemFilter { statuses: &statuses, owner: owner.as_ref(), limit: query.limit.saturating_add(1) };
+        let mut items = self.parts.store.list_items(&filter).await?;
+        let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let counted = self.parts.store.count_items(self.parts.clock.now()).await?;
+        let counts = WorkStatus::ALL.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
+        Ok(Listed { items, counts, more })
+    }
+
+    /// The item that somebody means by the end of its id.
+    ///
+    /// # Errors
+    /// None or several end like this.
+    pub async fn get(&self, asked: &str) -> Result<WorkItem, BacklogError> {
+        let short = asked.trim().trim_start_matches('#').to_lowercase();
+        if short.len() < SHORTEST || !short.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(refused(format!(
+                "\"{}\" names no item; give the last {SHORTEST} characters of its id, or more, as the list of the backlog shows them",
+                asked.trim()
+            )));
+        }
+        let mut found = self.parts.store.find_items_by_suffix(&short, NAMED).await?;
+        match found.len() {
+            0 => Err(refused(format!("there is no item #{short}; the list of the backlog shows those there are"))),
+            1 => Ok(found.remove(0)),
+            _ => {
+                let named: Vec<_> = found.iter().map(|item| format!("{} (\"{}\")", item.id, item.what)).collect();
+                Err(refused(format!("several items end in {short}; give more of the id: {}", named.join(", "))))
+            }
+        }
+    }
+
+    /// An item with all that hangs on it.
+    ///
+    /// # Errors
+    /// As for [`Backlog::get`].
+    pub async fn get_sheet(&self, asked: &str) -> Result<ItemSheet, BacklogError> {
+        let item = self.get(asked).await?;
+        let store = &self.parts.store;
+        let mut needs = Vec::new();
+        for needed in &item.depends_on {
+            needs.extend(store.find_item(needed).await?);
+        }
+        let parent = match &item.parent {
+            Some(parent) => store.find_item(parent).await?,
+            None => None,
+        };
+        let mut runs = Vec::new();
+        for run in store.list_runs(&item.id).await? {
+            runs.push(RunSheet { run, entries: store.list_journal(&item.id, run).await? });
+        }
+        Ok(ItemSheet {
+            needs,
+            parent,
+            runs,
+            events: store.list_events(&item.id).await?,
+            product: store.find_product(&item.id).await?,
+            approvals: store.list_approvals(&item.id).await?,
+            item,
+        })
+    }
+
+    /// Items whose id or words hold what was typed so far.
+    pub(in crate::features::backlog) async fn list_choices(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
+        let typed = fold_name(typed.trim_start_matches('#'));
+        let items = self.parts.store.list_items(&ItemFilter { statuses: &COMPLETED, owner: None, limit: LOOKED_THROUGH }).await?;
+        let matching = items.iter().filter(|item| item.short_id().contains(&typed) || item.what.to_lowercase().contains(&typed));
+        Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
+    }
+
+    /// The owner that a name means: a persona, a person of the team, or `me`.
+    pub(super) fn resolve_owner(&self, asked: &str, me: Option<(&UserId, &str)>) -> Result<Owner, BacklogError> {
+        let mut people = self.parts.people.clone();
+        if let Some((id, name)) = me {
+            if fold_name(asked) == "me" {
+                return Ok(Owner::Person { id: id.clone(), name: name.to_owned() });
+            }
+            if people.iter().all(|(known, _)| known != id) {
+                people.push((id.clone(), name.to_owned()));
+            }
+        }
+        let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        known.resolve(asked).map_err(|reason| {
+            let personas = self.parts.roster.personas().iter().map(|persona| persona.name.as_str());
+            let names: Vec<_> = personas.chain(people.iter().map(|(_, name)| name.as_str())).collect();
+            refused(format!("{reason}; there are {}", names.join(", ")))
+        })
+    }
+}
+
+fn choice_of(item: &WorkItem) -> Suggestion {
+    let label: String = format!("{} · {}", item.short_id(), item.what).chars().take(LABEL).collect();
+    Suggestion { value: item.short_id().to_owned(), label }
+}
+
+fn parse_statuses(asked: Option<&str>) -> Result<Vec<WorkStatus>, BacklogError> {
+    let Some(asked) = asked else { return Ok(WorkStatus::OPEN.into()) };
+    let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
+    if name == "all" {
+        return Ok(WorkStatus::ALL.into());
+    }
+    if name == "open" {
+        return Ok(WorkStatus::OPEN.into());
+    }
+    let found = WorkStatus::ALL.into_iter().find(|status| status.as_str() == name);
+    found.map(|status| vec![status]).ok_or_else(|| {
+        let names = WorkStatus::ALL.map(|status| status.as_str().replace('_', " "));
+        refused(format!("\"{}\" is no status; there are {}, open, all", asked.trim(), names.join(", ")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_however_it_is_written() {
+        assert_eq!(parse_statuses(Some("In Progress")).unwrap(), [InProgress]);
+        assert_eq!(parse_statuses(Some(" in-review ")).unwrap(), [InReview]);
+        assert_eq!(parse_statuses(Some("all")).unwrap().len(), 9);
+        assert_eq!(parse_statuses(None).unwrap(), parse_statuses(Some("open")).unwrap());
+        let told = parse_statuses(Some("busy")).unwrap_err().to_string();
+        assert!(told.starts_with("\"busy\" is no status; there are new, ready, blocked, in progress"), "{told}");
+    }
+}

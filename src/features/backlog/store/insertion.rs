@@ -1,0 +1,172 @@
+//! How items come into the backlog.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::graph::GraphError;
+use crate::features::backlog::model::{Rank, WorkItem, WorkStatus, graph};
+use crate::features::backlog::store::TURNSTILE;
+use crate::features::backlog::store::items::ItemColumns;
+use crate::features::backlog::store::planning::write_rank;
+use crate::features::backlog::store::standing::{Consequences, Standing, insert_event};
+use crate::store::Store;
+use kernel::db::{Result, StoreError, Transaction, Who, Word, document, plain, sql};
+use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
+
+/// Why items were not put into the backlog.
+#[derive(Debug, thiserror::Error)]
+pub enum InsertItemsError {
+    /// They could not all come to an end.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// Puts items into the backlog, all or none. Those that are there already stay as they are. One that needs what has failed or was
+    /// cancelled fails at once.
+    ///
+    /// # Errors
+    /// [`InsertItemsError::Graph`] when they, with those that are there, could not all come to an end.
+    pub async fn insert_items(&self, items: &[WorkItem], at: DateTime<Utc>) -> Result<(), InsertItemsError> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(TURNSTILE).await?;
+        let stored = find_statuses(&mut transaction, items).await?;
+        graph::check(items, &|id| stored.contains_key(id))?;
+        let parents: BTreeSet<_> =
+            items.iter().filter_map(|item| item.parent.as_ref()).filter(|parent| stored.contains_key(parent)).collect();
+        if !parents.is_empty() {
+            // A part may need something that waits for its parent by ways of which only the backlog knows.
+            let mut all = list_open(&mut transaction).await?;
+            let open: HashSet<_> = all.iter().map(|item| item.id.clone()).collect();
+            all.extend(items.iter().filter(|item| !open.contains(&item.id)).cloned());
+            graph::check(&all, &|_| true)?;
+        }
+        insert_items(&mut transaction, items, at).await?;
+        for parent in parents {
+            block_parent(&mut transaction, parent, at).await?;
+        }
+        fail_hopeless(&mut transaction, &stored, at).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+}
+
+/// Where those stand that `items` name and that are stored.
+async fn find_statuses(transaction: &mut Transaction, items: &[WorkItem]) -> Result<HashMap<WorkItemId, WorkStatus>> {
+    let new: HashSet<_> = items.iter().map(|item| &item.id).collect();
+    let named: BTreeSet<_> =
+        items.iter().flat_map(|item| item.depends_on.iter().chain(&item.parent)).filter(|id| !new.contains(id)).collect();
+    let mut statuses = HashMap::new();
+    for id in named {
+        let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT status FROM work_items WHERE id = $1", id.as_str())?;
+        if let Some((status,)) = row {
+            statuses.insert(id.clone(), Word::read(status)?);
+        }
+    }
+    Ok(statuses)
+}
+
+async fn list_open(transaction: &mut Transaction) -> Result<Vec<WorkItem>> {
+    let rows: Vec<ItemColumns> = sql!(
+        transaction.on(),
+        fetch_all,
+        "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+         FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled') ORDER BY created_at, id"
+    )?;
+    rows.into_iter().map(WorkItem::try_from).collect()
+}
+
+/// A parent that might have been claimed waits for its new parts.
+async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
+    let Some(mut standing) = Standing::find(transaction, parent).await? else { return Ok(()) };
+    if standing.item.status == WorkStatus::Ready {
+        standing.go(transaction, WorkStatus::Blocked, Some("it waits for its parts"), at).await?;
+    }
+    Ok(())
+}
+
+/// Fails those that need what has failed or was cancelled before they came.
+async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, WorkStatus>, at: DateTime<Utc>) -> Result<()> {
+    let mut consequences = Consequences::new(at);
+    for (item, status) in stored {
+        if matches!(status, WorkStatus::Failed | WorkStatus::Cancelled)
+            && let Some(lost) = Standing::find(transaction, item).await?
+        {
+            consequences.lose(transaction, &lost.item).await?;
+        }
+    }
+    consequences.follow(transaction).await
+}
+
+/// Puts items into the backlog with the event of their beginning. They are not held against each other: those that name others come through
+/// [`Store::insert_items`].
+pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
+    // Nothing here waits for others; what is written must still come before or after what others do to the backlog.
+    transaction.serialize(TURNSTILE).await?;
+    // Their places among each other; the planner sets those among all.
+    let ranks = graph::ranks(items);
+    for item in items {
+        if insert_item(transaction, item, &ranks[&item.id]).await? {
+            insert_dependencies(transaction, item).await?;
+            insert_event(transaction, &item.id, None, item.status, None, at).await?;
+        }
+    }
+    Ok(())
+}
+
+/// False when it is there already.
+async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank) -> Result<bool> {
+    let owner = Who::from(&item.owner);
+    let inserted = sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
+             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+         ON CONFLICT (id) DO NOTHING",
+        item.id.as_str(),
+        item.kind.as_str(),
+        plain(&item.what),
+        plain(&item.how),
+        plain(&item.why),
+        owner.key,
+        owner.name,
+        item.urgency.as_str(),
+        i64::from(item.priority),
+        document(&item.criteria),
+        item.status.as_str(),
+        i64::from(item.attempts),
+        item.parent.as_ref().map(WorkItemId::as_str),
+        document(&item.origin),
+        item.outcome.as_deref().map(plain),
+        item.cost.0,
+        item.created_at,
+        item.updated_at,
+        item.execution.as_ref().map(document),
+        item.persona.as_ref().map(PersonaSlug::as_str),
+        item.channel.as_ref().map(ChannelId::as_str),
+        item.wait.as_ref().map(document),
+        item.not_before,
+        i64::from(item.run),
+        document(&item.evidence),
+        write_rank(rank)
+    )?;
+    Ok(inserted > 0)
+}
+
+async fn insert_dependencies(transaction: &mut Transaction, item: &WorkItem) -> Result<()> {
+    for (position, needed) in (0_i64..).zip(&item.depends_on) {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO work_dependencies (item, needs, position) VALUES ($1, $2, $3) ON CONFLICT (item, needs) DO NOTHING",
+            item.id.as_str(),
+            needed.as_str(),
+            position
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Work items, and what each waits for.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Evidence, Origin, Owner, Urgency, WorkItem, WorkKind, WorkStatus};
+use crate::store::Store;
+use kernel::db::{Document, Result, StoreError, Who, Word, sql};
+use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
+use kernel::money::Money;
+
+/// Which items to list.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemFilter<'a> {
+    /// Empty for all.
+    pub statuses: &'a [WorkStatus],
+    pub owner: Option<&'a Owner>,
+    pub limit: u32,
+}
+
+impl ItemFilter<'_> {
+    /// Items that are not over, whoever owns them.
+    pub fn open(limit: u32) -> Self {
+        Self { statuses: &WorkStatus::OPEN, owner: None, limit }
+    }
+
+    /// The names of the statuses it lets through, and nothing in the places of the others. PostgreSQL would take a list of any length
+    /// as one value, SQLite would not.
+    fn names(&self) -> [&'static str; 9] {
+        WorkStatus::ALL.map(|status| if self.statuses.is_empty() || self.statuses.contains(&status) { status.as_str() } else { "" })
+    }
+}
+
+#[derive(sqlx::FromRow)]
+pub(super) struct ItemColumns {
+    id: String,
+    #[sqlx(try_from = "String")]
+    kind: Word<WorkKind>,
+    what: String,
+    how: String,
+    why: String,
+    owner: String,
+    owner_name: Option<String>,
+    #[sqlx(try_from = "String")]
+    urgency: Word<Urgency>,
+    #[sqlx(try_from = "i64")]
+    priority: u8,
+    #[sqlx(try_from = "String")]
+    criteria: Document<Vec<String>>,
+    #[sqlx(try_from = "String")]
+    status: Word<WorkStatus>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    execution: Option<String>,
+    persona: Option<String>,
+    channel: Option<String>,
+    wait: Option<String>,
+    not_before: Option<DateTime<Utc>>,
+    #[sqlx(try_from = "i64")]
+    run: u32,
+    #[sqlx(try_from = "String")]
+    evidence: Document<Vec<Evidence>>,
+    parent: Option<String>,
+    /// Ids with spaces between; null where there are none.
+    depends_on: Option<String>,
+    #[sqlx(try_from = "String")]
+    origin: Document<Origin>,
+    outcome: Option<String>,
+    cost: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl TryFrom<ItemColumns> for WorkItem {
+    type Error = StoreError;
+
+    fn try_from(row: ItemColumns) -> Result<Self> {
+        Ok(Self {
+            id: row.id.into(),
+            kind: row.kind.0,
+            what: row.what,
+            how: row.how,
+            why: row.why,
+            owner: Who { key: row.owner, name: row.owner_name }.into(),
+            urgency: row.urgency.0,
+            priority: row.priority,
+            criteria: row.criteria.0,
+            status: row.status.0,
+            attempts: row.attempts,
+            execution: row.execution.map(Document::read).transpose()?,
+            persona: row.persona.map(PersonaSlug::new),
+            channel: row.channel.map(ChannelId::new),
+            wait: row.wait.map(Document::read).transpose()?,
+            not_before: row.not_before,
+            run: row.run,
+            evidence: row.evidence.0,
+            parent: row.parent.map(WorkItemId::new),
+            depends_on: row.depends_on.iter().flat_map(|ids| ids.split(' ')).map(WorkItemId::from).collect(),
+            origin: row.origin.0,
+            outcome: row.outcome,
+            cost: Money(row.cost),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+impl Store {
+    /// The items that pass a filter, the most urgent first, of equals the most important, of these the oldest.
+    pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
+        let statuses = filter.names();
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE status IN ($1, $2, $3, $4, $5, $6, $7, $8, $9) AND ($10 = '' OR owner = $10)
+             ORDER BY CASE urgency WHEN 'now' THEN 0 WHEN 'today' THEN 1 WHEN 'this_week' THEN 2 ELSE 3 END, priority, created_at, id
+             LIMIT $11",
+            statuses[0],
+            statuses[1],
+            statuses[2],
+            statuses[3],
+            statuses[4],
+            statuses[5],
+            statuses[6],
+            statuses[7],
+            statuses[8],
+            filter.owner.map(|owner| Who::from(owner).key).unwrap_or_default(),
+            i64::from(filter.limit)
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
+    /// An item of the backlog.
+    pub async fn find_item(&self, item: &WorkItemId) -> Result<Option<WorkItem>> {
+        let row: Option<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE id = $1",
+            item.as_str()
+        )?;
+        row.map(WorkItem::try_from).transpose()
+    }
+
+    /// Up to `limit` items whose id ends like this, the newest first. Fewer than six characters say too little and find nothing.
+    pub async fn find_items_by_suffix(&self, suffix: &str, limit: u32) -> Result<Vec<WorkItem>> {
+        let suffix = suffix.to_lowercase();
+        let Some((start, _)) = suffix.char_indices().rev().nth(5) else { return Ok(Vec::new()) };
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE substr(id, length(id) - 5) = $2 AND substr(id, length(id) - length($1) + 1) = $1
+             ORDER BY created_at DESC, id DESC LIMIT $3",
+            suffix.as_str(),
+            &suffix[start..],
+            i64::from(limit)
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
+    }
+
+    /// What is to be done in each item that is not over, the oldest first.
+    pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
+        let rows: Vec<(String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, what FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled') ORDER BY created_at, id"
+        )?;
+        Ok(rows.into_iter().map(|(id, what)| (id.into(), what)).collect())
+    }
+}

@@ -1,0 +1,88 @@
+//! What was done in a run, and what it made.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{JournalEntry, Lease, Product};
+use crate::features::backlog::store::standing::Standing;
+use crate::store::Store;
+use kernel::db::{Document, Result, document, sql};
+use kernel::ids::WorkItemId;
+
+#[derive(sqlx::FromRow)]
+struct EntryColumns {
+    #[sqlx(try_from = "String")]
+    entry: Document<JournalEntry>,
+    at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Writes down what was done in a run, which is a sign of life too. False, and nothing is stored, when the lease is no longer good or the item
+    /// is in another run.
+    pub async fn append_journal(&self, lease: &Lease, run: u32, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        // Takes hold of the row: who takes the item back waits until this is stored, or this sees that the item is gone.
+        let held = sql!(
+            transaction.on(),
+            execute,
+            "UPDATE work_items SET lease_beat = lease_beat + 1
+             WHERE id = $1 AND status = 'in_progress' AND lease_worker = $2 AND lease_token = $3 AND run = $4",
+            lease.item.as_str(),
+            lease.worker.as_str(),
+            lease.token,
+            i64::from(run)
+        )?;
+        if held == 0 {
+            return Ok(false);
+        }
+        for entry in entries {
+            sql!(
+                transaction.on(),
+                execute,
+                "INSERT INTO work_journal (item, run, position, entry, at)
+                 VALUES ($1, $2, (SELECT COALESCE(MAX(position) + 1, 0) FROM work_journal WHERE item = $1 AND run = $2), $3, $4)",
+                lease.item.as_str(),
+                i64::from(run),
+                document(entry),
+                at
+            )?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// What was done in a run, in its order.
+    pub async fn list_journal(&self, item: &WorkItemId, run: u32) -> Result<Vec<(JournalEntry, DateTime<Utc>)>> {
+        let rows: Vec<EntryColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT entry, at FROM work_journal WHERE item = $1 AND run = $2 ORDER BY position",
+            item.as_str(),
+            i64::from(run)
+        )?;
+        Ok(rows.into_iter().map(|row| (row.entry.0, row.at)).collect())
+    }
+
+    /// The runs of an item of which something was written down, the first coming first.
+    pub async fn list_runs(&self, item: &WorkItemId) -> Result<Vec<u32>> {
+        let rows: Vec<(i64,)> =
+            sql!(self.db().read(), fetch_all, "SELECT DISTINCT run FROM work_journal WHERE item = $1 ORDER BY run", item.as_str())?;
+        Ok(rows.into_iter().filter_map(|(run,)| u32::try_from(run).ok()).collect())
+    }
+
+    /// Stores what a run made, before it is verified. False, and nothing is stored, when the lease is no longer good.
+    pub async fn record_product(&self, lease: &Lease, product: &Product, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut standing) = Standing::hold(&mut transaction, lease).await? else { return Ok(false) };
+        standing.product = Some(product.clone());
+        standing.save(&mut transaction, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// What the present run of an item made, as its worker says.
+    pub async fn find_product(&self, item: &WorkItemId) -> Result<Option<Product>> {
+        let row: Option<(Option<String>,)> =
+            sql!(self.db().read(), fetch_optional, "SELECT product FROM work_items WHERE id = $1", item.as_str())?;
+        row.and_then(|(product,)| product).map(Document::read).transpose()
+    }
+}

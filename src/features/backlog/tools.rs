@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
+use crate::features::backlog::model::{Origin, ProposedAction, WorkItem};
+use crate::features::backlog::store::ItemFilter;
+use crate::store::Store;
+use kernel::chat::message::{Author, AuthorKind};
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, UserId, WorkItemId};
+use kernel::memory::MemorySource;
+use kernel::persona::roster::Roster;
+use kernel::tools::approval::Risk;
+use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
+
+/// The most open items that are looked through for repetitions.
+const LOOKED_AT: u32 = 20_000;
+
+/// Puts an item into the backlog: one that came up while another one was worked on, or one that a person asked for in chat.
+///
+/// An item may add as many as a standup may set, and those may add none: otherwise work could feed itself without end.
+pub struct BacklogAdd {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    pub people: Vec<(UserId, String)>,
+}
+
+#[async_trait]
+impl Tool for BacklogAdd {
+    fn name(&self) -> &'static str {
+        "backlog_add"
+    }
+
+    fn description(&self) -> String {
+        "Puts something into the team's backlog that has to be done and is not part of your own item. It is planned and done later.".into()
+    }
+
+    fn parameters(&self) -> Value {
+        let personas = self.roster.personas().iter().map(|persona| persona.name.as_str());
+        let owners: Vec<_> = personas.chain(self.people.iter().map(|(_, name)| name.as_str())).collect();
+        json!({
+            "type": "object",
+            "properties": {
+                "what": {"type": "string", "description": "What is to be done; begins with a verb."},
+                "how": {"type": "string", "description": "How to go about it, in one sentence."},
+                "why": {"type": "string", "description": "Why it is worth doing, in one sentence."},
+                "owner": {"type": "string", "enum": owners},
+                "urgency": {"type": "string", "enum": ["now", "today", "this_week", "backlog"]},
+            },
+            "required": ["what", "how", "why", "owner", "urgency"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
+        Risk::Write
+    }
+
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let proposed: ProposedAction = parse_arguments(arguments)?;
+        // What a model is not asked for it does not set either.
+        let proposed = ProposedAction { execution: None, watch: None, ..proposed };
+        let open = self.store.list_items(&ItemFilter::open(LOOKED_AT)).await.map_err(|error| unavailable(&error))?;
+        let (origin, channel) = self.find_origin(context.get_source()?, &open).await?;
+        let action = self.check(proposed, &open)?;
+        let AcceptedAction { what, how, why, owner, urgency, execution } = action;
+        let item = WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, context.now) };
+        self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
+        let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
+        Ok(ToolOutput { text: format!("Added to the backlog as {}: {}", item.short_id(), item.what), outside: false, trace: Some(trace) })
+    }
+}
+
+impl BacklogAdd {
+    /// Where a new item comes from, and where people hear of it.
+    async fn find_origin(&self, source: &MemorySource, open: &[WorkItem]) -> Result<(Origin, Option<ChannelId>), ToolError> {
+        match source {
+            MemorySource::WorkItem(id) => {
+                let adding = self.store.find_item(id).await.map_err(|error| unavailable(&error))?;
+                let adding = adding.ok_or_else(|| ToolError::Failed("the item that you work on is not in the backlog any more".into()))?;
+                check_origin(&adding, open)?;
+                Ok((Origin::WorkItem(adding.id), adding.channel))
+            }
+            MemorySource::Message(id) => {
+                let message = self.store.find_message(id).await.map_err(|error| unavailable(&error))?;
+                let message = message.map(|row| row.message).filter(|message| message.author.kind == AuthorKind::Person);
+                let message =
+                    message.ok_or_else(|| ToolError::Refused("only what a person asks for is added from a conversation".into()))?;
+                let Author { id: by, name, .. } = message.author;
+                Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, Some(message.channel.id)))
+            }
+            MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone()), None)),
+        }
+    }
+
+    /// The same checks as of a standup's actions.
+    fn check(&self, proposed: ProposedAction, open: &[WorkItem]) -> Result<AcceptedAction, ToolError> {
+        let known = KnownOwners { roster: &self.roster, people: &self.people };
+        let titles: Vec<(WorkItemId, String)> = open.iter().map(|item| (item.id.clone(), item.what.clone())).collect();
+        let checked = check_actions(&[proposed], &known, &titles, 1);
+        checked.accepted.into_iter().next().ok_or_else(|| {
+            let reason = checked.refused.first().map_or("it could not be read", |refused| refused.reason.as_str());
+            ToolError::Refused(format!("not added: {reason}"))
+        })
+    }
+}
+
+fn check_origin(adding: &WorkItem, open: &[WorkItem]) -> Result<(), ToolError> {
+    if matches!(adding.origin, Origin::WorkItem(_)) {
+        let why = "not added: your item came up in the course of another one, and such items add no more; name it in your result instead";
+        return Err(ToolError::Refused(why.into()));
+    }
+    let added = open.iter().filter(|item| matches!(&item.origin, Origin::WorkItem(from) if *from == adding.id)).count();
+    if added >= MOST_ACTIONS {
+        let why = format!("not added: {added} items that you added are still open; name it in your result instead");
+        return Err(ToolError::Refused(why));
+    }
+    Ok(())
+}
+
+fn unavailable(error: &StoreError) -> ToolError {
+    tracing::warn!(%error, "a tool could not use the backlog");
+    ToolError::Failed("the backlog cannot be reached at the moment".into())
+}

@@ -1,0 +1,144 @@
+//! What the store must hold: a message that was delivered, an answer that was given, a value that a feed had.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Owner, WatchTerms};
+use crate::features::backlog::verifier::{Findings, Submitted, VerifierParts};
+use kernel::agent::ask::AskState;
+use kernel::chat::outbox::Delivery;
+use kernel::db::StoreError;
+use kernel::figure;
+use kernel::ids::{AskId, OutboxId};
+use kernel::tools::{CallStatus, Trace};
+
+/// Databases keep fewer digits of a time than a claim does.
+const NEAR: TimeDelta = TimeDelta::milliseconds(1);
+
+/// What a run leaves in its journal when a feed gave data that has no numbers, of which nothing else would remain.
+pub fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
+    Trace::Stored { kind: "reading".into(), id: format!("{feed} {}", at.to_rfc3339()) }
+}
+
+pub(super) async fn check_message(parts: &VerifierParts, outbox: &OutboxId, found: &mut Findings) -> Result<(), StoreError> {
+    match parts.store.find_delivery(outbox).await? {
+        Some(Delivery::Sent(posted)) => {
+            found.prove(Evidence::Delivered { outbox: outbox.clone(), message: posted.message, at: posted.at });
+        }
+        Some(Delivery::Pending) => found.wait("the message is not delivered yet"),
+        Some(Delivery::Failed { why }) => found.refuse(format!("the message could not be delivered: {why}")),
+        None => found.refuse(format!("there is no message {outbox}")),
+    }
+    Ok(())
+}
+
+/// A persona's answer. Words about why there is none are no answer, and neither is one of somebody who was not asked.
+pub(super) async fn check_ask(
+    parts: &VerifierParts,
+    ask: &AskId,
+    whom: &Owner,
+    now: DateTime<Utc>,
+    found: &mut Findings,
+) -> Result<(), StoreError> {
+    let Some(row) = parts.store.find_ask(ask).await? else {
+        found.refuse(format!("there is no question {ask}"));
+        return Ok(());
+    };
+    let askee = &row.askee;
+    if *whom != Owner::Persona(askee.clone()) {
+        found.refuse(format!("the question went to {askee}, who was not to be asked"));
+        return Ok(());
+    }
+    match (row.state, row.answer.as_deref().map(str::trim)) {
+        (AskState::Asked | AskState::Expired, _) => found.wait(format!("{askee} has not answered yet")),
+        (AskState::Answered | AskState::Late, Some(answer)) if !answer.is_empty() => {
+            found.prove(Evidence::Answer { by: askee.to_string(), text: answer.to_owned(), at: now });
+        }
+        (AskState::Answered | AskState::Late | AskState::Failed, _) => found.refuse(format!("{askee} could not answer")),
+    }
+    Ok(())
+}
+
+/// A person's answer stands in the item's evidence from the moment it was given, a persona's in the journal of the run in which it was asked; what
+/// a run says of it is nothing beside that.
+pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut Findings) {
+    let Claim::Answer { by, text, at } = claim else { return };
+    let answer = Evidence::Answer { by: by.clone(), text: text.clone(), at: *at };
+    let asks_persona = matches!(&submitted.item.execution, Some(Execution::Ask { whom: Owner::Persona(_), .. }));
+    let replied =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text && !said.trim().is_empty());
+    if submitted.item.evidence.contains(&answer) || (asks_persona && submitted.journal.iter().any(replied)) {
+        found.prove(answer);
+    } else {
+        found.refuse(format!("no answer of {by} is known"));
+    }
+}
+
+/// A value of the watched feed, at which the rule holds.
+pub(super) async fn check_value(
+    parts: &VerifierParts,
+    terms: &WatchTerms,
+    (feed, name, at): (&str, &str, DateTime<Utc>),
+    now: DateTime<Utc>,
+    found: &mut Findings,
+) -> Result<(), StoreError> {
+    let Some(rule) = terms.rule.as_ref().filter(|rule| rule.value == name && terms.feed == feed) else {
+        found.refuse(format!("{feed} {name} is not what was watched for: {}", terms.describe()));
+        return Ok(());
+    };
+    let Some(key) = key_of(parts, feed, at, now, found) else { return Ok(()) };
+    let samples = parts.store.list_samples(&key, name, at - NEAR, at + NEAR).await?;
+    let Some(sample) = samples.into_iter().next() else {
+        found.refuse(format!("{feed} {name} has no value of {}", moment(at)));
+        return Ok(());
+    };
+    if rule.holds(sample.number) {
+        found.prove(Evidence::Value { feed: feed.into(), name: name.into(), value: sample.number, unit: sample.unit, at: sample.at });
+    } else {
+        let value = figure::amount(sample.number, name, &sample.unit);
+        found.refuse(format!("{feed} {name} was {value} at {}, and is to be {}", moment(at), rule.describe()));
+    }
+    Ok(())
+}
+
+/// That the watched feed gave data at all.
+pub(super) async fn check_reading(
+    parts: &VerifierParts,
+    submitted: &Submitted<'_>,
+    terms: &WatchTerms,
+    (feed, at): (&str, DateTime<Utc>),
+    found: &mut Findings,
+) -> Result<(), StoreError> {
+    if terms.rule.is_some() || terms.feed != feed {
+        found.refuse(format!("data of {feed} is not what was watched for: {}", terms.describe()));
+        return Ok(());
+    }
+    let Some(key) = key_of(parts, feed, at, submitted.now, found) else { return Ok(()) };
+    let trace = reading_trace(feed, at);
+    let left_trace =
+        |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { status: CallStatus::Ok, trace: Some(left), .. } if *left == trace);
+    if submitted.journal.iter().any(left_trace) || parts.store.has_samples(&key, at - NEAR, at + NEAR).await? {
+        found.prove(Evidence::Reading { feed: feed.into(), at });
+    } else {
+        found.refuse(format!("nothing is known of data that {feed} gave at {}", moment(at)));
+    }
+    Ok(())
+}
+
+/// The key under which the samples of a feed stand, if the claim may be true at all.
+fn key_of(parts: &VerifierParts, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
+    if at > now {
+        found.refuse(format!("{} is yet to come", moment(at)));
+        return None;
+    }
+    match parts.readings.get_feed(feed) {
+        Ok(feed) => Some(feed.key().to_owned()),
+        Err(unknown) => {
+            found.refuse(unknown.to_string());
+            None
+        }
+    }
+}
+
+fn moment(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M:%S UTC").to_string()
+}

@@ -1,0 +1,226 @@
+//! One persona asks another. The ask is a row from before it is put until its answer was delivered, so that neither a deadline nor a crash
+//! loses an answer, and a late one is delivered as late.
+
+use anyhow::Context;
+use async_trait::async_trait;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::features::chat::channel::answering::Ending;
+use crate::features::chat::model::ask::may_ask;
+use crate::features::chat::model::decision::Block;
+use crate::features::chat::store::{AskUpdate, Blocked};
+use crate::features::chat::{Conversation, Running};
+use kernel::agent::ask::{Ask, AskState};
+use kernel::agent::{Colleagues, Question, Reply, RunError};
+use kernel::chat::message::Speaker;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::memory::MemorySource;
+use kernel::money::Purpose;
+use kernel::tools::ToolError;
+
+/// Where a persona's question to another one comes from.
+pub(crate) struct AskOrigin<'a> {
+    pub(crate) conversation: &'a Conversation,
+    pub(crate) asker: &'a PersonaSlug,
+    pub(crate) message: &'a MessageId,
+    pub(crate) chain: &'a ChainId,
+    pub(crate) channel: &'a ChannelId,
+    /// Everybody from the person's message to the asker, who is last.
+    pub(crate) path: Vec<PersonaSlug>,
+}
+
+/// What became of an ask by its deadline.
+pub(crate) enum Outcome {
+    Answered(String),
+    /// The deadline has passed. The answer is still awaited and will be delivered.
+    NoReply,
+    Failed(String),
+}
+
+impl Conversation {
+    /// The turn of a persona that was told to ask another: puts the ask and relays the answer, or says honestly that none came.
+    pub(crate) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
+        let ask = match self.parts().store.find_ask(ask).await {
+            Ok(Some(ask)) => ask,
+            Ok(None) => return Ending::failed("the ask is gone", "I have lost track of whom to ask. Please say it again."),
+            Err(error) => return Ending::from_result(Err(error.into()), true),
+        };
+        let name = self.parts().roster.name_of(&ask.askee).to_owned();
+        let outcome = tokio::select! {
+            outcome = self.put(&ask) => outcome,
+            () = cancel.cancelled() => return Ending::from_result(Err(RunError::Cancelled), true),
+        };
+        match outcome {
+            Ok(Outcome::Answered(answer)) => Ending::answered(Reply::plain(attribute(&name, &answer))),
+            Ok(Outcome::NoReply) => Ending::failed(
+                "no reply came in time",
+                &format!(
+                    "{name} has not answered in {} s. If an answer still comes, I pass it on.",
+                    self.parts().chat.ask_timeout.as_secs()
+                ),
+            ),
+            Ok(Outcome::Failed(why)) => Ending::failed(&why, &format!("{name} could not answer: {why}.")),
+            Err(error) => {
+                Ending::failed(&format!("{error:#}"), "I could not ask: our store does not answer. Please say it again in a minute.")
+            }
+        }
+    }
+
+    /// Puts an ask, new or found after a restart, and waits until its deadline.
+    pub(crate) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
+        let store = &self.parts().store;
+        match ask.state {
+            AskState::Answered | AskState::Late => return Ok(Outcome::Answered(ask.answer.clone().unwrap_or_default())),
+            AskState::Failed => return Ok(Outcome::Failed("it was stopped".into())),
+            AskState::Expired => return Ok(Outcome::NoReply),
+            AskState::Asked => {}
+        }
+        let mut carrying = self.carry_out(ask.clone());
+        let left = (ask.deadline - self.parts().clock.now()).to_std().unwrap_or_default();
+        tokio::select! {
+            outcome = &mut carrying => return outcome.context("the asked persona's task broke off")?,
+            () = self.parts().clock.sleep(left) => {}
+        }
+        let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
+        if store.settle_ask(&expired, &[], self.parts().clock.now()).await? {
+            return Ok(Outcome::NoReply);
+        }
+        // It was answered at the last moment.
+        carrying.await.context("the asked persona's task broke off")?
+    }
+
+    /// Lets the asked persona answer, in a task that outlives the deadline. Its end is stored before anybody hears of it.
+    pub(crate) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let parts = conversation.parts();
+            let cancel = parts.kill.child_token();
+            let key = TurnId::new(ask.id.as_str());
+            let running = Running { channel: ask.channel.clone(), message: ask.message.clone(), cancel: cancel.clone() };
+            conversation.running().insert(key.clone(), running);
+            let result = conversation.answer_ask(&ask, &cancel).await;
+            conversation.running().remove(&key);
+            if parts.kill.is_cancelled() {
+                // The process is ending; the row stays open and the next start asks again.
+                return Ok(Outcome::NoReply);
+            }
+            conversation.settle(&ask, result).await
+        })
+    }
+
+    async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
+        let store = &self.parts().store;
+        let channel_name = store.find_message(&ask.message).await?.map_or_else(String::new, |row| row.message.channel.name);
+        let asker = Speaker::Persona(ask.asker.clone());
+        let origin = AskOrigin {
+            conversation: self,
+            asker: &ask.askee,
+            message: &ask.message,
+            chain: &ask.chain,
+            channel: &ask.channel,
+            path: ask.path.iter().chain([&ask.askee]).cloned().collect(),
+        };
+        let request = Question {
+            through: Some(&ask.asker),
+            channel: Some(&ask.channel),
+            channel_name: &channel_name,
+            answered: std::slice::from_ref(&ask.message),
+            source: Some(MemorySource::Message(ask.message.clone())),
+            colleagues: Some(&origin),
+            ..Question::new(&ask.askee, (Purpose::Ask, ask.id.as_str()), &asker, &ask.question)
+        };
+        self.parts().agents.answer(&request, cancel).await
+    }
+
+    async fn settle(&self, ask: &Ask, result: Result<Reply, RunError>) -> anyhow::Result<Outcome> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        match result {
+            Ok(reply) => {
+                let answered = |state| AskUpdate { ask: &ask.id, state, answer: Some(&reply.text) };
+                if ask.state == AskState::Expired || !parts.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
+                    parts.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
+                    parts.relay.wake(&ask.channel);
+                }
+                Ok(Outcome::Answered(reply.text))
+            }
+            Err(error) => {
+                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?;
+                tracing::info!(ask = %ask.id, %error, "the asked persona did not answer");
+                Ok(Outcome::Failed(error.in_short()))
+            }
+        }
+    }
+
+    /// What the asker posts when an answer comes after all.
+    pub(crate) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
+        let name = self.parts().roster.name_of(&ask.askee);
+        let text = format!("Late, but here it is. {}", attribute(name, answer));
+        self.render_as(&ask.asker, &ask.channel, &text)
+    }
+
+    /// Whether the guard lets this ask go out (CHAT-18): no circle, not too deep, and within what one person's message may set off.
+    async fn may_put(&self, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
+        let parts = self.parts();
+        if self.inner.halts.is_halted_in(&ask.channel) || self.inner.halts.is_paused(&ask.askee) {
+            return Ok(Err(Block::Halted));
+        }
+        if let Err(block) = may_ask(&ask.path, &ask.askee, parts.chat.ask_depth) {
+            return Ok(Err(block));
+        }
+        let used = parts.store.count_chain_turns(&ask.chain).await?;
+        Ok(if used >= parts.guard.chain { Err(Block::Chain) } else { Ok(()) })
+    }
+
+    async fn ask_for_model(&self, wanted: &AskOrigin<'_>, askee: &str, question: &str) -> anyhow::Result<Result<String, ToolError>> {
+        let parts = self.parts();
+        let askee = match parts.roster.resolve(askee) {
+            Ok(askee) => askee,
+            Err(unknown) => return Ok(Err(ToolError::Refused(format!("Not asked: {unknown}.")))),
+        };
+        let now = parts.clock.now();
+        let ask = Ask {
+            id: AskId::generate(),
+            message: wanted.message.clone(),
+            chain: wanted.chain.clone(),
+            channel: wanted.channel.clone(),
+            asker: wanted.asker.clone(),
+            askee: askee.slug.clone(),
+            question: question.to_owned(),
+            path: wanted.path.clone(),
+            state: AskState::Asked,
+            answer: None,
+            asked_at: now,
+            deadline: now + parts.chat.ask_timeout,
+        };
+        if let Err(block) = self.may_put(&ask).await? {
+            let from = Speaker::Persona(wanted.asker.clone());
+            self.count_block(&Blocked { channel: wanted.channel, chain: wanted.chain, from: &from, to: &ask.askee, block, at: now }).await;
+            return Ok(Err(ToolError::Refused(format!("Not asked ({block}): answer from what you know."))));
+        }
+        parts.store.record_ask(&ask).await?;
+        Ok(match self.put(&ask).await? {
+            Outcome::Answered(answer) => Ok(attribute(&askee.name, &answer)),
+            Outcome::NoReply => {
+                Err(ToolError::Failed(format!("{} has not answered in time. Say so; a late answer is posted by itself.", askee.name)))
+            }
+            Outcome::Failed(why) => Err(ToolError::Failed(format!("{} could not answer: {why}.", askee.name))),
+        })
+    }
+}
+
+#[async_trait]
+impl Colleagues for AskOrigin<'_> {
+    async fn ask(&self, askee: &str, question: &str) -> Result<String, ToolError> {
+        self.conversation.ask_for_model(self, askee, question).await.unwrap_or_else(|error| {
+            tracing::error!(error = format!("{error:#}"), "an ask could not be put");
+            Err(ToolError::Failed("Not asked: the store does not answer.".into()))
+        })
+    }
+}
+
+pub(crate) fn attribute(name: &str, answer: &str) -> String {
+    format!("**{name}** answers:\n{answer}")
+}

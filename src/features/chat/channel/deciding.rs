@@ -1,0 +1,294 @@
+//! From a burst to its decision: looks up what the router needs, asks it, and stores what it says.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::Conversation;
+use crate::features::chat::channel::handover::Said;
+use crate::features::chat::listener::Taken;
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::rules::router;
+use crate::features::chat::rules::router::Arrival;
+use crate::features::chat::store::{Blocked, Decided};
+use kernel::agent::ask::{Ask, AskState};
+use kernel::agent::halts::HaltScope;
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::chat::message::{AuthorKind, Channel, ChannelKind, InboundMessage, Place, Speaker};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::db::StoreError;
+use kernel::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
+use kernel::persona::ChannelHabit;
+use kernel::persona::roster::Roster;
+
+/// A channel is told at most once in this time why nobody answers.
+const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
+
+impl Conversation {
+    /// Decides on a burst and stores it. The turns are in the order in which they run. `refused` tells of files that could not be read, to whoever
+    /// gets an answer.
+    pub(crate) async fn decide(
+        &self,
+        burst: &[InboundMessage],
+        taken_at: DateTime<Utc>,
+        refused: Vec<String>,
+    ) -> anyhow::Result<Vec<Turn>> {
+        let parts = self.parts();
+        let message = join(burst);
+        let decision = if self.inner.halts.was_halted_since(&message.channel.id, taken_at) {
+            // Somebody said stop while its files were read.
+            Decision::nobody(Reason::Stop)
+        } else {
+            self.persist("routing a message", || self.route(&message)).await?
+        };
+        let now = parts.clock.now();
+        let taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
+        let addressed = !decision.responders.is_empty();
+        let decision = taken.as_ref().map_or(decision, |taken| Decision::taken(taken.why.clone()));
+        if addressed && self.inner.halts.is_halted_in(&message.channel.id) {
+            // A person addresses an agent: agents may talk here again.
+            let scope = HaltScope::Channel(message.channel.id.clone());
+            self.persist("lifting a halt", || self.inner.halts.lift(&scope)).await?;
+        }
+        let mut rows = Rows::default();
+        rows.outbox.extend(taken.as_ref().and_then(|taken| taken.reply.clone()));
+        self.plan(&message, &decision, &mut rows);
+        if let Some(responder) = decision.responders.first()
+            && !refused.is_empty()
+        {
+            rows.outbox.push(Self::notice(responder, &message.channel.id, refused.join("\n")));
+        }
+        rows.outbox.extend(self.explain_silence(&message, &decision).await?);
+        let messages: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
+        let decided = Decided {
+            messages: &messages,
+            decision: &decision,
+            turns: &rows.turns,
+            asks: &rows.asks,
+            outbox: &rows.outbox,
+            effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()),
+            at: now,
+        };
+        if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
+            // Decided before: by a stop, or by the attempt before the store went away.
+            let known = parts.store.list_turns(&message.id).await?;
+            return Ok(known.into_iter().map(|row| row.turn).filter(|turn| turn.state == TurnState::Queued).collect());
+        }
+        if !rows.outbox.is_empty() {
+            parts.relay.wake(&message.channel.id);
+        }
+        metrics::counter!("teamroom_decisions_total", "reason" => format!("{:?}", decision.reason)).increment(1);
+        tracing::info!(
+            message = %message.id,
+            channel = %message.channel.id,
+            responders = ?decision.responders.iter().map(PersonaSlug::as_str).collect::<Vec<_>>(),
+            reason = decision.explain(),
+            "decided"
+        );
+        Ok(rows.turns)
+    }
+
+    /// The first feature that takes a message.
+    async fn find_taker(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        for listener in &self.parts().listeners {
+            if let Some(taken) = listener.take(message, decision).await? {
+                return Ok(Some(taken));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
+        let parts = self.parts();
+        let accounts = self.accounts();
+        let replied_to = match &message.reply_to {
+            Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
+                Some(slug) => Some(slug.clone()),
+                // A persona that speaks through a webhook shares its account; the outbox knows who it was.
+                None => parts.store.find_by_platform_id(&reply.message).await?.map(|posted| posted.persona),
+            },
+            None => None,
+        };
+        let thread_owner = match &message.channel.place {
+            Place::Thread { owner: Some(owner), .. } => accounts.find(owner),
+            _ => None,
+        };
+        let (id, name) = rule_names(&message.channel);
+        let decision = router::route(&Arrival {
+            message,
+            kind: self.kind_of(&message.channel),
+            binding: parts.chat.channels.find_binding(id, name).or_else(|| habit(&parts.roster, name)),
+            fallback: parts.chat.channels.fallback_of(id, name),
+            halted: self.inner.halts.is_halted_in(&message.channel.id),
+            replied_to: replied_to.as_ref(),
+            thread_owner,
+            roster: &parts.roster,
+            accounts: &accounts,
+            settings: &parts.chat,
+            now: parts.clock.now(),
+        });
+        // A halt of the whole team is lifted by `/resume` alone.
+        let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
+        let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
+        self.past_the_guard(message, decision).await
+    }
+
+    /// A listed foreign bot is an agent: the guard says which of those it addresses may answer it.
+    async fn past_the_guard(&self, message: &InboundMessage, mut decision: Decision) -> Result<Decision, StoreError> {
+        if message.author.kind != AuthorKind::ForeignBot {
+            return Ok(decision);
+        }
+        let from = Speaker::ForeignBot { id: message.author.id.clone(), name: message.author.name.clone() };
+        let mut allowed = Vec::new();
+        for responder in decision.responders {
+            let chain = ChainId::new(message.id.as_str());
+            let said = Said { from: &from, text: &message.text, channel: &message.channel, chain: &chain, unposted: None };
+            match self.examine(&said, &responder, 0).await? {
+                Ok(()) => allowed.push(responder),
+                Err(block) => {
+                    let at = self.parts().clock.now();
+                    self.count_block(&Blocked { channel: &message.channel.id, chain: &chain, from: &from, to: &responder, block, at })
+                        .await;
+                }
+            }
+        }
+        decision.responders = allowed;
+        Ok(decision)
+    }
+
+    pub(crate) fn kind_of(&self, channel: &Channel) -> ChannelKind {
+        let (id, name) = rule_names(channel);
+        self.parts().chat.channels.kind_of(id, name)
+    }
+
+    /// Turns a decision into turns, an ask, and what can be said at once.
+    fn plan(&self, message: &InboundMessage, decision: &Decision, rows: &mut Rows) {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        for responder in &decision.responders {
+            if self.inner.halts.is_paused(responder) {
+                let name = parts.roster.name_of(responder);
+                let text = format!("{name} is paused. An operator can change that with `/team resume`.");
+                rows.outbox.push(Self::notice(&parts.roster.coordinator().slug, &message.channel.id, text));
+                continue;
+            }
+            let mut turn = Turn {
+                id: TurnId::generate(),
+                message: message.id.clone(),
+                chain: ChainId::new(message.id.as_str()),
+                channel: message.channel.id.clone(),
+                persona: responder.clone(),
+                trigger: Trigger::Message,
+                state: TurnState::Queued,
+                attempts: 0,
+                queued_at: now,
+            };
+            if let Some(request) = &decision.ask {
+                match parts.roster.resolve(&request.askee) {
+                    // Asking oneself is answering.
+                    Ok(askee) if askee.slug == *responder => {}
+                    Ok(askee) if self.inner.halts.is_paused(&askee.slug) => {
+                        let text = format!("{} is paused and cannot be asked now.", askee.name);
+                        rows.outbox.push(Self::notice(responder, &message.channel.id, text));
+                        continue;
+                    }
+                    Ok(askee) => {
+                        let ask = Ask {
+                            id: AskId::generate(),
+                            message: turn.message.clone(),
+                            chain: turn.chain.clone(),
+                            channel: turn.channel.clone(),
+                            asker: responder.clone(),
+                            askee: askee.slug.clone(),
+                            question: request.question.clone(),
+                            path: vec![responder.clone()],
+                            state: AskState::Asked,
+                            answer: None,
+                            asked_at: now,
+                            deadline: now + parts.chat.ask_timeout,
+                        };
+                        turn.trigger = Trigger::Ask { ask: ask.id.clone() };
+                        rows.asks.push(ask);
+                    }
+                    Err(unknown) => {
+                        let text = format!("I cannot ask that: {unknown}.");
+                        rows.outbox.push(Self::notice(responder, &message.channel.id, text));
+                        continue;
+                    }
+                }
+            }
+            rows.turns.push(turn);
+        }
+    }
+
+    /// A short line where people would otherwise wonder, once an hour.
+    async fn explain_silence(&self, message: &InboundMessage, decision: &Decision) -> anyhow::Result<Option<OutboundMessage>> {
+        let text = match decision.reason {
+            Reason::Halted if self.inner.halts.is_team_halted() => "The team is halted. `/resume` lets us speak again.",
+            Reason::Halted => "We are quiet here since somebody said stop. Speak to one of us by name, and we answer again.",
+            Reason::ChannelNotAllowed => "We do not answer in this channel; an operator can allow it in the configuration.",
+            Reason::AuthorNotAllowed => "We answer only people on the allow list; an operator can add you.",
+            Reason::DirectMessagesOff => "Direct messages are off here. Please write to us in a channel.",
+            _ => return Ok(None),
+        };
+        let parts = self.parts();
+        let key = format!("silence:{:?}:{}", decision.reason, message.channel.id);
+        let claim = || parts.store.claim_notice(&key, parts.clock.now(), SILENCE_NOTICE_EVERY);
+        if !self.persist("claiming a notice", claim).await? {
+            return Ok(None);
+        }
+        let speaker = match message.channel.place {
+            Place::Direct => &message.seen_by,
+            _ => &parts.roster.coordinator().slug,
+        };
+        Ok(Some(Self::notice(speaker, &message.channel.id, text)))
+    }
+
+    /// Shows typing while the person may still go on writing. Says nothing about the decision, which is made on the whole burst.
+    pub(crate) fn show_typing_early(&self, first: InboundMessage) {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            if let Ok(decision) = conversation.route(&first).await
+                && let Some(responder) = decision.responders.first()
+            {
+                conversation.parts().platform.show_typing(responder, &first.channel.id).await;
+            }
+        });
+    }
+}
+
+#[derive(Default)]
+struct Rows {
+    turns: Vec<Turn>,
+    asks: Vec<Ask>,
+    outbox: Vec<OutboundMessage>,
+}
+
+/// What the personas' own files say of a channel; the configuration's rules come before it.
+fn habit<'a>(roster: &'a Roster, channel: &str) -> Option<&'a str> {
+    let with = |habit| roster.personas().iter().find(|persona| persona.channels.get(channel) == Some(&habit));
+    with(ChannelHabit::Answer).map(|persona| persona.slug.as_str()).or_else(|| with(ChannelHabit::Listen).map(|_| router::LISTEN_ONLY))
+}
+
+/// By which id and name configuration speaks of a channel: a thread is meant with its parent.
+fn rule_names(channel: &Channel) -> (&kernel::ids::ChannelId, &str) {
+    match &channel.place {
+        Place::Thread { parent, parent_name, .. } => (parent, parent_name),
+        _ => (&channel.id, &channel.name),
+    }
+}
+
+/// One message out of a burst: the first, with everything that the others add.
+pub(crate) fn join(burst: &[InboundMessage]) -> InboundMessage {
+    let mut joined = burst[0].clone();
+    for next in &burst[1..] {
+        if !joined.text.is_empty() && !next.text.is_empty() {
+            joined.text.push('\n');
+        }
+        joined.text.push_str(&next.text);
+        joined.mentions.extend(next.mentions.iter().cloned());
+        joined.attachments.extend(next.attachments.iter().cloned());
+        joined.reply_to = joined.reply_to.or_else(|| next.reply_to.clone());
+    }
+    joined
+}

@@ -1,0 +1,125 @@
+//! When one persona's answer addresses another: inside the process, and only as far as the guard allows.
+
+use std::collections::VecDeque;
+
+use crate::features::chat::Conversation;
+use crate::features::chat::model::decision::Block;
+use crate::features::chat::rules::addressing::addressed_by_agent;
+use crate::features::chat::rules::guard;
+use crate::features::chat::rules::guard::Exchange;
+use crate::features::chat::store::Blocked;
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::chat::message::{Channel, ChannelKind, Speaker, Spoken};
+use kernel::db::StoreError;
+use kernel::ids::{ChainId, PersonaSlug, TurnId};
+
+/// How far back the guard looks. More than any of its windows needs, less than a screenful.
+const TRANSCRIPT: u32 = 50;
+
+/// What an agent said.
+pub(super) struct Said<'a> {
+    pub(super) from: &'a Speaker,
+    pub(super) text: &'a str,
+    pub(super) channel: &'a Channel,
+    pub(super) chain: &'a ChainId,
+    /// Its line, where it does not stand in the transcript yet.
+    pub(super) unposted: Option<Spoken>,
+}
+
+impl Conversation {
+    /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
+    /// on cannot be read, nobody follows.
+    pub(super) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
+        let parts = self.parts();
+        let mut follow_ups: Vec<Turn> = Vec::new();
+        for persona in addressed_by_agent(text, &parts.roster, &self.accounts()) {
+            if queued.iter().any(|next| next.persona == persona && next.chain == turn.chain) || self.inner.halts.is_paused(&persona) {
+                continue;
+            }
+            let verdict = self.examine_answer(turn, text, &persona, follow_ups.len()).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "the guard cannot read the channel, so nobody follows");
+                Err(Block::Unknown)
+            });
+            match verdict {
+                Ok(()) => follow_ups.push(self.follow_up(turn, persona)),
+                Err(block) => self.note_block(turn, &turn.persona, &persona, block).await,
+            }
+        }
+        follow_ups
+    }
+
+    async fn examine_answer(&self, turn: &Turn, text: &str, to: &PersonaSlug, followed: usize) -> Result<Result<(), Block>, StoreError> {
+        let Some(message) = self.parts().store.find_message(&turn.message).await? else { return Ok(Err(Block::Unknown)) };
+        let answers = match &turn.trigger {
+            Trigger::Agent { from, .. } => Some(Speaker::Persona(from.clone())),
+            _ => None,
+        };
+        let from = Speaker::Persona(turn.persona.clone());
+        let line = Spoken {
+            message: None,
+            speaker: from.clone(),
+            answers,
+            text: text.to_owned(),
+            at: self.parts().clock.now(),
+            in_meeting: false,
+        };
+        let said = Said { from: &from, text, channel: &message.message.channel, chain: &turn.chain, unposted: Some(line) };
+        self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
+    }
+
+    /// Whether `to` may answer what an agent said. So many turns of the chain are decided on and not stored yet.
+    pub(super) async fn examine(&self, said: &Said<'_>, to: &PersonaSlug, unstored: u32) -> Result<Result<(), Block>, StoreError> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        let channel = &said.channel.id;
+        let mut recent = parts.store.list_spoken_outside_meetings(channel, TRANSCRIPT).await?;
+        recent.extend(said.unposted.clone());
+        let to_speaker = Speaker::Persona(to.clone());
+        let verdict = guard::check(&Exchange {
+            from: said.from,
+            to,
+            text: said.text,
+            status: false,
+            recent: &recent,
+            chain_turns: parts.store.count_chain_turns(said.chain).await?.saturating_add(unstored),
+            cooldown_until: parts.store.find_cooldown(channel, said.from, &to_speaker).await?,
+            halted: self.inner.halts.is_halted_in(channel),
+            standup: self.kind_of(said.channel) == ChannelKind::Standup,
+            now,
+            limits: &parts.guard,
+        });
+        if let Err(block) = verdict
+            && let Some(until) = guard::cooldown_after(block, now, &parts.guard)
+        {
+            parts.store.set_cooldown(channel, said.from, &to_speaker, until).await?;
+        }
+        Ok(verdict)
+    }
+
+    fn follow_up(&self, turn: &Turn, persona: PersonaSlug) -> Turn {
+        Turn {
+            id: TurnId::generate(),
+            persona,
+            trigger: Trigger::Agent { from: turn.persona.clone(), turn: turn.id.clone() },
+            state: TurnState::Queued,
+            attempts: 0,
+            queued_at: self.parts().clock.now(),
+            ..turn.clone()
+        }
+    }
+
+    /// Counts that the guard kept `to` from answering `from`.
+    pub(crate) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
+        let at = self.parts().clock.now();
+        let from = Speaker::Persona(from.clone());
+        self.count_block(&Blocked { channel: &turn.channel, chain: &turn.chain, from: &from, to, block, at }).await;
+    }
+
+    pub(crate) async fn count_block(&self, blocked: &Blocked<'_>) {
+        metrics::counter!("teamroom_guard_blocks_total", "reason" => blocked.block.as_str()).increment(1);
+        tracing::info!(message = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
+        if let Err(error) = self.parts().store.record_block(blocked).await {
+            tracing::warn!(%error, "a block could not be counted");
+        }
+    }
+}

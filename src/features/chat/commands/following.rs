@@ -1,0 +1,41 @@
+//! Halts that other processes write, such as `teamroom halt`.
+
+use std::time::Duration;
+
+use crate::features::chat::Conversation;
+use kernel::agent::halts::{ChangedHalts, HaltScope};
+use kernel::chat::Presence;
+
+/// How soon such a halt is seen.
+const LOOK: Duration = Duration::from_secs(1);
+
+impl Conversation {
+    /// Obeys what other processes halt and lift, until the team stops.
+    pub(crate) async fn follow_halts(self) {
+        loop {
+            tokio::select! {
+                () = self.parts().stop.cancelled() => return,
+                () = self.parts().clock.sleep(LOOK) => {}
+            }
+            match self.inner.halts.refresh().await {
+                Ok(changed) => self.obey(changed).await,
+                Err(error) => tracing::warn!(%error, "halts by other processes cannot be read"),
+            }
+        }
+    }
+
+    async fn obey(&self, changed: ChangedHalts) {
+        for scope in changed.halted {
+            match scope {
+                HaltScope::All => self.cancel_running(|_| true),
+                HaltScope::Channel(channel) => self.cancel_running(|running| running.channel == channel),
+                HaltScope::Persona(persona) => self.parts().platform.set_presence(&persona, Presence::Paused).await,
+            }
+        }
+        for scope in changed.lifted {
+            if let HaltScope::Persona(persona) = scope {
+                self.parts().platform.set_presence(&persona, Presence::Listening).await;
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What people do to the whole team: ask, look, silence, pay. Beside a running team these write rows, which it sees within a second.
+
+mod following;
+mod silencing;
+mod status;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::features::chat::Conversation;
+use crate::features::chat::channel::{Outcome, attribute};
+use crate::features::chat::rules::authorize::{Action, Denied, authorize};
+use crate::features::chat::settings::ChatSettings;
+use crate::store::Store;
+use kernel::agent::Agents;
+use kernel::agent::ask::{Ask, AskState};
+use kernel::chat::message::{Author, AuthorKind};
+use kernel::commands::{
+    ArgumentSpec, Authorize, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Right, Services, Suggestion,
+    Surface, refuse, render_list,
+};
+use kernel::ids::{AskId, ChainId, MessageId};
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+
+/// What stands for a message where a command started something. No platform's id looks like it.
+const COMMAND: &str = "command-";
+
+/// How far back costs are summed up; each span ends today.
+const SPANS: &[Choice] = &[Choice::new("today", "today"), Choice::new("week", "this week"), Choice::new("month", "this month")];
+
+/// What the commands work with.
+pub struct ChatCommands {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    /// What thinks for the team. None where it could not be set up.
+    pub agents: Option<Arc<Agents>>,
+    pub clock: SharedClock,
+    /// The team in this process. None at the command line, beside it.
+    pub live: Option<Conversation>,
+}
+
+/// Whether an ask was put by a command and not by a turn.
+pub(super) fn is_command(ask: &Ask) -> bool {
+    ask.message.as_str().starts_with(COMMAND)
+}
+
+/// Checks commands and buttons by the lists in `[chat]`.
+pub fn authorizer(settings: ChatSettings) -> Authorize {
+    Arc::new(move |right, caller, channel| {
+        let Caller::Person { id, name, roles } = caller else { return Ok(()) };
+        let author = Author { id: id.clone(), name: name.clone(), roles: roles.clone(), kind: AuthorKind::Person };
+        let action = if right == Right::Operator { Action::Operate } else { Action::Speak };
+        authorize(action, &author, channel, &settings).map_err(|denied| Refused::new(explain(denied, &settings)))
+    })
+}
+
+fn explain(denied: Denied, settings: &ChatSettings) -> String {
+    match denied {
+        Denied::Unheard(reason) => format!("Not here: {}.", reason.explain()),
+        Denied::NotAnOperator => match settings.operators.as_slice() {
+            [] => "Only an operator may do that, and none is listed. Set `chat.operators` to your user or role id.".into(),
+            listed => format!("Only an operator may do that. Operators are the users and roles {}.", listed.join(", ")),
+        },
+    }
+}
+
+pub fn register(registry: &mut Registry, services: &Services) {
+    let chat = services.late::<ChatCommands>();
+    let persona = || ArgumentSpec::persona("persona", "Which persona").required();
+    registry.command(
+        CommandSpec::new("ask", "Ask a persona and relay its answer.")
+            .public()
+            .only_in(Surface::Chat)
+            .argument(ArgumentSpec::persona("persona", "Whom to ask").required())
+            .argument(ArgumentSpec::text("question", 4000, "What to ask").required()),
+        &chat,
+        |chat, call| Box::pin(chat.ask(call)),
+    );
+    registry
+        .group(CommandSpec::new("team", "The personas of the team."), &chat)
+        .command(CommandSpec::new("list", "Who is on the team."), |chat, _| Box::pin(chat.list_team()))
+        .command(CommandSpec::new("show", "What a persona does, knows and uses.").argument(persona()), |chat, call| {
+            Box::pin(async { chat.show_persona(call) })
+        })
+        .command(CommandSpec::new("pause", "Silence a persona until it is resumed.").operators_only().argument(persona()), |chat, call| {
+            Box::pin(chat.pause(call))
+        })
+        .command(CommandSpec::new("resume", "Let a paused persona speak again.").operators_only().argument(persona()), |chat, call| {
+            Box::pin(chat.unpause(call))
+        });
+    registry.command(CommandSpec::new("status", "Health of the team."), &chat, |chat, _| Box::pin(chat.show_status()));
+    registry.command(
+        CommandSpec::new("costs", "What the models have cost.")
+            .argument(ArgumentSpec::choice("since", SPANS, "How far back; today by default"))
+            .argument(ArgumentSpec::number("raise", (0.01, 1000.0), "Raise today's budget by so many dollars").operators_only()),
+        &chat,
+        |chat, call| Box::pin(chat.costs(call)),
+    );
+    registry.command(CommandSpec::new("halt", "Silence the whole team.").public().operators_only(), &chat, |chat, call| {
+        Box::pin(chat.halt(call))
+    });
+    registry.command(
+        CommandSpec::new("resume", "Let the team speak again after a halt.").public().operators_only(),
+        &chat,
+        |chat, call| Box::pin(chat.resume(call)),
+    );
+    registry.completion("persona", &chat, |chat, typed| Box::pin(async { complete(&chat.roster, typed) }));
+}
+
+/// `/help`, which lists what is registered by then.
+pub fn register_help(registry: &mut Registry, services: &Services) {
+    let spec = CommandSpec::new("help", "How to talk to the team, and its commands.").only_in(Surface::Chat);
+    let mut commands = registry.commands().to_vec();
+    commands.push(spec.clone());
+    registry.command(spec, &services.late::<ChatCommands>(), move |chat, _| {
+        let text = status::render_help(&chat.roster, &render_list(&commands));
+        Box::pin(async { Ok(CommandReply::private(text)) })
+    });
+}
+
+/// Names of personas that begin with `typed`.
+fn complete(roster: &Roster, typed: &str) -> Vec<Suggestion> {
+    let typed = typed.to_lowercase();
+    let names = roster.personas().iter().map(|persona| persona.name.as_str());
+    names.filter(|name| name.to_lowercase().starts_with(&typed)).map(Suggestion::name).collect()
+}
+
+impl ChatCommands {
+    /// The coordinator asks and relays. Should the process die meanwhile, the next one delivers the answer as a late one.
+    async fn ask(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let Some(live) = &self.live else { return Ok(refuse("the team is not running here")?) };
+        let (parts, halts) = (live.parts(), &live.inner.halts);
+        let askee = self.roster.resolve(call.arguments.get_text("persona")?)?;
+        if halts.is_team_halted() {
+            refuse("The team is halted. `/resume` lets us speak again.")?;
+        }
+        if parts.stop.is_cancelled() {
+            refuse("We are just stopping. Please ask again in a minute.")?;
+        }
+        if halts.is_paused(&askee.slug) {
+            refuse(format!("{} is paused. An operator can change that with `/team resume`.", askee.name))?;
+        }
+        let now = self.clock.now();
+        let id = AskId::generate();
+        let ask = Ask {
+            message: MessageId::new(format!("{COMMAND}{id}")),
+            chain: ChainId::new(format!("{COMMAND}{id}")),
+            id,
+            channel: call.get_channel()?.id.clone(),
+            asker: self.roster.coordinator().slug.clone(),
+            askee: askee.slug.clone(),
+            question: call.arguments.get_text("question")?.to_owned(),
+            path: vec![self.roster.coordinator().slug.clone()],
+            state: AskState::Asked,
+            answer: None,
+            asked_at: now,
+            deadline: now + parts.chat.ask_timeout,
+        };
+        self.store.record_ask(&ask).await?;
+        Ok(match live.put(&ask).await? {
+            Outcome::Answered(answer) => CommandReply::public(attribute(&askee.name, &answer)),
+            Outcome::NoReply => CommandReply::public(format!(
+                "{} has not answered in {} s. If an answer still comes, I pass it on.",
+                askee.name,
+                parts.chat.ask_timeout.as_secs()
+            )),
+            Outcome::Failed(why) => CommandReply::refused(format!("{} could not answer: {why}.", askee.name)),
+        })
+    }
+
+    fn show_persona(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let persona = self.roster.resolve(call.arguments.get_text("persona")?)?;
+        let feeds: Vec<_> = persona.feeds.iter().map(|feed| feed.name.as_str()).collect();
+        Ok(CommandReply::private(status::render_persona(persona)).with_data(json!({
+            "slug": persona.slug, "name": persona.name, "role": persona.role, "aliases": persona.aliases, "expertise": persona.expertise,
+            "feeds": feeds, "tools": persona.tools, "tier": persona.tier.as_str(),
+        })))
+    }
+}

@@ -1,0 +1,84 @@
+//! Halts, pauses and budgets: through the team in this process, which then is silent at once, or as rows that another one sees.
+
+use kernel::chat::Presence;
+use kernel::commands::{CommandCall, CommandReply};
+use kernel::money::{Limit, Money};
+use kernel::persona::Persona;
+
+use crate::features::chat::commands::ChatCommands;
+use crate::features::chat::store::CancelScope;
+use kernel::agent::halts::HaltScope;
+
+impl ChatCommands {
+    pub(super) async fn halt(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let now = self.clock.now();
+        if let Some(live) = &self.live {
+            live.cancel_running(|_| true);
+        }
+        self.silence(HaltScope::All, call).await?;
+        self.store.cancel_turns(CancelScope::All, "the team was halted", now).await?;
+        tracing::info!(by = call.caller.name(), "the team was halted");
+        Ok(CommandReply::public(format!("{} halted the team. We say nothing until `/resume`.", call.caller.subject())))
+    }
+
+    pub(super) async fn resume(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let halts = self.store.list_halts().await?;
+        for scope in halts.into_iter().map(|halt| halt.scope).filter(|scope| !matches!(scope, HaltScope::Persona(_))) {
+            self.lift(&scope).await?;
+        }
+        if let Some(live) = &self.live {
+            // What could not be written when the team was halted.
+            live.inner.halts.lift_all().await?;
+        }
+        Ok(CommandReply::public(format!("{} let us speak again.", call.caller.subject())))
+    }
+
+    pub(super) async fn pause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let persona = self.roster.resolve(call.arguments.get_text("persona")?)?;
+        self.silence(HaltScope::Persona(persona.slug.clone()), call).await?;
+        if let Some(live) = &self.live {
+            live.parts().platform.set_presence(&persona.slug, Presence::Paused).await;
+        }
+        Ok(CommandReply::public(format!("{} paused {}.", call.caller.subject(), persona.name)))
+    }
+
+    pub(super) async fn unpause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let Persona { slug, name, .. } = self.roster.resolve(call.arguments.get_text("persona")?)?;
+        let was_paused = self.lift(&HaltScope::Persona(slug.clone())).await?;
+        if let Some(live) = &self.live {
+            live.parts().platform.set_presence(slug, Presence::Listening).await;
+        }
+        Ok(if was_paused {
+            CommandReply::public(format!("{name} is back."))
+        } else {
+            CommandReply::private(format!("{name} was not paused."))
+        })
+    }
+
+    pub(super) async fn raise_budget(&self, call: &CommandCall, dollars: f64) -> anyhow::Result<CommandReply> {
+        let amount = Money::from_dollars(dollars);
+        self.store.raise_limit(&Limit::Day, amount.0, call.caller.name(), self.clock.now()).await?;
+        if let Some(live) = &self.live {
+            for persona in self.roster.personas().iter().filter(|persona| !live.inner.halts.is_paused(&persona.slug)) {
+                live.parts().platform.set_presence(&persona.slug, Presence::Listening).await;
+            }
+        }
+        Ok(CommandReply::public(format!("{} raised today's budget by {amount}.", call.caller.subject())))
+    }
+
+    async fn silence(&self, scope: HaltScope, call: &CommandCall) -> anyhow::Result<()> {
+        let (by, now) = (call.caller.name(), self.clock.now());
+        match &self.live {
+            Some(live) => live.inner.halts.set(scope, by, now).await?,
+            None => self.store.halt(&scope, by, now).await?,
+        }
+        Ok(())
+    }
+
+    async fn lift(&self, scope: &HaltScope) -> anyhow::Result<bool> {
+        Ok(match &self.live {
+            Some(live) => live.inner.halts.lift(scope).await?,
+            None => self.store.resume(scope).await?,
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! What the team tells about itself.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::features::chat::commands::ChatCommands;
+use kernel::agent::halts::HaltScope;
+use kernel::chat::{IdentityState, IdentityStatus};
+use kernel::commands::{CommandCall, CommandReply};
+use kernel::ids::PersonaSlug;
+use kernel::money::{CostGroup, CostLine, Money};
+use kernel::persona::Persona;
+use kernel::persona::roster::Roster;
+
+impl ChatCommands {
+    /// Health of the team. Who is online is known only to the process that serves.
+    pub(super) async fn show_status(&self) -> anyhow::Result<CommandReply> {
+        let mut text = String::new();
+        let mut online = Vec::new();
+        let halts = self.store.list_halts().await?;
+        let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| matches!(&halt.scope, HaltScope::Persona(paused) if paused == slug));
+        for identity in self.live.iter().flat_map(|live| live.parts().platform.identities()) {
+            let name = self.roster.name_of(&identity.persona);
+            let state = describe_identity(&identity, is_paused(&identity.persona));
+            let _ = writeln!(text, "- **{name}**: {state}");
+            online.push(json!({ "persona": identity.persona, "state": state }));
+        }
+        let models = self.agents.as_ref().map(|agents| agents.describe_models());
+        if let Some(models) = &models {
+            let _ = writeln!(text, "\n{models}");
+        }
+        let now = self.clock.now();
+        let spent = self.store.spent_today(now).await?;
+        let _ = writeln!(text, "Spent today (UTC): {} in {} tokens.", spent.cost, spent.tokens);
+        let (waiting, oldest) = self.store.outbox_depth(now).await?;
+        if waiting > 0 {
+            let _ = writeln!(text, "Waiting to be sent: {waiting}, the oldest for {} s.", oldest.as_secs());
+        }
+        let is_halted = halts.iter().any(|halt| halt.scope == HaltScope::All);
+        if is_halted {
+            text.push_str("**The team is halted.** `/resume` lets us speak again.\n");
+        }
+        let quiet = halts.iter().filter_map(|halt| if let HaltScope::Channel(id) = &halt.scope { Some(id) } else { None });
+        let quiet: Vec<_> = quiet.collect();
+        if !quiet.is_empty() {
+            let channels: Vec<_> = quiet.iter().map(|id| format!("<#{id}>")).collect();
+            let _ = writeln!(text, "Quiet since somebody said stop: {}.", channels.join(", "));
+        }
+        let paused: Vec<_> = self.roster.personas().iter().map(|persona| &persona.slug).filter(|slug| is_paused(slug)).collect();
+        let blocks = self.store.count_blocks().await?;
+        if !blocks.is_empty() {
+            let counts: Vec<_> = blocks.iter().map(|(block, count)| format!("{block} {count}")).collect();
+            let _ = writeln!(text, "The guard kept agents from answering agents: {}.", counts.join(", "));
+        }
+        Ok(CommandReply::private(text.trim()).with_data(json!({
+            "identities": online, "models": models, "spent_today": { "dollars": spent.cost.dollars(), "tokens": spent.tokens },
+            "waiting_to_be_sent": waiting, "halted": is_halted, "quiet_channels": quiet, "paused": paused,
+        })))
+    }
+
+    pub(super) async fn list_team(&self) -> anyhow::Result<CommandReply> {
+        let halts = self.store.list_halts().await?;
+        let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| matches!(&halt.scope, HaltScope::Persona(paused) if paused == slug));
+        let data = self.roster.personas().iter().map(|persona| {
+            json!({
+                "slug": persona.slug, "name": persona.name, "role": persona.role, "expertise": persona.expertise,
+                "coordinator": persona.coordinator, "paused": is_paused(&persona.slug),
+            })
+        });
+        Ok(CommandReply::private(render_team(&self.roster, is_paused)).with_data(data.collect()))
+    }
+
+    pub(super) async fn costs(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        if let Some(dollars) = call.arguments.find_number("raise") {
+            return self.raise_budget(call, dollars).await;
+        }
+        let days = match call.arguments.find_text("since") {
+            Some("week") => 6,
+            Some("month") => 29,
+            _ => 0,
+        };
+        let now = self.clock.now();
+        let since = (now - TimeDelta::days(days)).date_naive().and_time(chrono::NaiveTime::MIN).and_utc();
+        let mut groups = Vec::new();
+        for group in [CostGroup::Persona, CostGroup::Purpose, CostGroup::Model] {
+            groups.push((group, self.store.costs(since, now, group).await?));
+        }
+        let lines = groups.iter().map(|(group, lines)| (group.as_str().to_owned(), lines.iter().map(describe_line).collect()));
+        let by: serde_json::Map<String, Value> = lines.collect();
+        Ok(CommandReply::private(render_costs(since, &groups)).with_data(json!({ "since": since, "by": by })))
+    }
+}
+
+fn describe_identity(identity: &IdentityStatus, paused: bool) -> String {
+    let state = match identity.state {
+        IdentityState::Ready if paused => "paused".into(),
+        IdentityState::Ready => identity.latency.map_or("online".into(), |latency| format!("online, {} ms", latency.as_millis())),
+        IdentityState::Webhook => "speaks through a webhook".into(),
+        IdentityState::Connecting => "connecting".into(),
+        IdentityState::Reconnecting => "reconnecting".into(),
+        IdentityState::Down => "down, speaks through a webhook".to_owned(),
+    };
+    let trouble = identity.trouble.as_ref().map_or(String::new(), |trouble| format!(" ({trouble})"));
+    format!("{state}{trouble}")
+}
+
+fn describe_line(line: &CostLine) -> Value {
+    let usage = line.usage;
+    json!({
+        "key": line.key, "calls": line.calls, "input": usage.input, "cached": usage.cached, "output": usage.output,
+        "dollars": line.cost.dollars(),
+    })
+}
+
+pub(super) fn render_team(roster: &Roster, is_paused: impl Fn(&PersonaSlug) -> bool) -> String {
+    let mut text = String::new();
+    for persona in roster.personas() {
+        let coordinator = if persona.coordinator && persona.role != "coordinator" { ", coordinator" } else { "" };
+        let paused = if is_paused(&persona.slug) { " (paused)" } else { "" };
+        let _ = writeln!(text, "- **{}**, {}{coordinator}: {}{paused}", persona.name, persona.role, persona.expertise.join(", "));
+    }
+    text
+}
+
+pub(super) fn render_persona(persona: &Persona) -> String {
+    let mut text = format!("**{}**, {}\n", persona.name, persona.role);
+    let mut line = |label: &str, values: Vec<&str>| {
+        if !values.is_empty() {
+            let _ = writeln!(text, "{label}: {}", values.join(", "));
+        }
+    };
+    line("Also called", persona.aliases.iter().map(String::as_str).collect());
+    line("Knows", persona.expertise.iter().map(String::as_str).collect());
+    line("Feeds", persona.feeds.iter().map(|feed| feed.name.as_str()).collect());
+    line("Tools", persona.tools.iter().map(String::as_str).collect());
+    line("Tier", vec![persona.tier.as_str()]);
+    line("In the standup", vec![&persona.standup.role]);
+    text
+}
+
+pub(super) fn render_costs(since: DateTime<Utc>, groups: &[(CostGroup, Vec<CostLine>)]) -> String {
+    let total: Money = groups.first().map(|(_, lines)| lines.iter().map(|line| line.cost).sum()).unwrap_or_default();
+    let mut text = format!("Since {} (UTC): **{total}**\n", since.format("%Y-%m-%d"));
+    for (group, lines) in groups.iter().filter(|(_, lines)| !lines.is_empty()) {
+        let label = group.as_str();
+        let _ = writeln!(text, "\n| {label} | calls | tokens in | cached | out | cost |\n| --- | ---: | ---: | ---: | ---: | ---: |");
+        for line in lines {
+            let usage = line.usage;
+            let _ =
+                writeln!(text, "| {} | {} | {} | {} | {} | {} |", line.key, line.calls, usage.input, usage.cached, usage.output, line.cost);
+        }
+    }
+    text
+}
+
+pub(super) fn render_help(roster: &Roster, commands: &str) -> String {
+    let names: Vec<_> = roster.personas().iter().map(|persona| persona.name.as_str()).collect();
+    let coordinator = &roster.coordinator().name;
+    format!(
+        "We are {}. Begin a message with a name, or mention one, and that persona answers; a question to nobody in particular is for {coordinator}. \
+         Drop a text file with your question and we read it. Say *ask Vince what he thinks about …* and the answer is relayed. *stop* silences us.\n\n\
+         {commands}",
+        names.join(", ")
+    )
+}

@@ -1,0 +1,171 @@
+//! What was said while nobody of ours listened.
+//!
+//! The store knows of each channel how far it was read without a gap. A channel *is behind* from the start of the process, and from each
+//! return of an identity, until it has been read up to now; messages that arrive live meanwhile are claimed, but do not move that mark, or a
+//! crash in between would lose what lies before them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use chrono::DateTime;
+
+use crate::features::chat::Conversation;
+use kernel::chat::SendError;
+use kernel::chat::message::InboundMessage;
+use kernel::chat::store::ChannelSeen;
+use kernel::db::StoreError;
+use kernel::ids::ChannelId;
+
+/// How many messages are fetched at once.
+const PAGE: usize = 100;
+
+/// Identities come back in crowds; one look at the channels serves them all.
+const DELAY: Duration = Duration::from_millis(100);
+
+/// How long to wait before channels that could not be read are tried again.
+const RETRY: Duration = Duration::from_secs(10);
+
+/// Which channels may have a gap.
+#[derive(Default)]
+pub(crate) struct Gaps {
+    /// Each with the number of the look that noticed it last: an older look does not close it.
+    behind: Mutex<HashMap<ChannelId, u64>>,
+    looks: AtomicU64,
+    /// Somebody is going to look.
+    due: Mutex<bool>,
+    /// Somebody has looked since the start.
+    looked: AtomicBool,
+}
+
+impl Gaps {
+    pub(crate) fn new(known: &[ChannelSeen]) -> Self {
+        let gaps = Self::default();
+        gaps.open(known);
+        gaps
+    }
+
+    fn open(&self, known: &[ChannelSeen]) {
+        let look = self.looks.fetch_add(1, Ordering::Relaxed);
+        self.behind().extend(known.iter().map(|seen| (seen.channel.id.clone(), look)));
+    }
+
+    fn close(&self, channel: &ChannelId, look: u64) {
+        let mut behind = self.behind();
+        if behind.get(channel) == Some(&look) {
+            behind.remove(channel);
+        }
+    }
+
+    /// From here on nothing that is said can be missed, whatever becomes of this process.
+    pub(crate) fn have_been_looked_for(&self) -> bool {
+        self.looked.load(Ordering::Acquire)
+    }
+
+    fn behind(&self) -> MutexGuard<'_, HashMap<ChannelId, u64>> {
+        self.behind.lock().expect("no code panics while it holds the gaps")
+    }
+
+    /// True for the first caller until [`Gaps::begin`].
+    fn schedule(&self) -> bool {
+        !std::mem::replace(&mut *self.due.lock().expect("no code panics while it holds the flag"), true)
+    }
+
+    fn begin(&self) {
+        *self.due.lock().expect("no code panics while it holds the flag") = false;
+    }
+}
+
+impl Conversation {
+    /// Notes how far a channel was read, unless there is a gap before this message.
+    pub(crate) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
+        if self.inner.gaps.behind().contains_key(&message.channel.id) {
+            return Ok(());
+        }
+        self.parts().store.record_channel_seen(&message.channel, &message.id, message.sent_at).await
+    }
+
+    /// An identity is back: whatever it alone could hear may have been missed.
+    pub(crate) async fn look_for_gaps(&self) -> Result<(), StoreError> {
+        self.inner.gaps.open(&self.parts().store.list_channels().await?);
+        self.backfill_after(DELAY);
+        Ok(())
+    }
+
+    fn backfill_after(&self, delay: Duration) {
+        if !self.inner.gaps.schedule() {
+            return;
+        }
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let parts = conversation.parts();
+            tokio::select! {
+                // Real time, since it is a real platform that is waited for.
+                () = tokio::time::sleep(delay) => {}
+                () = parts.stop.cancelled() => return,
+            }
+            conversation.inner.gaps.begin();
+            if let Err(error) = conversation.backfill().await {
+                tracing::warn!(error = format!("{error:#}"), "missed messages could not be fetched");
+                conversation.backfill_after(RETRY);
+            }
+        });
+    }
+
+    async fn backfill(&self) -> anyhow::Result<()> {
+        self.mark_new_channels().await?;
+        self.inner.gaps.looked.store(true, Ordering::Release);
+        let mut unread = None;
+        for seen in self.parts().store.list_channels().await? {
+            let channel = seen.channel.id.clone();
+            let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
+            match self.read_up(seen).await? {
+                Ok(()) => {}
+                // Nobody of ours may read it any more, so nobody missed anything there.
+                Err(SendError::Refused(why)) => tracing::info!(%channel, why, "a channel can no longer be read"),
+                Err(error) => {
+                    unread = Some(error);
+                    continue;
+                }
+            }
+            self.inner.gaps.close(&channel, look);
+        }
+        unread.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// A channel that the team sees for the first time is read from now on: its history was never meant for us.
+    async fn mark_new_channels(&self) -> Result<(), StoreError> {
+        let store = &self.parts().store;
+        let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
+        for (channel, newest) in self.parts().platform.list_channels() {
+            if !known.contains(&channel.id) {
+                // The oldest of times, so that whatever is heard live moves the mark on.
+                store.record_channel_seen(&channel, &newest, DateTime::UNIX_EPOCH).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a channel from the mark on, page by page.
+    async fn read_up(&self, seen: ChannelSeen) -> anyhow::Result<Result<(), SendError>> {
+        let parts = self.parts();
+        let mut mark = seen.last_message;
+        loop {
+            let page = match parts.platform.list_messages_after(&seen.channel.id, &mark, PAGE).await {
+                Ok(page) => page,
+                Err(error) => return Ok(Err(error)),
+            };
+            let Some(last) = page.last() else { return Ok(Ok(())) };
+            let (last_id, last_at, full) = (last.id.clone(), last.sent_at, page.len() == PAGE);
+            for message in page {
+                self.receive(message).await?;
+            }
+            parts.store.record_channel_seen(&seen.channel, &last_id, last_at).await?;
+            mark = last_id;
+            if !full {
+                return Ok(Ok(()));
+            }
+        }
+    }
+}

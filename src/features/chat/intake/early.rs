@@ -1,0 +1,104 @@
+//! Changes that arrive before the message they are about: frames overtake each other.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard};
+
+use kernel::chat::message::InboundMessage;
+use kernel::ids::MessageId;
+
+/// How many changes are remembered. Frames overtake each other by seconds, not by hundreds.
+const KEPT: usize = 200;
+
+#[derive(Debug)]
+enum Change {
+    Edited(String),
+    Deleted,
+}
+
+/// The last edits and deletions.
+#[derive(Debug, Default)]
+pub(crate) struct EarlyChanges {
+    last: Mutex<VecDeque<(MessageId, Change)>>,
+}
+
+impl EarlyChanges {
+    pub(super) fn note_edit(&self, id: &MessageId, text: &str) {
+        self.note(id.clone(), Change::Edited(text.to_owned()));
+    }
+
+    pub(super) fn note_deletion(&self, ids: &[MessageId]) {
+        for id in ids {
+            self.note(id.clone(), Change::Deleted);
+        }
+    }
+
+    pub(super) fn is_deleted(&self, id: &MessageId) -> bool {
+        self.last().iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
+    }
+
+    /// The message as it reads by now.
+    pub(super) fn apply_edits(&self, mut message: InboundMessage) -> InboundMessage {
+        for (_, change) in self.last().iter().filter(|(id, _)| *id == message.id) {
+            if let Change::Edited(text) = change {
+                message.text.clone_from(text);
+            }
+        }
+        message
+    }
+
+    fn note(&self, id: MessageId, change: Change) {
+        let mut last = self.last();
+        last.push_back((id, change));
+        if last.len() > KEPT {
+            last.pop_front();
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, VecDeque<(MessageId, Change)>> {
+        self.last.lock().expect("no code panics while it holds the changes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+    use kernel::chat::message::{Author, AuthorKind, Channel, Place};
+
+    fn message(id: &str) -> InboundMessage {
+        InboundMessage {
+            id: id.into(),
+            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server },
+            author: Author { id: "2".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
+            text: "as first written".into(),
+            mentions: Vec::new(),
+            reply_to: None,
+            attachments: Vec::new(),
+            sent_at: DateTime::UNIX_EPOCH,
+            seen_by: "kelly".into(),
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn an_edit_and_a_deletion_that_overtake_their_message_are_not_lost() {
+        let early = EarlyChanges::default();
+        early.note_edit(&"7".into(), "once better");
+        early.note_edit(&"7".into(), "twice better");
+        early.note_deletion(&["8".into()]);
+        assert_eq!(early.apply_edits(message("7")).text, "twice better");
+        assert_eq!(early.apply_edits(message("9")).text, "as first written");
+        assert!(early.is_deleted(&"8".into()) && !early.is_deleted(&"7".into()));
+    }
+
+    #[test]
+    fn old_changes_make_room() {
+        let early = EarlyChanges::default();
+        early.note_deletion(&["0".into()]);
+        for id in 1..=KEPT {
+            early.note_deletion(&[id.to_string().into()]);
+        }
+        assert!(!early.is_deleted(&"0".into()) && early.is_deleted(&KEPT.to_string().into()));
+    }
+}

@@ -1,0 +1,203 @@
+//! From the platform into the store: each message once, whoever saw it.
+//!
+//! `reading` fetches a message's files, `backfill` what was missed while nobody listened, `recovery` takes up what an earlier process left. Who
+//! answers is not decided here.
+
+mod backfill;
+mod early;
+mod reading;
+mod recovery;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+pub(super) use backfill::Gaps;
+pub(super) use early::EarlyChanges;
+
+use crate::features::chat::Conversation;
+use crate::features::chat::channel::{ChannelQueue, Waiting};
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::rules::addressing::calls_somebody;
+use crate::features::chat::rules::authorize::{Action, authorize};
+use crate::features::chat::rules::router;
+use crate::features::chat::store::{CancelScope, Claim, Decided};
+use kernel::agent::halts::HaltScope;
+use kernel::chat::message::{AuthorKind, InboundMessage};
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
+
+/// The same trouble is told once in this time.
+const TROUBLE_EVERY: Duration = Duration::from_hours(6);
+
+impl Conversation {
+    /// Claims a message and puts it into its channel's queue. The second sighting of a message does nothing.
+    pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
+        let parts = self.parts();
+        // What our personas say is known from the outbox; the platform's own lines and foreign bots' chatter are not talk.
+        match &message.author.kind {
+            AuthorKind::Persona(_) | AuthorKind::System => return Ok(()),
+            AuthorKind::ForeignBot if !parts.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
+            _ => {}
+        }
+        let now = parts.clock.now();
+        let deleted = self.inner.early.is_deleted(&message.id);
+        let message = self.inner.early.apply_edits(message);
+        let claim = self.persist("claiming a message", || parts.store.claim(&message, now)).await?;
+        metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
+        if let Err(error) = self.note_heard(&message).await {
+            // The mark stays where it was; what lies behind it is read again after the next start, and known then.
+            tracing::warn!(message = %message.id, %error, "how far the channel was heard could not be noted");
+        }
+        if claim == Claim::Known {
+            return Ok(());
+        }
+        if deleted {
+            return Ok(parts.store.record_deletion(&[message.id], now).await?);
+        }
+        if !message.complete {
+            // Another identity may see it whole; if none does, there is nothing to decide on.
+            tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
+            return Ok(());
+        }
+        if self.is_stop(&message) {
+            return self.take_stop(&message, now).await;
+        }
+        self.enqueue_message(message, now);
+        Ok(())
+    }
+
+    pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
+        let calls = calls_somebody(&message.text, &self.parts().roster, &self.accounts());
+        self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at, calls });
+    }
+
+    /// STOP is looked at before everything, and works while the channel's queue is busy.
+    pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
+        message.author.kind == AuthorKind::Person
+            && router::is_stop(&message.text, &self.parts().chat.stop_phrases, &self.parts().roster)
+            && authorize(Action::Speak, &message.author, &message.channel, &self.parts().chat).is_ok()
+    }
+
+    /// Silences a channel: what runs, what is decided, and what was written before. Running turns end before anything is awaited.
+    pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let channel = &message.channel.id;
+        self.cancel_running(|running| running.channel == *channel);
+        let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
+        self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
+        parts.store.cancel_turns(CancelScope::Channel(channel), "a person said stop", now).await?;
+        for before in &unheard {
+            let stopped = Decision::nobody(Reason::Stop);
+            let messages = std::slice::from_ref(&before.id);
+            parts
+                .store
+                .decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], effect: None, at: now })
+                .await?;
+        }
+        let coordinator = &parts.roster.coordinator().slug;
+        let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
+        parts
+            .store
+            .decide(&Decided {
+                messages: std::slice::from_ref(&message.id),
+                decision: &Decision::nobody(Reason::Stop),
+                turns: &[],
+                asks: &[],
+                outbox: &[notice],
+                effect: None,
+                at: now,
+            })
+            .await?;
+        parts.relay.wake(channel);
+        tracing::info!(message = %message.id, %channel, "a person said stop");
+        Ok(())
+    }
+
+    /// An edit counts while the message waits; afterwards the answer stands to what was read.
+    pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
+        let Some(text) = text else { return Ok(()) };
+        self.inner.early.note_edit(id, &text);
+        if self.parts().store.record_edit(id, &text, at).await? {
+            self.queues().values().for_each(|queue| queue.edit(id, &text));
+        }
+        Ok(())
+    }
+
+    /// A deleted message is neither answered nor kept in context.
+    pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        self.inner.early.note_deletion(ids);
+        parts.store.record_deletion(ids, now).await?;
+        if let Some(queue) = self.queues().get(channel) {
+            queue.remove(ids);
+        }
+        self.cancel_running(|running| ids.contains(&running.message));
+        for id in ids {
+            parts.store.cancel_turns(CancelScope::Message(id), "the message was deleted", now).await?;
+        }
+        Ok(())
+    }
+
+    /// An identity is online: its account is noted, its mail goes out, and what was said meanwhile is fetched.
+    pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
+        let parts = self.parts();
+        parts.store.record_identity(&persona, parts.platform.name(), &account, parts.clock.now()).await?;
+        self.inner.accounts.write().expect("no code panics while it holds the accounts").record(account, persona.clone());
+        if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
+            parts.platform.set_presence(&persona, kernel::chat::Presence::Paused).await;
+        }
+        self.look_for_gaps().await?;
+        Ok(())
+    }
+
+    /// Tells the ops channel in plain words, once in a while. In a task of its own, since the channel may not be known yet.
+    pub fn tell_operators_soon(&self, key: String, text: String) {
+        let conversation = self.clone();
+        self.parts().tasks.spawn(async move {
+            let stop = conversation.parts().stop.clone();
+            tokio::select! {
+                told = conversation.tell_operators(&key, text) => {
+                    if let Err(error) = told {
+                        tracing::warn!(%error, "operators could not be told");
+                    }
+                }
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+
+    async fn tell_operators(&self, key: &str, text: String) -> Result<(), StoreError> {
+        let parts = self.parts();
+        let Some(ops) = parts.platform.find_channel(&parts.ops_channel).await else { return Ok(()) };
+        if parts.store.claim_notice(key, parts.clock.now(), TROUBLE_EVERY).await? {
+            self.post(Self::notice(&parts.roster.coordinator().slug, &ops, text)).await?;
+        }
+        Ok(())
+    }
+
+    /// Hands something to the task of its channel, which is started where none is at work.
+    pub(super) fn enqueue(&self, channel: &ChannelId, waiting: Waiting) {
+        let mut queues = self.queues();
+        if let Some(queue) = queues.get(channel) {
+            queue.push(waiting);
+            return;
+        }
+        let queue = std::sync::Arc::new(ChannelQueue::default());
+        queue.push(waiting);
+        queues.insert(channel.clone(), queue.clone());
+        drop(queues);
+        let conversation = self.clone();
+        let channel = channel.clone();
+        self.parts().tasks.spawn(async move { conversation.work_off(&channel, &queue).await });
+    }
+}
+
+fn claim_name(claim: Claim) -> &'static str {
+    match claim {
+        Claim::New => "new",
+        Claim::Completed => "completed",
+        Claim::Known => "known",
+    }
+}

@@ -1,0 +1,69 @@
+//! The files of a message: fetched on receipt, since their links expire, and kept as text.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::features::chat::Conversation;
+use kernel::chat::attachments::MAX_FILE_BYTES;
+use kernel::chat::message::{Attachment, InboundMessage};
+use kernel::chat::store::FileText;
+use kernel::chat::{DownloadError, attachments};
+
+/// How often and at what distance it is tried again to find somebody online: half a minute, the time a login may take.
+const ONLINE_LOOKS: u32 = 60;
+const ONLINE_LOOK: Duration = Duration::from_millis(500);
+
+impl Conversation {
+    /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. A file
+    /// that cannot be read never stops its message; the sentences that come back say so to the person.
+    pub(crate) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
+        let mut sentences = Vec::new();
+        for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
+            let (accepted, refusals) = attachments::select(&message.attachments);
+            sentences.extend(refusals.iter().map(ToString::to_string));
+            let mut files = Vec::new();
+            for attachment in accepted {
+                let read = self.read_file(attachment).await;
+                if let (Ok(text), true) = (&read, attachments::is_long_paste(attachment)) {
+                    [message.text.as_str(), text].join("\n").trim().clone_into(&mut message.text);
+                }
+                sentences.extend(read.as_ref().err().cloned());
+                files.push(FileText {
+                    id: attachment.id.clone(),
+                    message: message.id.clone(),
+                    channel: message.channel.id.clone(),
+                    name: attachments::display_name(&attachment.name),
+                    size: attachment.size,
+                    note: read.as_ref().err().cloned(),
+                    text: read.ok(),
+                    by: message.author.name.clone(),
+                    at: message.sent_at,
+                });
+            }
+            self.persist("storing files", || self.parts().store.record_files(&files)).await?;
+        }
+        Ok(sentences)
+    }
+
+    /// After a restart a message may be taken up before anybody is online.
+    async fn download(&self, attachment: &Attachment) -> Result<Bytes, DownloadError> {
+        let parts = self.parts();
+        for _ in 0..ONLINE_LOOKS {
+            match parts.platform.download(attachment, MAX_FILE_BYTES).await {
+                Err(DownloadError::Offline) if !parts.stop.is_cancelled() => parts.clock.sleep(ONLINE_LOOK).await,
+                done => return done,
+            }
+        }
+        Err(DownloadError::Offline)
+    }
+
+    /// The text of one file, or a sentence about why there is none.
+    async fn read_file(&self, attachment: &Attachment) -> Result<String, String> {
+        let bytes = self
+            .download(attachment)
+            .await
+            .map_err(|error| format!("I could not take {}: {error}.", attachments::display_name(&attachment.name)))?;
+        attachments::decode(&bytes, attachment).map_err(|refusal| refusal.to_string())
+    }
+}

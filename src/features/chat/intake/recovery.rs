@@ -1,0 +1,66 @@
+//! What an earlier process left unfinished goes on.
+
+use crate::features::chat::channel::Waiting;
+use crate::features::chat::store::AskUpdate;
+use crate::features::chat::{Conversation, commands};
+use kernel::agent::ask::{Ask, AskState};
+use kernel::agent::turn::Trigger;
+use kernel::ids::AskId;
+
+impl Conversation {
+    /// Puts open turns and undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over.
+    /// To be called once, before events are taken.
+    pub async fn recover(&self) -> anyhow::Result<()> {
+        let store = &self.parts().store;
+        let now = self.parts().clock.now();
+        let turns = store.list_open_turns().await?;
+        let asks = store.list_open_asks().await?;
+        let messages = store.list_undecided(None).await?;
+        if !(turns.is_empty() && asks.is_empty() && messages.is_empty()) {
+            tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
+        }
+        // What was said last counts first: a stop that was claimed silences the turns before they begin.
+        let (stops, messages): (Vec<_>, Vec<_>) = messages.into_iter().map(|row| row.message).partition(|message| self.is_stop(message));
+        for stop in stops {
+            self.take_stop(&stop, now).await?;
+        }
+        let awaited: Vec<_> = turns
+            .iter()
+            .filter_map(|turn| match &turn.trigger {
+                Trigger::Ask { ask } => Some(ask.clone()),
+                _ => None,
+            })
+            .collect();
+        for turn in turns {
+            self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
+        }
+        for message in messages {
+            self.enqueue_message(message, now);
+        }
+        self.recover_asks(asks, &awaited).await
+    }
+
+    /// Asks that the channel or the caller of a command was promised an answer to are carried out, unless that was long ago. The others were put
+    /// by a turn, which puts them again itself, or is over.
+    async fn recover_asks(&self, asks: Vec<Ask>, awaited: &[AskId]) -> anyhow::Result<()> {
+        let parts = self.parts();
+        let now = parts.clock.now();
+        for mut ask in asks {
+            if ask.state == AskState::Asked && awaited.contains(&ask.id) {
+                continue;
+            }
+            let promised = ask.state == AskState::Expired || commands::is_command(&ask);
+            let young = (now - ask.asked_at).to_std().is_ok_and(|age| age <= parts.chat.max_age);
+            let heard = !self.inner.halts.was_halted_since(&ask.channel, ask.asked_at);
+            let next = if promised && young && heard { AskState::Expired } else { AskState::Failed };
+            if ask.state != next {
+                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: next, answer: None }, &[], now).await?;
+                ask.state = next;
+            }
+            if next == AskState::Expired {
+                self.carry_out(ask);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Talk: from a message that arrived to the rows that answer it.
+//!
+//! The [`rules`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`), lets one task
+//! per channel work it off in arrival order (`channel`), keeps silence where somebody asked for it, and answers commands (`commands`).
+//! What it decides becomes rows of the store; it never sends to a platform itself.
+//!
+//! # A crash at any step
+//!
+//! | the process dies after | the row that says so | the next start |
+//! | --- | --- | --- |
+//! | the message was received | the channel's mark of what was heard without a gap | fetches what came after it |
+//! | it was claimed | inbox, not decided on | decides |
+//! | it was decided | inbox with its decision, turns `queued` | runs the turns |
+//! | a turn has begun | turn `running` | runs it again, three times at most |
+//! | the answer was stored | turn `answered`, outbox `pending` | sends it; no model is called again |
+//! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |
+//! | an ask was put | ask `asked` or `expired` | asks again and delivers |
+
+mod channel;
+pub mod commands;
+mod endurance;
+mod intake;
+pub mod listener;
+pub mod model;
+pub mod rules;
+pub mod settings;
+pub mod store;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::features::chat::settings::{ChatSettings, GuardLimits};
+use crate::store::Store;
+use kernel::agent::Agents;
+use kernel::agent::halts::Halts;
+use kernel::catch_panic::contain;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::outbox::Relay;
+use kernel::chat::{ChatPlatform, PlatformEvent};
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::persona::roster::{Accounts, Roster};
+use kernel::time::SharedClock;
+use kernel::wakeup::Wakeup;
+
+use channel::ChannelQueue;
+use intake::{EarlyChanges, Gaps};
+use listener::Listener;
+pub(crate) use rules::authorize::EVERYBODY;
+
+/// What a conversation works with.
+pub struct Parts {
+    pub roster: Arc<Roster>,
+    pub chat: ChatSettings,
+    pub guard: GuardLimits,
+    /// The channel, by name or id, that is told what operators should know.
+    pub ops_channel: String,
+    /// Features that react to what people say, in the order in which they are asked.
+    pub listeners: Vec<Arc<dyn Listener>>,
+    /// Woken up whenever a halt begins or ends.
+    pub halted: Wakeup,
+    /// Woken up whenever a channel has nothing left to answer.
+    pub answered: Wakeup,
+    pub store: Store,
+    pub platform: Arc<dyn ChatPlatform>,
+    pub relay: Relay,
+    pub agents: Arc<Agents>,
+    pub clock: SharedClock,
+    pub tasks: TaskTracker,
+    /// Cancelled when no new turn may begin.
+    pub stop: CancellationToken,
+    /// Cancelled when running turns have had their time.
+    pub kill: CancellationToken,
+}
+
+/// The team in conversation. Cheap to clone.
+#[derive(Clone)]
+pub struct Conversation {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    parts: Parts,
+    halts: Halts,
+    accounts: RwLock<Accounts>,
+    queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
+    running: Mutex<HashMap<TurnId, Running>>,
+    gaps: Gaps,
+    early: EarlyChanges,
+}
+
+/// A turn in progress, as far as others may stop it.
+struct Running {
+    channel: ChannelId,
+    message: MessageId,
+    cancel: CancellationToken,
+}
+
+impl Conversation {
+    /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
+    pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
+        let halts = Halts::load(parts.store.database(), parts.halted.clone()).await?;
+        let gaps = Gaps::new(&parts.store.list_channels().await?);
+        let inner = Inner {
+            parts,
+            halts,
+            accounts: RwLock::new(accounts),
+            queues: Mutex::default(),
+            running: Mutex::default(),
+            gaps,
+            early: EarlyChanges::default(),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
+    pub async fn on_event(&self, event: PlatformEvent) {
+        if let Err(error) = contain(Box::pin(self.take(event))).await {
+            tracing::error!(error = format!("{error:#}"), "an event could not be handled");
+            metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
+        }
+    }
+
+    async fn take(&self, event: PlatformEvent) -> anyhow::Result<()> {
+        match event {
+            PlatformEvent::Message(message) => self.receive(*message).await,
+            PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
+            PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
+            PlatformEvent::Ready { persona, account } => self.take_ready(persona, account).await,
+            PlatformEvent::Trouble { persona, text } => {
+                tracing::error!(%persona, text, "an identity is in trouble");
+                self.tell_operators_soon(format!("trouble:{persona}:{text}"), text);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether every channel has its mark, so that a message said from now on is found by the next start at the latest.
+    pub fn is_listening(&self) -> bool {
+        self.inner.gaps.have_been_looked_for()
+    }
+
+    /// Whether agents are to be silent in a channel.
+    pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
+        self.inner.halts.is_halted_in(channel)
+    }
+
+    fn parts(&self) -> &Parts {
+        &self.inner.parts
+    }
+
+    fn accounts(&self) -> Accounts {
+        self.inner.accounts.read().expect("no code panics while it holds the accounts").clone()
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<ChannelId, Arc<ChannelQueue>>> {
+        self.inner.queues.lock().expect("no code panics while it holds the queues")
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<TurnId, Running>> {
+        self.inner.running.lock().expect("no code panics while it holds the running turns")
+    }
+
+    /// Stops turns in progress; their tasks see it at their next await.
+    fn cancel_running(&self, which: impl Fn(&Running) -> bool) {
+        self.running().values().filter(|running| which(running)).for_each(|running| running.cancel.cancel());
+    }
+
+    fn cancel_turn(&self, id: &TurnId) {
+        if let Some(running) = self.running().get(id) {
+            running.cancel.cancel();
+        }
+    }
+
+    /// A line of the team about itself, spoken by `persona`.
+    fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
+        OutboundMessage::new(persona, channel, OutboundKind::Notice, text)
+    }
+
+    async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {
+        let channel = message.channel.clone();
+        self.parts().store.enqueue(&[message], self.parts().clock.now()).await?;
+        self.parts().relay.wake(&channel);
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Who answers a message, and why.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use kernel::ids::PersonaSlug;
+
+/// The one decision made for a message of a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Who answers, one after the other in this order. Empty: nobody.
+    pub responders: Vec<PersonaSlug>,
+    pub reason: Reason,
+    /// The first responder is to put this question to another persona and relay the answer.
+    pub ask: Option<AskRequest>,
+    /// Why a feature took the message, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
+}
+
+impl Decision {
+    /// These answer, for this reason.
+    pub fn by(responders: Vec<PersonaSlug>, reason: Reason) -> Self {
+        Self { responders, reason, ask: None, taken: None }
+    }
+
+    pub fn nobody(reason: Reason) -> Self {
+        Self::by(Vec::new(), reason)
+    }
+
+    pub fn one(responder: PersonaSlug, reason: Reason) -> Self {
+        Self::by(vec![responder], reason)
+    }
+
+    /// A feature takes the message; `why` says what for.
+    pub fn taken(why: String) -> Self {
+        Self { taken: Some(why), ..Self::nobody(Reason::Taken) }
+    }
+
+    /// One line for logs and `trace`.
+    pub fn explain(&self) -> &str {
+        self.taken.as_deref().unwrap_or_else(|| self.reason.explain())
+    }
+}
+
+/// "ask Vince what he thinks about SOL", understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskRequest {
+    /// As the person wrote it; resolved against the roster when the ask is carried out, so that an unknown name gets an answer too.
+    pub askee: String,
+    pub question: String,
+}
+
+/// Why a message got its responders, or none. The order is the order of the rules (CHAT-7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The person said stop.
+    Stop,
+    Halted,
+    ChannelNotAllowed,
+    AuthorNotAllowed,
+    DirectMessagesOff,
+    ChannelIgnored,
+    /// The platform's own message, or a foreign bot that is not listed or mentioned nobody.
+    NotAPerson,
+    Empty,
+    /// It came in while the process was down and is older than the set age.
+    TooOld,
+    Deleted,
+    Standup,
+    /// Another feature takes it: it starts a meeting, or is a report in one. Rows of earlier versions name what it did.
+    #[serde(alias = "standup_called", alias = "standup_wrapped", alias = "standup_report")]
+    Taken,
+    Mentioned,
+    Named,
+    Reply,
+    Thread,
+    Direct,
+    Bound,
+    ListenOnly,
+    /// Addressed to the team as a whole.
+    Team,
+    Question,
+    Directive,
+    /// Files or links in a knowledge channel.
+    Knowledge,
+    /// Addressed to nobody, no question and no directive.
+    Silence,
+    /// One agent's answer addresses another.
+    AgentMention,
+}
+
+impl Reason {
+    /// One line for logs, `trace` and `/status`.
+    pub fn explain(self) -> &'static str {
+        match self {
+            Self::Stop => "a person said stop",
+            Self::Halted => "the team is halted here",
+            Self::ChannelNotAllowed => "the channel is not on the allow list",
+            Self::AuthorNotAllowed => "the author is not on the allow list",
+            Self::DirectMessagesOff => "direct messages are off",
+            Self::ChannelIgnored => "the channel's kind is ignore",
+            Self::NotAPerson => "the author is no person",
+            Self::Empty => "there is nothing to read in it",
+            Self::TooOld => "it is older than what is answered after a pause",
+            Self::Deleted => "it was deleted",
+            Self::Standup => "in a standup channel the coordinator answers",
+            Self::Taken => "another feature takes it",
+            Self::Mentioned => "mentioned by account",
+            Self::Named => "named first in the text",
+            Self::Reply => "a reply to this persona's message",
+            Self::Thread => "written in this persona's thread",
+            Self::Direct => "a direct message to this persona",
+            Self::Bound => "the channel is bound to this persona",
+            Self::ListenOnly => "the channel is listen only",
+            Self::Team => "addressed to the team, so the coordinator",
+            Self::Question => "a question to nobody in particular, so the coordinator",
+            Self::Directive => "a directive to nobody in particular, so the coordinator",
+            Self::Knowledge => "files or links in a knowledge channel, so the coordinator",
+            Self::Silence => "addressed to nobody",
+            Self::AgentMention => "another persona addressed this one",
+        }
+    }
+}
+
+/// Why the guard kept an agent from answering an agent (CHAT-13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Block {
+    /// Agents are silent here until a person speaks to one or says resume.
+    Halted,
+    OwnMessage,
+    EmptyOrStatus,
+    /// Too many replies to the same sender among the last messages.
+    SameSender,
+    /// Too many agent messages in a row.
+    AgentRun,
+    /// The chain that one person's message started is used up.
+    Chain,
+    /// Too many messages between two agents within a minute.
+    PairRate,
+    PairCooldown,
+    /// Nearly what an agent said a moment ago.
+    Repetition,
+    /// An ask would go round in a circle.
+    AskedAlready,
+    AskDepth,
+    /// A person spoke; agents let them.
+    PersonSpoke,
+    /// The guard could not read what it decides on, so it says no.
+    Unknown,
+}
+
+impl Block {
+    /// The name in metrics, `/status` and the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Halted => "halted",
+            Self::OwnMessage => "own_message",
+            Self::EmptyOrStatus => "empty_or_status",
+            Self::SameSender => "same_sender",
+            Self::AgentRun => "agent_run",
+            Self::Chain => "chain",
+            Self::PairRate => "pair_rate",
+            Self::PairCooldown => "pair_cooldown",
+            Self::Repetition => "repetition",
+            Self::AskedAlready => "asked_already",
+            Self::AskDepth => "ask_depth",
+            Self::PersonSpoke => "person_spoke",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

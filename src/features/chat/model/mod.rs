@@ -1,0 +1,4 @@
+//! What was decided about a message, and asks between personas.
+
+pub mod ask;
+pub mod decision;

@@ -1,0 +1,103 @@
+//! Who may do what. One function for messages, commands and whatever comes next, so that no way in skips the lists.
+
+use crate::features::chat::model::decision::Reason;
+use crate::features::chat::settings::ChatSettings;
+use kernel::chat::message::{Author, Channel, Place};
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Be heard and read what the team shows.
+    Speak,
+    /// Change how the team works: halt, resume, pause.
+    Operate,
+}
+
+/// Whom `operators` means by everybody; the sandbox sets it, since whoever is there runs it.
+pub(crate) const EVERYBODY: &str = "*";
+
+/// Why somebody may not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    /// Not heard at all, for this reason.
+    #[error("{}", .0.explain())]
+    Unheard(Reason),
+    #[error("only an operator may do that")]
+    NotAnOperator,
+}
+
+/// Whether `author` may do this in `channel`, by account and role ids alone.
+pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, settings: &ChatSettings) -> Result<(), Denied> {
+    let direct = channel.place == Place::Direct;
+    if !direct && !is_allowed(channel, &settings.allowed_channels) {
+        return Err(Denied::Unheard(Reason::ChannelNotAllowed));
+    }
+    // A listed bot need not be on the list of people as well.
+    let listed =
+        settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
+    if !listed {
+        return Err(Denied::Unheard(Reason::AuthorNotAllowed));
+    }
+    if direct && !settings.direct_messages {
+        return Err(Denied::Unheard(Reason::DirectMessagesOff));
+    }
+    if action == Action::Operate && !is_operator(author, &settings.operators) {
+        return Err(Denied::NotAnOperator);
+    }
+    Ok(())
+}
+
+fn is_operator(author: &Author, operators: &[String]) -> bool {
+    operators.iter().any(|listed| listed == EVERYBODY || listed == author.id.as_str() || author.roles.contains(listed))
+}
+
+/// By id or name; a thread is allowed with its parent.
+fn is_allowed(channel: &Channel, allowed: &[String]) -> bool {
+    let named = |entry: &str, id: &str, name: &str| entry == id || entry.trim_start_matches('#').eq_ignore_ascii_case(name);
+    allowed.is_empty()
+        || allowed.iter().any(|entry| {
+            named(entry, channel.id.as_str(), &channel.name)
+                || matches!(&channel.place, Place::Thread { parent, parent_name, .. } if named(entry, parent.as_str(), parent_name))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::chat::message::AuthorKind;
+
+    fn author(id: &str, roles: &[&str]) -> Author {
+        let roles = roles.iter().map(ToString::to_string).collect();
+        Author { id: id.into(), name: "Kelly".into(), kind: AuthorKind::Person, roles }
+    }
+
+    fn channel(place: Place) -> Channel {
+        Channel { id: "7".into(), name: "general".into(), place }
+    }
+
+    #[test]
+    fn nobody_operates_unless_listed_by_account_or_role() {
+        let mut settings = ChatSettings::default();
+        let general = channel(Place::Server);
+        let try_it = |settings: &ChatSettings, author: &Author| authorize(Action::Operate, author, &general, settings);
+        assert_eq!(try_it(&settings, &author("1", &[])), Err(Denied::NotAnOperator));
+        settings.operators = vec!["2".into(), "ops-role".into()];
+        assert_eq!(try_it(&settings, &author("1", &[])), Err(Denied::NotAnOperator));
+        assert_eq!(try_it(&settings, &author("2", &[])), Ok(()));
+        assert_eq!(try_it(&settings, &author("1", &["ops-role"])), Ok(()));
+        settings.operators = vec![EVERYBODY.into()];
+        assert_eq!(try_it(&settings, &author("1", &[])), Ok(()));
+    }
+
+    #[test]
+    fn the_lists_hold_for_every_action() {
+        let mut settings = ChatSettings { allowed_channels: vec!["#Other".into()], ..ChatSettings::default() };
+        let refused = |settings: &ChatSettings, place| authorize(Action::Speak, &author("1", &[]), &channel(place), settings);
+        assert_eq!(refused(&settings, Place::Server), Err(Denied::Unheard(Reason::ChannelNotAllowed)));
+        settings.allowed_channels = vec!["general".into()];
+        assert_eq!(refused(&settings, Place::Server), Ok(()));
+        assert_eq!(refused(&settings, Place::Direct), Err(Denied::Unheard(Reason::DirectMessagesOff)));
+        settings.allowed_users = vec!["2".into()];
+        assert_eq!(refused(&settings, Place::Server), Err(Denied::Unheard(Reason::AuthorNotAllowed)));
+    }
+}

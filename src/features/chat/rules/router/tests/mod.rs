@@ -1,0 +1,366 @@
+//! Who answers what: the router's rules, case by case.
+
+use chrono::TimeDelta;
+use proptest::prelude::*;
+
+use crate::features::chat::rules::router::*;
+use case::{Case, each, file, plainly};
+use kernel::testing::roster as sample;
+
+mod case;
+
+#[test]
+fn names_first_in_the_text_are_addressed() {
+    plainly(&[
+        ("vince, look at this", "vince / Named"),
+        ("Vince: look", "vince / Named"),
+        ("VINCE", "vince / Named"),
+        ("vince - one thing", "vince / Named"),
+        ("hey Vince the build is red", "vince / Named"),
+        ("good morning eliza", "eliza / Named"),
+        ("ok eliza, go on", "eliza / Named"),
+        ("v, look", "vince / Named"),
+        ("big ear, listen", "echo / Named"),
+        ("vince what do you think", "vince / Named"),
+        ("vince can you look", "vince / Named"),
+        ("v\u{200B}i\u{202E}nce, look", "vince / Named"),
+        ("vince and solus: which of you is right?", "vince solus / Named"),
+        ("solus, vince & eliza, hello", "solus vince eliza / Named"),
+        ("vince, vince, vince!", "vince / Named"),
+        ("vince, solus is wrong", "vince / Named"),
+        ("vince\nthe build is red", "vince / Named"),
+    ]);
+}
+
+#[test]
+fn names_elsewhere_and_parts_of_words_address_nobody() {
+    plainly(&[
+        ("I told vince the build is red", "nobody / Silence"),
+        ("vince's report is late", "nobody / Silence"),
+        ("vince’s report is late", "nobody / Silence"),
+        ("vince is late", "nobody / Silence"),
+        ("vince and solus are late", "nobody / Silence"),
+        ("ok vince is right", "nobody / Silence"),
+        ("vincent, look", "nobody / Silence"),
+        ("vince-like people", "nobody / Silence"),
+        ("vince.rs is long", "nobody / Silence"),
+        ("echoes of the past", "nobody / Silence"),
+        ("thanks vince", "nobody / Silence"),
+    ]);
+}
+
+#[test]
+fn mentions_are_addressed_in_their_order_wherever_they_stand() {
+    plainly(&[
+        ("<@104> <@102> which of you is right?", "solus vince / Mentioned"),
+        ("what do you think, <@!103>?", "eliza / Mentioned"),
+        ("@vince look", "vince / Mentioned"),
+        ("is @Echo there?", "echo / Mentioned"),
+        ("solus, what about <@102>'s claim?", "solus vince / Mentioned"),
+        ("<@102> <@102>", "vince / Mentioned"),
+        ("<@199> are you there", "kelly / Question"),
+        ("<@555> hi", "nobody / Silence"),
+        ("mail sales@vince about it", "nobody / Silence"),
+    ]);
+}
+
+#[test]
+fn quotes_and_code_address_nobody() {
+    plainly(&[
+        ("> <@102> look\nfine by me", "nobody / Silence"),
+        ("its id, `<@102>`, is known", "nobody / Silence"),
+        ("```\nvince, look\n```", "nobody / Silence"),
+        ("> solus, look\nvince, did you see this", "vince / Named"),
+    ]);
+    each(&[("its id, `<@102>`, is known", "nobody / Silence")], |case| case.message.mentions = vec!["102".into()]);
+}
+
+#[test]
+fn no_more_than_the_set_number_answer() {
+    plainly(&[("<@101> <@102> <@103> <@104>", "kelly vince eliza / Mentioned")]);
+    each(&[("<@104> <@102>", "solus / Mentioned")], |case| case.settings.max_responders = 1);
+}
+
+#[test]
+fn in_a_standup_channel_the_coordinator_alone_answers() {
+    each(
+        &[("<@102> <@104> your numbers?", "kelly / Standup"), ("vince, hello", "kelly / Standup"), ("good morning", "kelly / Standup")],
+        |case| {
+            case.kind = ChannelKind::Standup;
+        },
+    );
+}
+
+#[test]
+fn replies_and_threads_belong_to_their_persona() {
+    let reply = |case: &mut Case| case.replied_to = Some("solus".into());
+    each(&[("go on", "solus / Reply"), ("vince, is that so?", "vince / Named")], reply);
+    let thread = |case: &mut Case| case.thread_owner = Some("eliza".into());
+    each(&[("go on", "eliza / Thread"), ("<@102> and you?", "vince / Mentioned")], thread);
+    each(&[("go on", "solus / Reply")], |case| {
+        thread(case);
+        reply(case);
+    });
+    each(&[("go on", "nobody / Silence")], |case| case.replied_to = Some("gone".into()));
+}
+
+#[test]
+fn a_direct_message_is_answered_by_the_persona_written_to() {
+    let direct = |case: &mut Case| {
+        case.message.channel.place = Place::Direct;
+        case.message.seen_by = "solus".into();
+        case.settings.direct_messages = true;
+        case.settings.allowed_channels = vec!["general".into()];
+    };
+    each(&[("hello", "solus / Direct"), ("vince, hello", "solus / Direct")], direct);
+    each(&[("hello", "nobody / DirectMessagesOff")], |case| {
+        direct(case);
+        case.settings.direct_messages = false;
+    });
+}
+
+#[test]
+fn a_bound_channel_belongs_to_its_persona_unless_another_is_addressed() {
+    each(&[("nice weather", "eliza / Bound"), ("vince, hello", "vince / Named"), ("team, hello", "eliza / Bound")], |case| {
+        case.binding = Some("eliza");
+    });
+    each(&[("what happened?", "nobody / ListenOnly"), ("<@102> hello", "vince / Mentioned")], |case| case.binding = Some(LISTEN_ONLY));
+    each(&[("what happened?", "kelly / Question")], |case| case.binding = Some("gone"));
+}
+
+#[test]
+fn what_is_for_nobody_in_particular_is_the_coordinators() {
+    plainly(&[
+        ("team, hello", "kelly / Team"),
+        ("hi all", "kelly / Team"),
+        ("can all of you stand by", "kelly / Team"),
+        ("@everyone lunch", "kelly / Team"),
+        ("what happened this week", "kelly / Question"),
+        ("why were zombie steps a problem?", "kelly / Question"),
+        ("summarise the week", "kelly / Directive"),
+        ("please look at the build", "kelly / Directive"),
+        ("nice weather", "nobody / Silence"),
+        ("all tests pass", "nobody / Silence"),
+    ]);
+    each(&[("nice weather", "kelly / Directive")], |case| case.fallback = FallbackAnswer::Always);
+    each(&[("what happened?", "nobody / Silence"), ("team, hello", "nobody / Silence")], |case| case.fallback = FallbackAnswer::Never);
+}
+
+#[test]
+fn files_and_links_in_a_knowledge_channel_are_taken_in_by_the_coordinator() {
+    let knowledge = |case: &mut Case| case.kind = ChannelKind::Knowledge;
+    each(&[("see https://example.org/a", "kelly / Knowledge"), ("nice weather", "nobody / Silence")], knowledge);
+    each(&[("my notes", "kelly / Knowledge"), ("eliza, read this", "eliza / Named")], |case| {
+        knowledge(case);
+        case.message.attachments = vec![file("notes.md")];
+    });
+}
+
+#[test]
+fn a_text_file_alone_is_a_directive_and_a_picture_alone_is_not() {
+    each(&[("", "kelly / Directive"), ("my notes", "nobody / Silence")], |case| case.message.attachments = vec![file("roadmap.md")]);
+    each(&[("", "nobody / Silence")], |case| case.message.attachments = vec![file("cat.png")]);
+}
+
+#[test]
+fn what_may_not_be_heard_is_not_answered() {
+    plainly(&[("", "nobody / Empty"), (" \u{200B}\n", "nobody / Empty")]);
+    let hello = [("vince, hello", "vince / Named")];
+    each(&hello, |case| case.settings.allowed_channels = vec!["#General".into()]);
+    each(&hello, |case| case.settings.allowed_channels = vec!["7".into()]);
+    each(&[("vince, hello", "nobody / ChannelNotAllowed")], |case| case.settings.allowed_channels = vec!["ops".into()]);
+    each(&hello, |case| {
+        case.settings.allowed_channels = vec!["ops".into()];
+        case.message.channel.place = Place::Thread { parent: "3".into(), parent_name: "ops".into(), owner: None };
+    });
+    each(&[("vince, hello", "nobody / AuthorNotAllowed")], |case| case.settings.allowed_users = vec!["8".into()]);
+    each(&hello, |case| case.settings.allowed_users = vec!["9".into()]);
+    each(&[("vince, hello", "nobody / ChannelIgnored")], |case| case.kind = ChannelKind::Ignore);
+    each(&hello, |case| case.age = TimeDelta::minutes(59));
+    each(&[("vince, hello", "nobody / TooOld")], |case| case.age = TimeDelta::minutes(61));
+    each(&hello, |case| case.age = TimeDelta::minutes(-5));
+}
+
+#[test]
+fn only_people_and_listed_bots_that_mention_a_persona_are_heard() {
+    let bot = |case: &mut Case| case.message.author.kind = AuthorKind::ForeignBot;
+    each(&[("<@102> hello", "nobody / NotAPerson"), ("stop", "nobody / NotAPerson")], bot);
+    each(&[("<@102> hello", "vince / Mentioned"), ("vince, hello", "nobody / NotAPerson")], |case| {
+        bot(case);
+        case.settings.allowed_bots = vec!["9".into()];
+        case.settings.allowed_users = vec!["8".into()];
+    });
+    each(&[("<@102> hello", "nobody / NotAPerson")], |case| case.message.author.kind = AuthorKind::Persona("solus".into()));
+    each(&[("vince, hello", "nobody / NotAPerson")], |case| case.message.author.kind = AuthorKind::System);
+}
+
+#[test]
+fn a_display_name_changes_nothing() {
+    each(&[("hello there", "nobody / Silence"), ("vince, hi", "vince / Named")], |case| case.message.author.name = "Vince".into());
+    each(&[("vince, hi", "vince / Named")], |case| case.message.author.name = String::new());
+}
+
+#[test]
+fn stop_comes_before_everything() {
+    for change in [
+        (|case: &mut Case| case.kind = ChannelKind::Standup) as fn(&mut Case),
+        |case| case.binding = Some("eliza"),
+        |case| case.halted = true,
+        |case| case.settings.allowed_users = vec!["8".into()],
+        |case| case.replied_to = Some("solus".into()),
+    ] {
+        each(&[("stop", "nobody / Stop"), ("vince, stop!", "nobody / Stop")], change);
+    }
+}
+
+#[test]
+fn stop_is_a_message_that_is_just_the_phrase() {
+    let phrases = ["stop", "halt", "be quiet", "🛑"].map(str::to_owned);
+    let is_stop = |text: &str| is_stop(text, &phrases, &sample::roster());
+    for text in [
+        "stop",
+        "Stop.",
+        "STOP!!!",
+        "halt everyone",
+        "please stop",
+        "stop, vince",
+        "<@102> stop",
+        "vince stop stop",
+        "be quiet, all of you",
+        "s\u{200B}top",
+        "🛑",
+    ] {
+        assert!(is_stop(text), "{text:?}");
+    }
+    for text in ["don't stop", "stop the deployment", "when does it stop", "bus stop", "quiet", "vince", "> stop", "`stop`", ""] {
+        assert!(!is_stop(text), "{text:?}");
+    }
+    assert!(!super::is_stop("please", &["  ".to_owned()], &sample::roster()), "an empty phrase stops nothing");
+}
+
+#[test]
+fn in_a_halted_channel_only_speaking_to_an_agent_is_answered() {
+    let halted = |case: &mut Case| case.halted = true;
+    each(&[("what happened?", "nobody / Halted"), ("summarise the week", "nobody / Halted"), ("nice weather", "nobody / Silence")], halted);
+    each(&[("vince, go on", "vince / Named"), ("<@102>", "vince / Mentioned"), ("team, go on", "kelly / Team")], halted);
+    each(&[("<@102> hello", "nobody / Halted")], |case| {
+        halted(case);
+        case.message.author.kind = AuthorKind::ForeignBot;
+        case.settings.allowed_bots = vec!["9".into()];
+    });
+    each(&[("go on", "solus / Reply")], |case| {
+        halted(case);
+        case.replied_to = Some("solus".into());
+    });
+    each(&[("so I said", "nobody / Halted")], |case| {
+        halted(case);
+        case.thread_owner = Some("solus".into());
+    });
+    each(&[("so I said", "nobody / Halted"), ("kelly, go on", "kelly / Standup")], |case| {
+        halted(case);
+        case.kind = ChannelKind::Standup;
+    });
+}
+
+#[test]
+fn an_ask_is_done_by_whoever_would_answer_or_the_coordinator() {
+    for (text, responder, askee, question) in [
+        ("ask Vince what he thinks about SOL", "kelly", "Vince", "What do you think about SOL?"),
+        ("kelly, ask vince: is SOL up?", "kelly", "vince", "Is SOL up?"),
+        ("<@104> ask vince whether `x > 1` holds", "solus", "vince", "Whether `x > 1` holds?"),
+        ("can you ask vince whether it holds", "kelly", "vince", "Whether it holds?"),
+        ("ask <@102> what he thinks", "kelly", "Vince", "What do you think?"),
+        ("ask @vince what he thinks", "kelly", "vince", "What do you think?"),
+        ("solus, eliza: ask echo how it sounds", "solus", "echo", "How it sounds?"),
+        ("ask bob what he thinks", "kelly", "bob", "What do you think?"),
+    ] {
+        let decision = Case::says(text).route();
+        let ask = AskRequest { askee: askee.into(), question: question.into() };
+        assert_eq!((decision.responders, decision.ask), (vec![responder.into()], Some(ask)), "{text:?}");
+    }
+}
+
+#[test]
+fn asking_somebody_to_ask_themselves_is_just_a_question() {
+    let decision = Case::says("vince, ask vince what he thinks").route();
+    assert_eq!((decision.responders, decision.ask), (vec!["vince".into()], None));
+}
+
+#[test]
+fn an_ask_that_nobody_may_answer_is_no_ask() {
+    assert_eq!(
+        Case::says("ask vince what he thinks").with(|case| case.binding = Some(LISTEN_ONLY)).route(),
+        Decision::nobody(Reason::ListenOnly)
+    );
+}
+
+/// Texts of the words that rules look for, in any order.
+fn talk() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "vince",
+        "Solus,",
+        "kelly:",
+        "and",
+        "hey",
+        "ask",
+        "what",
+        "he",
+        "thinks",
+        "team",
+        "stop",
+        "please",
+        "<@102>",
+        "<@104>",
+        "<@199>",
+        "@eliza",
+        "`",
+        "```",
+        ">",
+        ">>>",
+        "\n",
+        "?",
+        "is",
+        "you",
+        "\u{200B}",
+        "ünder",
+        "👍",
+        "https://x.y",
+        "all of you",
+        "<@",
+        "@",
+    ]);
+    prop::collection::vec(word, 0..14).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_said_only_known_personas_answer_once_each_and_not_too_many(
+        text in prop_oneof![talk(), ".{0,60}"],
+        kind in prop::sample::select(vec![ChannelKind::Chat, ChannelKind::Standup, ChannelKind::Knowledge, ChannelKind::Ignore]),
+        binding in prop::sample::select(vec![None, Some("eliza"), Some("listen"), Some("gone")]),
+        replied_to in prop::sample::select(vec![None, Some("solus"), Some("gone")]),
+        halted: bool,
+        max_responders in 1..5_usize,
+    ) {
+        let case = Case::says(&text).with(|case| {
+            (case.kind, case.binding, case.halted) = (kind, binding, halted);
+            case.replied_to = replied_to.map(PersonaSlug::new);
+            case.settings.max_responders = max_responders;
+        });
+        let decision = case.route();
+        prop_assert!(decision.responders.len() <= max_responders);
+        for (at, slug) in decision.responders.iter().enumerate() {
+            prop_assert!(case.roster.find(slug).is_some());
+            prop_assert!(!decision.responders[..at].contains(slug));
+        }
+        prop_assert!(decision.ask.is_none() || decision.responders.len() == 1);
+        prop_assert_eq!(decision, case.route());
+    }
+
+    #[test]
+    fn a_name_inside_a_fence_never_wakes_anybody(before in "[a-z ]{0,12}", inside in "[a-z \n>]{0,20}") {
+        let text = format!("zzz {before}\n```\n{inside} <@102> @solus\nvince, \n```");
+        let decision = Case::says(&text).route();
+        prop_assert!(!decision.responders.iter().any(|slug| *slug == "vince".into() || *slug == "solus".into()));
+    }
+}

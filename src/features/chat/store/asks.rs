@@ -1,0 +1,123 @@
+//! Asks, durable from before the question is put until its answer was posted.
+
+use chrono::{DateTime, Utc};
+
+use crate::store::Store;
+use kernel::agent::ask::{Ask, AskState};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
+use kernel::ids::{AskId, PersonaSlug};
+
+/// How an ask goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct AskUpdate<'a> {
+    pub ask: &'a AskId,
+    pub state: AskState,
+    pub answer: Option<&'a str>,
+}
+
+#[derive(sqlx::FromRow)]
+pub(crate) struct AskColumns {
+    id: String,
+    message: String,
+    chain: String,
+    channel: String,
+    asker: String,
+    askee: String,
+    question: String,
+    #[sqlx(try_from = "String")]
+    path: Document<Vec<PersonaSlug>>,
+    #[sqlx(try_from = "String")]
+    state: Word<AskState>,
+    answer: Option<String>,
+    asked_at: DateTime<Utc>,
+    deadline: DateTime<Utc>,
+}
+
+impl From<AskColumns> for Ask {
+    fn from(row: AskColumns) -> Self {
+        Self {
+            id: row.id.into(),
+            message: row.message.into(),
+            chain: row.chain.into(),
+            channel: row.channel.into(),
+            asker: row.asker.into(),
+            askee: row.askee.into(),
+            question: row.question,
+            path: row.path.0,
+            state: row.state.0,
+            answer: row.answer,
+            asked_at: row.asked_at,
+            deadline: row.deadline,
+        }
+    }
+}
+
+impl Store {
+    /// Stores an ask before the question is put.
+    pub async fn record_ask(&self, ask: &Ask) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        insert_asks(&mut transaction, std::slice::from_ref(ask)).await?;
+        transaction.commit().await
+    }
+
+    /// An ask and where it stands.
+    pub async fn find_ask(&self, ask: &AskId) -> Result<Option<Ask>> {
+        let row: Option<AskColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM asks WHERE id = $1", ask.as_str())?;
+        Ok(row.map(Ask::from))
+    }
+
+    /// Takes an ask on, together with what is to be posted about it. False, and nothing is stored, when it may not go there from
+    /// where it stands.
+    pub async fn settle_ask(&self, update: &AskUpdate<'_>, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let row: Option<(String,)> = sql!(
+            transaction.on(),
+            fetch_optional,
+            "UPDATE asks SET state = $2, answer = COALESCE($3, answer), settled_at = $4
+             WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
+                             OR state = 'expired' AND $2 IN ('late', 'failed'))
+             RETURNING message",
+            update.ask.as_str(),
+            update.state.as_str(),
+            update.answer.map(plain),
+            at
+        )?;
+        let Some((message,)) = row else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, Some(&message.into()), at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
+    /// The asks that may still be answered, the oldest first.
+    pub async fn list_open_asks(&self) -> Result<Vec<Ask>> {
+        let rows: Vec<AskColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM asks WHERE state IN ('asked', 'expired') ORDER BY asked_at, id")?;
+        Ok(rows.into_iter().map(Ask::from).collect())
+    }
+}
+
+pub(super) async fn insert_asks(transaction: &mut Transaction, asks: &[Ask]) -> Result<()> {
+    for ask in asks {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO asks (id, message, chain, channel, asker, askee, question, path, state, answer, asked_at, deadline)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            ask.id.as_str(),
+            ask.message.as_str(),
+            ask.chain.as_str(),
+            ask.channel.as_str(),
+            ask.asker.as_str(),
+            ask.askee.as_str(),
+            plain(&ask.question),
+            document(&ask.path),
+            ask.state.as_str(),
+            ask.answer.as_deref().map(plain),
+            ask.asked_at,
+            ask.deadline
+        )?;
+    }
+    Ok(())
+}

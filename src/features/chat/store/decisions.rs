@@ -1,0 +1,66 @@
+//! Decisions: who answers a message, written together with all that follows from it.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::model::decision::Decision;
+use crate::features::chat::store::asks::insert_asks;
+use crate::features::chat::store::turns::insert_turns;
+use crate::store::Store;
+use kernel::agent::ask::Ask;
+use kernel::agent::turn::Turn;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Effect, Result, document, sql};
+use kernel::ids::MessageId;
+
+/// A decision and what follows from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Decided<'a> {
+    /// The burst that it is about; the first is the one that the turns answer.
+    pub messages: &'a [MessageId],
+    pub decision: &'a Decision,
+    /// In the order in which they are to run.
+    pub turns: &'a [Turn],
+    pub asks: &'a [Ask],
+    /// Notices that go with the decision.
+    pub outbox: &'a [OutboundMessage],
+    /// What the feature that took the message writes.
+    pub effect: Option<&'a dyn Effect>,
+    pub at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Stores a decision with its turns, asks and notices. False, and nothing is stored, when one of the messages is decided on
+    /// already or was never claimed.
+    pub async fn decide(&self, decided: &Decided<'_>) -> Result<bool> {
+        let Some(first) = decided.messages.first() else { return Ok(false) };
+        let mut transaction = self.db().begin().await?;
+        let decision = document(decided.decision);
+        for message in decided.messages {
+            let changed = sql!(
+                transaction.on(),
+                execute,
+                "UPDATE inbox SET decision = $2, decided_at = $3, burst = $4 WHERE id = $1 AND decided_at IS NULL",
+                message.as_str(),
+                decision.as_str(),
+                decided.at,
+                first.as_str()
+            )?;
+            if changed == 0 {
+                return Ok(false);
+            }
+        }
+        insert_turns(&mut transaction, decided.turns).await?;
+        insert_asks(&mut transaction, decided.asks).await?;
+        insert_outbound(&mut transaction, decided.outbox, Some(first), decided.at).await?;
+        if let Some(effect) = decided.effect {
+            // A refusal leaves nothing to say: the message came a moment too late.
+            effect.apply(&mut transaction, decided.at).await?;
+        }
+        transaction.commit().await?;
+        if let Some(effect) = decided.effect {
+            effect.committed();
+        }
+        Ok(true)
+    }
+}

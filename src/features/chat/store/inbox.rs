@@ -1,0 +1,193 @@
+//! The inbox: every message of others, claimed once however many identities receive it.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::model::decision::Decision;
+use crate::store::Store;
+use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
+use kernel::db::{Document, Result, Transaction, document, sql};
+use kernel::ids::{ChannelId, MessageId};
+
+/// What came of claiming a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim {
+    /// Nobody had it: it is the caller's to decide on.
+    New,
+    /// It was known without its content and is not decided on yet; now the content is there.
+    Completed,
+    /// Somebody has it already.
+    Known,
+}
+
+/// A message of the inbox and what was decided on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InboxRow {
+    /// As it reads now: edited, or without text and files once deleted.
+    pub message: InboundMessage,
+    pub claimed_at: DateTime<Utc>,
+    pub decided_at: Option<DateTime<Utc>>,
+    pub decision: Option<Decision>,
+    /// The message whose turns took this one in; its own id unless it came in a burst.
+    pub burst: Option<MessageId>,
+    pub edited_at: Option<DateTime<Utc>>,
+    pub deleted_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+pub(crate) struct InboxColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<InboundMessage>,
+    claimed_at: DateTime<Utc>,
+    decided_at: Option<DateTime<Utc>>,
+    decision: Option<String>,
+    burst: Option<String>,
+    edited_at: Option<DateTime<Utc>>,
+    deleted_at: Option<DateTime<Utc>>,
+}
+
+#[derive(sqlx::FromRow)]
+struct ClaimColumns {
+    completed_at: Option<DateTime<Utc>>,
+    decided_at: Option<DateTime<Utc>>,
+}
+
+impl InboxColumns {
+    pub(crate) fn read(self) -> Result<InboxRow> {
+        Ok(InboxRow {
+            message: self.message.0,
+            claimed_at: self.claimed_at,
+            decided_at: self.decided_at,
+            decision: self.decision.map(Document::read).transpose()?,
+            burst: self.burst.map(MessageId::new),
+            edited_at: self.edited_at,
+            deleted_at: self.deleted_at,
+        })
+    }
+}
+
+impl Store {
+    /// Claims a message, so that it is handled once. An identity that sees it without content claims it too; the content comes with
+    /// whoever sees it, as [`Claim::Completed`] if that is still of use. After the decision the content is stored all the same.
+    pub async fn claim(&self, message: &InboundMessage, now: DateTime<Utc>) -> Result<Claim> {
+        let claimed: Option<ClaimColumns> = sql!(
+            self.db().write()?,
+            fetch_optional,
+            "INSERT INTO inbox (id, channel, message, complete, speaker, sent_at, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+             ON CONFLICT (id) DO UPDATE SET message = excluded.message, complete = excluded.complete, speaker = excluded.speaker,
+                 completed_at = excluded.claimed_at
+             WHERE excluded.complete AND NOT inbox.complete AND inbox.deleted_at IS NULL
+             RETURNING completed_at, decided_at",
+            message.id.as_str(),
+            message.channel.id.as_str(),
+            document(message),
+            message.complete,
+            speaker(message).as_ref().map(document),
+            message.sent_at,
+            now
+        )?;
+        Ok(match claimed {
+            Some(ClaimColumns { completed_at: None, .. }) => Claim::New,
+            Some(ClaimColumns { decided_at: None, .. }) => Claim::Completed,
+            Some(_) | None => Claim::Known,
+        })
+    }
+
+    /// A message and what was decided on it.
+    pub async fn find_message(&self, message: &MessageId) -> Result<Option<InboxRow>> {
+        let row: Option<InboxColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM inbox WHERE id = $1", message.as_str())?;
+        row.map(InboxColumns::read).transpose()
+    }
+
+    /// The messages that the turns of `message` take in, itself among them, oldest first. Empty before the decision.
+    pub async fn list_burst(&self, message: &MessageId) -> Result<Vec<InboxRow>> {
+        let rows: Vec<InboxColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM inbox WHERE burst = $1 ORDER BY sent_at, id", message.as_str())?;
+        rows.into_iter().map(InboxColumns::read).collect()
+    }
+
+    /// What was claimed whole and not decided on when the process ended, oldest first; in one channel or in all.
+    pub async fn list_undecided(&self, channel: Option<&ChannelId>) -> Result<Vec<InboxRow>> {
+        let rows: Vec<InboxColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM inbox WHERE decided_at IS NULL AND deleted_at IS NULL AND complete AND ($1 = '' OR channel = $1) ORDER BY sent_at, id",
+            channel.map_or("", ChannelId::as_str)
+        )?;
+        rows.into_iter().map(InboxColumns::read).collect()
+    }
+
+    /// Stores a message's new text, unless a later edit is known or it was deleted. True while it still waits, so that what is done
+    /// about it will be done about the new text: it is not decided on, or none of its turns has begun.
+    pub async fn record_edit(&self, message: &MessageId, text: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut row) = find_in(&mut transaction, message).await? else { return Ok(false) };
+        if row.deleted_at.is_some() || row.edited_at.is_some_and(|edited_at| edited_at > at) {
+            return Ok(false);
+        }
+        text.clone_into(&mut row.message.0.text);
+        sql!(
+            transaction.on(),
+            execute,
+            "UPDATE inbox SET message = $2, speaker = $3, edited_at = $4 WHERE id = $1",
+            message.as_str(),
+            document(&row.message.0),
+            speaker(&row.message.0).as_ref().map(document),
+            at
+        )?;
+        let (turns, begun): (i64, i64) = sql!(
+            transaction.on(),
+            fetch_one,
+            "SELECT COUNT(*), COUNT(CASE WHEN state <> 'queued' THEN 1 END) FROM turns WHERE message = $1",
+            row.burst.as_deref().unwrap_or(message.as_str())
+        )?;
+        transaction.commit().await?;
+        Ok(row.decided_at.is_none() || (turns > 0 && begun == 0))
+    }
+
+    /// Forgets what deleted messages said, the team's own posts included: text and files are blanked and leave the transcript.
+    pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        for message in messages {
+            if let Some(mut row) = find_in(&mut transaction, message).await? {
+                row.message.0.text.clear();
+                row.message.0.attachments.clear();
+                sql!(
+                    transaction.on(),
+                    execute,
+                    "UPDATE inbox SET message = $2, speaker = NULL, deleted_at = COALESCE(deleted_at, $3) WHERE id = $1",
+                    message.as_str(),
+                    document(&row.message.0),
+                    at
+                )?;
+                sql!(transaction.on(), execute, "DELETE FROM files WHERE message = $1", message.as_str())?;
+            } else {
+                sql!(
+                    transaction.on(),
+                    execute,
+                    "UPDATE outbox SET deleted_at = $2 WHERE platform_id = $1 AND deleted_at IS NULL",
+                    message.as_str(),
+                    at
+                )?;
+            }
+        }
+        transaction.commit().await
+    }
+}
+
+async fn find_in(transaction: &mut Transaction, message: &MessageId) -> Result<Option<InboxColumns>> {
+    sql!(transaction.on(), fetch_optional, "SELECT * FROM inbox WHERE id = $1", message.as_str())
+}
+
+/// Who spoke, if anything was said that belongs in a transcript.
+fn speaker(message: &InboundMessage) -> Option<Speaker> {
+    if message.is_empty() {
+        return None;
+    }
+    let author = &message.author;
+    match &author.kind {
+        AuthorKind::Person => Some(Speaker::Person { id: author.id.clone(), name: author.name.clone() }),
+        AuthorKind::Persona(slug) => Some(Speaker::Persona(slug.clone())),
+        AuthorKind::ForeignBot => Some(Speaker::ForeignBot { id: author.id.clone(), name: author.name.clone() }),
+        AuthorKind::System => None,
+    }
+}

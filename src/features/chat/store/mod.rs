@@ -1,0 +1,23 @@
+//! What was heard, decided and answered, and what people look at afterwards.
+
+mod activity;
+mod asks;
+mod decisions;
+mod guard;
+mod inbox;
+mod summary;
+mod trace;
+mod turns;
+
+pub use activity::{ActivityKind, ActivityLine};
+pub use asks::AskUpdate;
+pub use decisions::Decided;
+pub use guard::Blocked;
+pub use inbox::{Claim, InboxRow};
+pub use summary::Summary;
+pub use trace::{BlockRow, CallRow, DeliveryRow, Trace};
+pub use turns::{CancelScope, Finished, FollowUp, TurnRow};
+
+use asks::AskColumns;
+use inbox::InboxColumns;
+use turns::TurnColumns;

@@ -1,0 +1,219 @@
+//! The trace: everything that is known about a message, for `teamroom trace`.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::model::decision::Block;
+use crate::features::chat::store::{AskColumns, InboxColumns, InboxRow, TurnColumns, TurnRow};
+use crate::store::Store;
+use kernel::agent::ask::Ask;
+use kernel::chat::message::Speaker;
+use kernel::chat::outbound::{DeliveryState, OutboundMessage, Posted};
+use kernel::db::{Document, Result, Word, sql};
+use kernel::ids::{LedgerId, MessageId, PersonaSlug};
+use kernel::money::{CallOutcome, Money, TokenUsage};
+
+/// Everything about a message, each part in the order in which it happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// The message whose turns these are. For one of the team's posts it is the message that it is about.
+    pub message: MessageId,
+    /// The message and those that came in a burst with it. Empty where the message never was in the inbox.
+    pub inbox: Vec<InboxRow>,
+    pub turns: Vec<TurnRow>,
+    pub asks: Vec<Ask>,
+    pub calls: Vec<CallRow>,
+    pub outbox: Vec<DeliveryRow>,
+    pub blocks: Vec<BlockRow>,
+}
+
+/// A model call in the ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRow {
+    pub id: LedgerId,
+    pub at: DateTime<Utc>,
+    pub persona: Option<PersonaSlug>,
+    /// What it was for: a turn or an ask.
+    pub subject: String,
+    pub provider: String,
+    pub model: String,
+    pub usage: TokenUsage,
+    pub cost: Money,
+    /// Milliseconds.
+    pub latency_ms: Option<u64>,
+    pub outcome: CallOutcome,
+}
+
+/// A message of the outbox and how far it got.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeliveryRow {
+    pub message: OutboundMessage,
+    pub state: DeliveryState,
+    pub attempts: u32,
+    pub created_at: DateTime<Utc>,
+    pub posted: Option<Posted>,
+    /// Why it waits or failed.
+    pub failure: Option<String>,
+}
+
+/// An answer that the guard did not allow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockRow {
+    pub from: Speaker,
+    pub to: PersonaSlug,
+    pub block: Block,
+    pub at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct CallColumns {
+    id: String,
+    at: DateTime<Utc>,
+    persona: Option<String>,
+    subject: String,
+    provider: String,
+    model: String,
+    #[sqlx(try_from = "i64")]
+    input_tokens: u64,
+    #[sqlx(try_from = "i64")]
+    cached_tokens: u64,
+    #[sqlx(try_from = "i64")]
+    output_tokens: u64,
+    cost: i64,
+    latency_ms: Option<i64>,
+    #[sqlx(try_from = "String")]
+    outcome: Word<CallOutcome>,
+}
+
+#[derive(sqlx::FromRow)]
+struct DeliveryColumns {
+    channel: String,
+    #[sqlx(try_from = "String")]
+    message: Document<OutboundMessage>,
+    #[sqlx(try_from = "String")]
+    state: Word<DeliveryState>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    created_at: DateTime<Utc>,
+    platform_id: Option<String>,
+    sent_at: Option<DateTime<Utc>>,
+    failure: Option<String>,
+}
+
+#[derive(sqlx::FromRow)]
+struct BlockColumns {
+    #[sqlx(try_from = "String")]
+    sender: Document<Speaker>,
+    receiver: String,
+    #[sqlx(try_from = "String")]
+    block: Word<Block>,
+    at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Everything about a message, given its id or that of one of the team's posts about it. None when neither is known.
+    pub async fn trace(&self, message: &MessageId) -> Result<Option<Trace>> {
+        let message = self.find_subject(message).await?;
+        let trace = Trace {
+            inbox: self.trace_inbox(&message).await?,
+            turns: self.trace_turns(&message).await?,
+            asks: self.trace_asks(&message).await?,
+            calls: self.trace_calls(&message).await?,
+            outbox: self.trace_outbox(&message).await?,
+            blocks: self.trace_blocks(&message).await?,
+            message,
+        };
+        let known = !(trace.inbox.is_empty() && trace.turns.is_empty() && trace.asks.is_empty() && trace.outbox.is_empty());
+        Ok(known.then_some(trace))
+    }
+
+    /// The message that `message` belongs to: the first of its burst, or what one of the team's own posts is about.
+    async fn find_subject(&self, message: &MessageId) -> Result<MessageId> {
+        let row: Option<(Option<String>,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT burst FROM inbox WHERE id = $1 UNION ALL SELECT cause FROM outbox WHERE platform_id = $1 LIMIT 1",
+            message.as_str()
+        )?;
+        Ok(row.and_then(|(subject,)| subject).map_or_else(|| message.clone(), MessageId::new))
+    }
+
+    async fn trace_inbox(&self, message: &MessageId) -> Result<Vec<InboxRow>> {
+        let rows: Vec<InboxColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM inbox WHERE id = $1 OR burst = $1 ORDER BY sent_at, id", message.as_str())?;
+        rows.into_iter().map(InboxColumns::read).collect()
+    }
+
+    async fn trace_turns(&self, message: &MessageId) -> Result<Vec<TurnRow>> {
+        let rows: Vec<TurnColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE message = $1 OR chain = $1 ORDER BY position", message.as_str())?;
+        rows.into_iter().map(TurnColumns::read).collect()
+    }
+
+    async fn trace_asks(&self, message: &MessageId) -> Result<Vec<Ask>> {
+        let rows: Vec<AskColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM asks WHERE message = $1 ORDER BY asked_at, id", message.as_str())?;
+        Ok(rows.into_iter().map(Ask::from).collect())
+    }
+
+    async fn trace_calls(&self, message: &MessageId) -> Result<Vec<CallRow>> {
+        let rows: Vec<CallColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM ledger WHERE subject IN
+                 (SELECT id FROM turns WHERE message = $1 OR chain = $1 UNION ALL SELECT id FROM asks WHERE message = $1)
+             ORDER BY at, id",
+            message.as_str()
+        )?;
+        Ok(rows.into_iter().map(CallColumns::read).collect())
+    }
+
+    async fn trace_outbox(&self, message: &MessageId) -> Result<Vec<DeliveryRow>> {
+        let rows: Vec<DeliveryColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM outbox WHERE cause = $1 OR platform_id = $1 ORDER BY position",
+            message.as_str()
+        )?;
+        Ok(rows.into_iter().map(DeliveryColumns::read).collect())
+    }
+
+    async fn trace_blocks(&self, message: &MessageId) -> Result<Vec<BlockRow>> {
+        let rows: Vec<BlockColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM blocks WHERE chain = $1 ORDER BY position", message.as_str())?;
+        Ok(rows.into_iter().map(|row| BlockRow { from: row.sender.0, to: row.receiver.into(), block: row.block.0, at: row.at }).collect())
+    }
+}
+
+impl CallColumns {
+    fn read(self) -> CallRow {
+        CallRow {
+            id: self.id.into(),
+            at: self.at,
+            persona: self.persona.map(PersonaSlug::new),
+            subject: self.subject,
+            provider: self.provider,
+            model: self.model,
+            usage: TokenUsage { input: self.input_tokens, cached: self.cached_tokens, output: self.output_tokens },
+            cost: Money(self.cost),
+            latency_ms: self.latency_ms.map(i64::cast_unsigned),
+            outcome: self.outcome.0,
+        }
+    }
+}
+
+impl DeliveryColumns {
+    fn read(self) -> DeliveryRow {
+        DeliveryRow {
+            message: self.message.0,
+            state: self.state.0,
+            attempts: self.attempts,
+            created_at: self.created_at,
+            posted: self.platform_id.zip(self.sent_at).map(|(message, at)| Posted {
+                channel: self.channel.into(),
+                message: message.into(),
+                at,
+            }),
+            failure: self.failure,
+        }
+    }
+}

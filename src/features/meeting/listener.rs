@@ -1,0 +1,113 @@
+//! What a person's message does to a meeting: it calls one, ends one, or is the person's own report in it (STAND-1, STAND-6).
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::meeting::agenda::{Agenda, Phrase};
+use crate::features::meeting::model::{CalledBy, Contribution, Seat, SeatState};
+use crate::features::meeting::signal;
+use crate::features::meeting::store::{MeetingChange, MeetingEffect};
+use crate::store::Store;
+use kernel::chat::message::{AuthorKind, InboundMessage};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::db::StoreError;
+use kernel::money::TokenUsage;
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use kernel::wakeup::Wakeup;
+
+/// The most characters of a person's report, which is the most that a persona may be allowed.
+const LONGEST_REPORT: usize = 1200;
+
+/// Recognises what people say to meetings.
+pub(super) struct MeetingListener {
+    pub(super) agendas: Vec<Arc<dyn Agenda>>,
+    pub(super) roster: Arc<Roster>,
+    pub(super) store: Store,
+    pub(super) clock: SharedClock,
+    pub(super) wakeup: Wakeup,
+}
+
+#[async_trait]
+impl Listener for MeetingListener {
+    fn recognises(&self, message: &InboundMessage) -> bool {
+        self.find_phrase(message).is_some()
+    }
+
+    /// A phrase counts where the coordinator would answer in a channel for meetings. A person whose report is awaited gives it in any channel.
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        if message.author.kind != AuthorKind::Person || decision.responders.is_empty() && decision.reason != Reason::Silence {
+            return Ok(None);
+        }
+        if decision.reason == Reason::Standup
+            && let Some((agenda, phrase)) = self.find_phrase(message)
+        {
+            return self.follow(agenda, phrase, message).await.map(Some);
+        }
+        let seat = self.store.find_asked_person(&message.channel.id, &message.author.id).await?;
+        let seat = seat.filter(|_| !message.text.trim().is_empty());
+        Ok(seat
+            .map(|seat| self.taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
+    }
+}
+
+impl MeetingListener {
+    fn find_phrase(&self, message: &InboundMessage) -> Option<(&Arc<dyn Agenda>, Phrase)> {
+        let coordinator = self.roster.coordinator();
+        let names: Vec<&str> = std::iter::once(&coordinator.name).chain(&coordinator.aliases).map(String::as_str).collect();
+        let by_person = message.author.kind == AuthorKind::Person && message.attachments.is_empty();
+        let find = || self.agendas.iter().find_map(|agenda| Some((agenda, agenda.find_phrase(&message.text, &names)?)));
+        by_person.then(find).flatten()
+    }
+
+    async fn follow(&self, agenda: &Arc<dyn Agenda>, phrase: Phrase, message: &InboundMessage) -> Result<Taken, StoreError> {
+        let kind = agenda.kind();
+        let running = self.store.find_open_meeting(&message.channel.id).await?;
+        let now = self.clock.now();
+        Ok(match (phrase, running) {
+            (Phrase::Start, None) => {
+                let (id, name) = (message.author.id.clone(), message.author.name.clone());
+                let by = CalledBy::Person { id, name, message: Some(message.id.clone()) };
+                let meeting = agenda.call(message.channel.clone(), by, now);
+                self.taken(&format!("it calls a {kind}"), MeetingChange::Call(Box::new(meeting)))
+            }
+            (Phrase::Wrap, Some(running)) => self.taken(&format!("it ends the {}", running.kind), MeetingChange::Wrap(running.id)),
+            (Phrase::Start, Some(running)) => {
+                let text = format!("The {} is still running. \"Wrap up\" ends it.", running.describe());
+                self.answered(message, format!("it calls a {kind}"), text)
+            }
+            (Phrase::Wrap, None) => {
+                let text = agenda.render_latest(&message.channel.id, now).await?;
+                self.answered(message, format!("it asks for the result of the {kind}"), text)
+            }
+        })
+    }
+
+    /// The meeting itself says the rest.
+    fn taken(&self, why: &str, change: MeetingChange) -> Taken {
+        let effect = MeetingEffect { change, wakeup: self.wakeup.clone() };
+        Taken { why: why.to_owned(), reply: None, effect: Some(Box::new(effect)) }
+    }
+
+    fn answered(&self, message: &InboundMessage, why: String, text: String) -> Taken {
+        let coordinator = &self.roster.coordinator().slug;
+        let reply = OutboundMessage::new(coordinator, &message.channel.id, OutboundKind::Notice, text);
+        Taken { why, reply: Some(reply), effect: None }
+    }
+
+    fn report_of(&self, seat: Seat, message: &InboundMessage) -> Seat {
+        let contribution = Contribution {
+            text: signal::cut_at_sentence(message.text.trim(), LONGEST_REPORT),
+            signals: Vec::new(),
+            model: None,
+            usage: TokenUsage::default(),
+            partial: false,
+            problems: Vec::new(),
+        };
+        let state = if signal::is_quiet(&contribution.text) { SeatState::Quiet } else { SeatState::Spoke };
+        Seat { state, contribution: Some(contribution), ended_at: Some(self.clock.now()), ..seat }
+    }
+}

@@ -1,0 +1,126 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use crate::features::schedule::action::Action;
+use crate::features::schedule::model::{FiringState, Job, JobAction};
+use crate::features::schedule::store::{Fired, FiringEffect, NewFiring};
+use crate::features::schedule::{Parts, Schedule};
+use crate::store::Store;
+use kernel::catch_panic::contain;
+use kernel::chat::message::{Channel, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus};
+use kernel::db::{Applied, Effect, StoreError, Transaction};
+use kernel::ids::PersonaSlug;
+
+/// A text that the coordinator says.
+#[derive(Debug)]
+struct Post(OutboundMessage);
+
+#[async_trait]
+impl Effect for Post {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> kernel::db::Result<Applied> {
+        insert_outbound(transaction, std::slice::from_ref(&self.0), None, at).await?;
+        Ok(Applied::Done)
+    }
+}
+
+impl Schedule {
+    /// Fires one instant of a job. None: only a process that is connected can tell which channel is meant, and this one is not, or not yet.
+    pub(super) async fn fire(
+        &self,
+        job: &Job,
+        instant: DateTime<Utc>,
+        passed_over: u64,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Fired>, StoreError> {
+        let Some(effect) = self.effect_of(job, now).await? else { return Ok(None) };
+        let firing = NewFiring { job: job.name.clone(), instant, action: job.action.clone(), passed_over };
+        let fired = self.parts().store.fire(&firing, &effect, now).await?;
+        match &fired {
+            Fired::Now => {
+                tracing::info!(job = %job.name, %instant, late_s = (now - instant).num_seconds(), passed_over, "a job fired");
+                self.inner.fired.notify_one();
+            }
+            Fired::Refused(reason) => tracing::warn!(job = %job.name, %instant, reason, "a job fired and could not be done"),
+            Fired::Before => tracing::debug!(job = %job.name, %instant, "another has fired this"),
+        }
+        Ok(Some(fired))
+    }
+
+    async fn effect_of(&self, job: &Job, now: DateTime<Utc>) -> Result<Option<FiringEffect>, StoreError> {
+        let Parts { store, platform, coordinator, .. } = self.parts();
+        let Some(kind) = self.inner.kinds.find(&job.action) else {
+            return Ok(Some(FiringEffect::Refuse(format!("nothing here does \"{}\"", job.action.name()))));
+        };
+        let mut channel = None;
+        if kind.needs_channel {
+            let name = job.channel.as_deref().unwrap_or_default();
+            channel = find_channel(store, platform.as_deref(), name).await?;
+            if channel.is_none() {
+                let is_gone = platform.as_deref().is_some_and(|platform| has_told_channels(platform, coordinator));
+                return Ok(is_gone.then(|| FiringEffect::Refuse(format!("there is no channel {name}"))));
+            }
+        }
+        let effect = match (self.find_action(&job.action), job.action.text(), &channel) {
+            (Some(action), ..) => action.effect(job, channel, now),
+            (None, Some(text), Some(channel)) => {
+                let said = OutboundMessage::new(coordinator, &channel.id, OutboundKind::Answer, text);
+                Some(Arc::new(Post(said)) as Arc<dyn Effect>)
+            }
+            (None, ..) => None,
+        };
+        Ok(Some(effect.map_or(FiringEffect::Later, FiringEffect::Apply)))
+    }
+
+    /// What a feature does for a job. None: it is a post, or of a feature that is not there.
+    pub(super) fn find_action(&self, action: &JobAction) -> Option<&Arc<dyn Action>> {
+        self.parts().actions.iter().find(|known| known.kind().name == action.name())
+    }
+
+    /// Carries out what has fired and is still open. What fails is tried again at the next look at the clock.
+    pub(super) async fn carry_out(&self) -> Result<(), StoreError> {
+        for firing in self.parts().store.list_open_firings().await? {
+            let Some(action) = self.find_action(&firing.action) else {
+                let why = format!("nothing here does \"{}\"", firing.action.name());
+                let now = self.parts().clock.now();
+                self.parts().store.end_firing(&firing.job, firing.instant, FiringState::Refused, Some(&why), &[], now).await?;
+                continue;
+            };
+            if let Err(error) = contain(Box::pin(action.run(&firing))).await {
+                tracing::warn!(job = %firing.job, error = format!("{error:#}"), "a job could not be done; it is tried again");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A channel by its id or name. Without a platform an id is taken as it is, and names are those of channels that the team has seen.
+///
+/// # Errors
+/// The store does not answer.
+pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, name: &str) -> Result<Option<Channel>, StoreError> {
+    let has_name = |channel: &Channel| channel.place == Place::Server && channel.name.eq_ignore_ascii_case(name);
+    let is_meant = |channel: &Channel| channel.id.as_str() == name || has_name(channel);
+    let seen = store.list_channels().await?;
+    let mut seen = seen.into_iter().map(|seen| seen.channel);
+    let Some(platform) = platform else {
+        // The name is for showing; of a channel in which nothing was heard it is what it was asked for by.
+        let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
+        let unseen = || is_id.then(|| Channel { id: name.into(), name: name.to_owned(), place: Place::Server });
+        return Ok(seen.find(is_meant).or_else(unseen));
+    };
+    let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);
+    // Of direct conversations and archived threads the platform does not tell at a login; a channel of the server that it did not tell of is gone.
+    let untold = |channel: &Channel| channel.id.as_str() == name && channel.place != Place::Server;
+    Ok(told.find(is_meant).or_else(|| seen.find(untold)))
+}
+
+/// Whether a channel that the platform has not told of is not there. What there is comes a moment after the login.
+fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> bool {
+    let is_ready = |status: &IdentityStatus| status.persona == *coordinator && status.state == IdentityState::Ready;
+    platform.identities().iter().any(is_ready) && !platform.list_channels().is_empty()
+}

@@ -1,0 +1,154 @@
+use chrono::{DateTime, SubsecRound, Utc};
+
+use crate::features::schedule::Schedule;
+use crate::features::schedule::model::{Firing, FiringState, InvalidJob, Job, JobDraft, JobName, JobOrigin};
+use crate::features::schedule::store::Fired;
+use kernel::db::StoreError;
+
+/// A job and how it fares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobStatus {
+    pub job: Job,
+    /// Who paused it.
+    pub paused_by: Option<String>,
+    /// None while it is paused or turned off.
+    pub next: Option<DateTime<Utc>>,
+    /// The latest instant that has a row.
+    pub last: Option<Firing>,
+}
+
+/// Why a job could not be changed, in words for whoever wanted it.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleError {
+    #[error("there is no job {name}; there are {known}")]
+    Unknown { name: String, known: String },
+    #[error("there is a job {0} already; give this one another name, or remove that one first")]
+    Taken(JobName),
+    #[error("{0} is built in and cannot be removed; pause it instead")]
+    BuiltIn(JobName),
+    #[error("{0} stands in teamroom.toml; remove its section there, or pause it")]
+    InFile(JobName),
+    #[error("{0} is paused already")]
+    Paused(JobName),
+    #[error("{0} is not paused")]
+    NotPaused(JobName),
+    #[error("{0} is turned off in teamroom.toml; set `enabled` there")]
+    TurnedOff(JobName),
+    #[error("{0} was run this very second")]
+    RunBefore(JobName),
+    #[error("nothing was ever heard in a channel {0}; give its id, or do this in the chat")]
+    UnknownChannel(String),
+    #[error(transparent)]
+    Invalid(#[from] InvalidJob),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+type Result<T, E = ScheduleError> = std::result::Result<T, E>;
+
+impl Schedule {
+    /// All jobs: the built-in ones, those of the file, those of people. The file wins over people where both name one.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn list_jobs(&self) -> Result<Vec<Job>, StoreError> {
+        let mut jobs = self.parts().settings.jobs.clone();
+        let added = self.parts().store.list_jobs().await?;
+        let free: Vec<_> = added.into_iter().filter(|job| !jobs.iter().any(|known| known.name == job.name)).collect();
+        jobs.extend(free);
+        Ok(jobs)
+    }
+
+    /// # Errors
+    /// There is no job of that name.
+    pub async fn get_job(&self, name: &str) -> Result<Job> {
+        let jobs = self.list_jobs().await?;
+        if let Some(job) = jobs.iter().find(|job| job.name.as_str() == name.trim()) {
+            return Ok(job.clone());
+        }
+        let known: Vec<_> = jobs.iter().map(|job| job.name.as_str()).collect();
+        Err(ScheduleError::Unknown { name: name.trim().to_owned(), known: known.join(", ") })
+    }
+
+    /// All jobs and how they fare.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub async fn list(&self) -> Result<Vec<JobStatus>, StoreError> {
+        let store = &self.parts().store;
+        let now = self.parts().clock.now();
+        let mut paused = store.list_paused_jobs().await?;
+        let mut statuses = Vec::new();
+        for job in self.list_jobs().await? {
+            let paused_by = paused.remove(&job.name);
+            let next = (job.enabled && paused_by.is_none()).then(|| job.timetable.next_after(now)).flatten();
+            let last = store.list_firings(&job.name, 1).await?.pop();
+            statuses.push(JobStatus { job, paused_by, next, last });
+        }
+        Ok(statuses)
+    }
+
+    /// # Errors
+    /// What is wrong with the draft, or that its name is taken.
+    pub async fn add(&self, draft: JobDraft, by: &str) -> Result<Job> {
+        let job = draft.into_job(self.parts().settings.zone, &self.inner.kinds)?;
+        let declared = self.parts().settings.jobs.iter().any(|known| known.name == job.name);
+        if declared || !self.parts().store.add_job(&job, by, self.parts().clock.now()).await? {
+            return Err(ScheduleError::Taken(job.name));
+        }
+        self.inner.changed.notify_one();
+        Ok(job)
+    }
+
+    /// # Errors
+    /// It is none that was added by a command.
+    pub async fn remove(&self, name: &str) -> Result<JobName> {
+        // The store first: a section of the file may hide a job that was added.
+        let parsed = name.trim().parse::<JobName>();
+        if let Ok(name) = &parsed
+            && self.parts().store.remove_job(name).await?
+        {
+            return Ok(name.clone());
+        }
+        let job = self.get_job(name).await?;
+        Err(if job.origin == JobOrigin::BuiltIn { ScheduleError::BuiltIn(job.name) } else { ScheduleError::InFile(job.name) })
+    }
+
+    /// # Errors
+    /// It is paused already, or there is none of that name.
+    pub async fn pause(&self, name: &str, by: &str) -> Result<JobName> {
+        let job = self.get_job(name).await?;
+        if !self.parts().store.pause_job(&job.name, by, self.parts().clock.now()).await? {
+            return Err(ScheduleError::Paused(job.name));
+        }
+        Ok(job.name)
+    }
+
+    /// # Errors
+    /// It is not paused, or there is none of that name.
+    pub async fn resume(&self, name: &str) -> Result<Job> {
+        let job = self.get_job(name).await?;
+        if !self.parts().store.resume_job(&job, self.parts().clock.now()).await? {
+            return Err(if job.enabled { ScheduleError::NotPaused(job.name) } else { ScheduleError::TurnedOff(job.name) });
+        }
+        self.inner.changed.notify_one();
+        Ok(job)
+    }
+
+    /// Does a job now, paused or not; this second becomes an instant of its own.
+    ///
+    /// # Errors
+    /// There is none of that name, or it was run this very second.
+    pub async fn run(&self, name: &str) -> Result<Firing> {
+        let job = self.get_job(name).await?;
+        let now = self.parts().clock.now();
+        let instant = now.trunc_subsecs(0);
+        let (state, note) = match self.fire(&job, instant, 0, now).await? {
+            Some(Fired::Now) => (FiringState::Open, None),
+            Some(Fired::Refused(reason)) => (FiringState::Refused, Some(reason)),
+            Some(Fired::Before) => return Err(ScheduleError::RunBefore(job.name)),
+            None => return Err(ScheduleError::UnknownChannel(job.channel.unwrap_or_default())),
+        };
+        Ok(Firing { job: job.name, instant, action: job.action, state, note, passed_over: 0, at: now })
+    }
+}

@@ -1,0 +1,199 @@
+//! Firings: one row for each job and instant, written together with what the job does.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::schedule::model::{Firing, FiringState, JobAction, JobName};
+use crate::store::Store;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, document, plain, sql};
+
+/// An instant of a job that is to fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewFiring {
+    pub job: JobName,
+    pub instant: DateTime<Utc>,
+    pub action: JobAction,
+    /// How many instants before this one were missed and are not made up for.
+    pub passed_over: u64,
+}
+
+/// What a firing stores beside its own row, in the same transaction.
+#[derive(Debug, Clone)]
+pub enum FiringEffect {
+    Apply(Arc<dyn Effect>),
+    /// Nothing: the row stays open, and whoever carries the action out finds it there, after a crash too.
+    Later,
+    /// It cannot be done, for this reason.
+    Refuse(String),
+}
+
+/// What came of firing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fired {
+    Now,
+    /// This instant has fired before.
+    Before,
+    /// It is recorded with this reason why nothing happened.
+    Refused(String),
+}
+
+#[derive(sqlx::FromRow)]
+struct FiringColumns {
+    job: String,
+    instant: DateTime<Utc>,
+    #[sqlx(try_from = "String")]
+    action: Document<JobAction>,
+    #[sqlx(try_from = "String")]
+    state: Word<FiringState>,
+    note: Option<String>,
+    #[sqlx(try_from = "i64")]
+    passed_over: u64,
+    at: DateTime<Utc>,
+}
+
+impl FiringColumns {
+    /// None: the row is of a program that named its jobs otherwise.
+    fn into_firing(self) -> Option<Firing> {
+        Some(Firing {
+            job: self.job.parse().ok()?,
+            instant: self.instant,
+            action: self.action.0,
+            state: self.state.0,
+            note: self.note,
+            passed_over: self.passed_over,
+            at: self.at,
+        })
+    }
+}
+
+impl Store {
+    /// Fires an instant unless it has fired: its row and its effect, or neither.
+    pub async fn fire(&self, firing: &NewFiring, effect: &FiringEffect, now: DateTime<Utc>) -> Result<Fired> {
+        let mut transaction = self.db().begin().await?;
+        // An instant that was given up as missed is free again: a clock that had run ahead was set right, and here it comes in time.
+        let inserted = sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO firings (job, instant, action, state, note, passed_over, at) VALUES ($1, $2, $3, 'open', NULL, $4, $5)
+             ON CONFLICT (job, instant) DO UPDATE SET action = excluded.action, state = excluded.state, note = NULL,
+                 passed_over = excluded.passed_over, at = excluded.at
+             WHERE firings.state = 'missed'",
+            firing.job.as_str(),
+            firing.instant,
+            document(&firing.action),
+            count(firing.passed_over),
+            now
+        )?;
+        if inserted == 0 {
+            return Ok(Fired::Before);
+        }
+        let refused = match effect {
+            FiringEffect::Apply(effect) => match effect.apply(&mut transaction, now).await? {
+                Applied::Done => None,
+                Applied::Refused(reason) => Some(reason),
+            },
+            FiringEffect::Later => None,
+            FiringEffect::Refuse(reason) => Some(reason.clone()),
+        };
+        match (&refused, effect) {
+            (Some(reason), _) => {
+                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Refused, Some(reason)).await?;
+            }
+            (None, FiringEffect::Later) => {}
+            (None, _) => {
+                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Done, None).await?;
+            }
+        }
+        transaction.commit().await?;
+        if let (None, FiringEffect::Apply(effect)) = (&refused, effect) {
+            effect.committed();
+        }
+        Ok(refused.map_or(Fired::Now, Fired::Refused))
+    }
+
+    /// Notes that an instant came too late to be made up for. False when it has a row already.
+    pub async fn pass_over(&self, firing: &NewFiring, now: DateTime<Utc>) -> Result<bool> {
+        let inserted = sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO firings (job, instant, action, state, note, passed_over, at) VALUES ($1, $2, $3, 'missed', NULL, $4, $5)
+             ON CONFLICT (job, instant) DO NOTHING",
+            firing.job.as_str(),
+            firing.instant,
+            document(&firing.action),
+            count(firing.passed_over),
+            now
+        )?;
+        Ok(inserted > 0)
+    }
+
+    /// The firings whose action is still to be carried out, the earliest first.
+    pub async fn list_open_firings(&self) -> Result<Vec<Firing>> {
+        let rows: Vec<FiringColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM firings WHERE state = 'open' ORDER BY instant, job")?;
+        Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
+    }
+
+    /// Notes how an open firing ended, together with what is to be said. False, and nothing is stored, when it is not open.
+    pub async fn end_firing(
+        &self,
+        job: &JobName,
+        instant: DateTime<Utc>,
+        state: FiringState,
+        note: Option<&str>,
+        outbox: &[OutboundMessage],
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let ended = end_firing(&mut transaction, job, instant, state, note).await?;
+        if ended {
+            insert_outbound(&mut transaction, outbox, None, now).await?;
+        }
+        transaction.commit().await?;
+        Ok(ended)
+    }
+
+    /// The latest instants of a job that have a row, the newest first.
+    pub async fn list_firings(&self, job: &JobName, limit: u32) -> Result<Vec<Firing>> {
+        let rows: Vec<FiringColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM firings WHERE job = $1 ORDER BY instant DESC LIMIT $2",
+            job.as_str(),
+            i64::from(limit)
+        )?;
+        Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
+    }
+
+    /// Forgets the firings of instants before `at` that have ended, and says how many.
+    pub async fn delete_firings_before(&self, at: DateTime<Utc>) -> Result<u64> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open'",
+            at
+        )
+    }
+}
+
+async fn end_firing(
+    transaction: &mut Transaction,
+    job: &JobName,
+    instant: DateTime<Utc>,
+    state: FiringState,
+    note: Option<&str>,
+) -> Result<bool> {
+    let ended = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE firings SET state = $3, note = $4 WHERE job = $1 AND instant = $2 AND state = 'open'",
+        job.as_str(),
+        instant,
+        state.as_str(),
+        note.map(plain)
+    )?;
+    Ok(ended > 0)
+}

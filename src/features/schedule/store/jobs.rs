@@ -1,0 +1,125 @@
+//! Jobs that people added, pauses, and how far each job was looked through.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::schedule::model::{Job, JobName};
+use crate::store::Store;
+use kernel::db::{Document, Result, Transaction, document, plain, sql};
+
+impl Store {
+    /// Adds a job, whose instants count from `at`. False, and nothing is stored, when one of that name was added before.
+    pub async fn add_job(&self, job: &Job, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let added = sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO schedules (name, job, added_by, added_at) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING",
+            job.name.as_str(),
+            document(job),
+            plain(by),
+            at
+        )?;
+        if added > 0 {
+            consider_anew(&mut transaction, job, at).await?;
+            transaction.commit().await?;
+        }
+        Ok(added > 0)
+    }
+
+    /// Removes a job that was added, and its pause. What it fired is kept. False when there is none of that name.
+    pub async fn remove_job(&self, job: &JobName) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let removed = sql!(transaction.on(), execute, "DELETE FROM schedules WHERE name = $1", job.as_str())?;
+        if removed > 0 {
+            sql!(transaction.on(), execute, "DELETE FROM schedule_pauses WHERE job = $1", job.as_str())?;
+            transaction.commit().await?;
+        }
+        Ok(removed > 0)
+    }
+
+    /// The jobs that were added, by name.
+    pub async fn list_jobs(&self) -> Result<Vec<Job>> {
+        let rows: Vec<(String,)> = sql!(self.db().read(), fetch_all, "SELECT job FROM schedules ORDER BY name")?;
+        rows.into_iter().map(|(job,)| Document::read(job)).collect()
+    }
+
+    /// Pauses a job. False when it is paused already.
+    pub async fn pause_job(&self, job: &JobName, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let paused = sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO schedule_pauses (job, by, at) VALUES ($1, $2, $3) ON CONFLICT (job) DO NOTHING",
+            job.as_str(),
+            plain(by),
+            at
+        )?;
+        Ok(paused > 0)
+    }
+
+    /// Ends a pause. What came meanwhile counts as dealt with. False when the job was not paused.
+    pub async fn resume_job(&self, job: &Job, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let resumed = sql!(transaction.on(), execute, "DELETE FROM schedule_pauses WHERE job = $1", job.name.as_str())?;
+        if resumed > 0 {
+            consider_anew(&mut transaction, job, at).await?;
+            transaction.commit().await?;
+        }
+        Ok(resumed > 0)
+    }
+
+    /// Which jobs are paused, and by whom.
+    pub async fn list_paused_jobs(&self) -> Result<HashMap<JobName, String>> {
+        let rows: Vec<(String, String)> = sql!(self.db().read(), fetch_all, "SELECT job, by FROM schedule_pauses")?;
+        Ok(rows.into_iter().filter_map(|(job, by)| Some((job.parse().ok()?, by))).collect())
+    }
+
+    /// Up to when the instants of a job were dealt with. None: it was never looked at with this timetable.
+    pub async fn find_considered(&self, job: &Job) -> Result<Option<DateTime<Utc>>> {
+        let row: Option<(DateTime<Utc>,)> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT until FROM considered WHERE job = $1 AND timetable = $2",
+            job.name.as_str(),
+            job.timetable.key()
+        )?;
+        Ok(row.map(|(until,)| until))
+    }
+
+    /// Notes that the instants of a job were dealt with up to `until`. Going back does nothing, so two processes may do so in any order.
+    pub async fn record_considered(&self, job: &Job, until: DateTime<Utc>) -> Result<()> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "INSERT INTO considered (job, timetable, until) VALUES ($1, $2, $3)
+             ON CONFLICT (job, timetable) DO UPDATE SET until = excluded.until WHERE considered.until < excluded.until",
+            job.name.as_str(),
+            job.timetable.key(),
+            until
+        )?;
+        Ok(())
+    }
+
+    /// Lets the instants of a job count from `now`, wherever the mark was.
+    pub async fn reset_considered(&self, job: &Job, now: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        consider_anew(&mut transaction, job, now).await?;
+        transaction.commit().await
+    }
+}
+
+/// Puts the mark of a job at `now`, and drops those of other timetables: should one of them come back, it has missed nothing meanwhile.
+async fn consider_anew(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
+    sql!(transaction.on(), execute, "DELETE FROM considered WHERE job = $1 AND timetable <> $2", job.name.as_str(), job.timetable.key())?;
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO considered (job, timetable, until) VALUES ($1, $2, $3)
+         ON CONFLICT (job, timetable) DO UPDATE SET until = excluded.until",
+        job.name.as_str(),
+        job.timetable.key(),
+        now
+    )?;
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! From what was said to the Day Report: cross-check, call, actions, and one transaction that holds all of it.
+
+use crate::features::standup::turns::Turns;
+use chrono::{DateTime, Utc};
+use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::features::backlog::action;
+use crate::features::backlog::action::{AcceptedAction, CheckedActions, KnownOwners};
+use crate::features::backlog::model::{Origin, ProposedAction, WorkItem};
+use crate::features::backlog::store::ItemFilter;
+use crate::features::meeting::agenda::Session;
+use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::standup::model::page::SharedPage;
+use crate::features::standup::model::prediction::{Call, Prediction};
+use crate::features::standup::model::report::{DayReport, ReportedCall};
+use crate::features::standup::model::tension;
+use crate::features::standup::model::tension::CrossCheck;
+use crate::features::standup::question::Terms;
+use crate::features::standup::reporting::{claims_of, read_material};
+use crate::features::standup::store::{StandupClosing, StoredReport};
+use crate::features::standup::turns::{CallAsked, ConcludeAsked, Conclusion};
+use crate::features::standup::{Standup, render, say};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
+use kernel::db::StoreError;
+use kernel::ids::{MemoryId, PersonaSlug, PredictionId, UserId};
+use kernel::memory::{Memory, MemoryKind, MemorySource};
+use kernel::persona::StandupDuty;
+use kernel::text;
+
+/// How many open items the conclusion is shown; an action like any other open one is refused all the same.
+const OPEN_ITEMS: u32 = 30;
+
+/// How many items that moved are told one by one; a backlog that is worked off moves hundreds in a day.
+const MOVED: usize = 20;
+
+/// How much a lesson of a standup weighs; what a person teaches weighs 0.9.
+const SIGNIFICANCE: f64 = 0.5;
+
+/// A call on its terms.
+pub(super) struct Position {
+    pub(super) call: Call,
+    pub(super) terms: Terms,
+}
+
+/// What the report is made of.
+pub(super) struct Findings<'a> {
+    pub(super) page: &'a SharedPage,
+    pub(super) cross_check: CrossCheck,
+    pub(super) position: Result<Position, String>,
+    pub(super) conclusion: Conclusion,
+    pub(super) actions: CheckedActions,
+    /// This day's, if a standup was held before.
+    pub(super) earlier: Option<StoredReport>,
+    pub(super) moved: Vec<String>,
+}
+
+impl Standup {
+    pub(super) async fn close_standup(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
+        let meeting = session.meeting;
+        let page = read_material(session)?;
+        let found = self.conclude(session, &page, cancel).await?;
+        if cancel.is_cancelled() {
+            anyhow::bail!("it was interrupted");
+        }
+        let now = self.parts.clock.now();
+        let items = make_items(meeting, &found.actions.accepted, now);
+        let report = self.make_report(session, &found, &items, now).await?;
+        let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
+        let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
+        let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
+        let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
+        let stored = self
+            .parts
+            .store
+            .close_standup(&StandupClosing {
+                meeting,
+                report: &report,
+                post: &post_id,
+                items: &items,
+                prediction: prediction.as_ref(),
+                memories: &self.make_memories(meeting, &found, now),
+                outbox: &outbox,
+                at: now,
+            })
+            .await?;
+        if stored {
+            self.parts.backlog.notify_one();
+            tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
+            self.write_file(&report).await;
+        }
+        Ok(())
+    }
+
+    async fn conclude<'a>(&self, session: &Session<'_>, page: &'a SharedPage, cancel: &CancellationToken) -> anyhow::Result<Findings<'a>> {
+        let (store, meeting) = (&self.parts.store, session.meeting);
+        let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
+        let earlier = store.find_report(&meeting.channel.id, meeting.day).await?;
+        let moved = self.list_moved(meeting, last.as_ref()).await?;
+        let cross_check = tension::cross_check(&claims_of(session.seats));
+        let position = self.take_position(session, page, &cross_check, cancel).await?;
+        let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
+        let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
+        let asked = ConcludeAsked {
+            meeting,
+            page,
+            seats: session.seats,
+            cross_check: &cross_check,
+            call: position.as_ref().ok().map(|position| &position.call),
+            question: position.as_ref().ok().map(|position| position.terms.asked()),
+            last_report: last.as_ref(),
+            moved: &moved,
+            open: &open,
+            people: &names,
+        };
+        let conclusion = self.in_time(cancel, async |cancel| Turns::new(&self.parts.agents).conclude(&asked, cancel).await).await;
+        for problem in &conclusion.problems {
+            tracing::warn!(meeting = %meeting.id, problem, "the conclusion of a standup was not as asked for");
+        }
+        let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        let titles = store.list_open_titles().await?;
+        // Seven a day, however often the report is revised.
+        let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
+        let proposed: &[ProposedAction] = &conclusion.actions;
+        let actions = action::check_actions(proposed, &known, &titles, action::MOST_ACTIONS.saturating_sub(before));
+        Ok(Findings { page, cross_check, position, conclusion, actions, earlier, moved })
+    }
+
+    /// The call on the essential question, or in words why there is none.
+    async fn take_position(
+        &self,
+        session: &Session<'_>,
+        page: &SharedPage,
+        cross_check: &CrossCheck,
+        cancel: &CancellationToken,
+    ) -> anyhow::Result<Result<Position, String>> {
+        let terms = match self.set_terms(page).await? {
+            Ok(terms) => terms,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        let Some(caller) = self.find_duty(StandupDuty::Call) else { return Ok(Err("no persona has the duty `call`".into())) };
+        let scoreboard = self.read_scoreboard().await?;
+        let asked = CallAsked {
+            persona: &caller.slug,
+            meeting: session.meeting,
+            page,
+            seats: session.seats,
+            cross_check,
+            question: terms.asked(),
+            scoreboard: &scoreboard,
+        };
+        let call = self.in_time(cancel, async |cancel| Turns::new(&self.parts.agents).call(&asked, cancel).await).await;
+        Ok(Ok(Position { call, terms }))
+    }
+
+    /// A part of the closing may take as long as a turn. What it asks a model for falls back to rules when its token is cancelled.
+    async fn in_time<T>(&self, cancel: &CancellationToken, work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
+        let own = cancel.child_token();
+        let limit = async {
+            self.parts.clock.sleep(self.parts.standup.turn_timeout).await;
+            own.cancel();
+            std::future::pending().await
+        };
+        tokio::select! {
+            done = work(&own) => done,
+            never = limit => never,
+        }
+    }
+
+    /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
+    fn render_closing(
+        &self,
+        meeting: &Meeting,
+        report: &DayReport,
+        post: OutboundMessage,
+        earlier: Option<&StoredReport>,
+    ) -> Vec<OutboundMessage> {
+        let channel = &meeting.channel.id;
+        let mut outbox = Vec::new();
+        if let Ok(call) = &report.call
+            && self.needs_saying(call, report)
+        {
+            outbox.push(OutboundMessage::new(
+                &call.call.by,
+                channel,
+                OutboundKind::Report,
+                render::render_call(call, report.question.as_deref()),
+            ));
+        }
+        let name = format!("Day Report {}", report.day);
+        let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
+        let original = earlier.map_or_else(|| card.clone(), |earlier| OutboundMessage { id: earlier.post.clone(), ..card.clone() });
+        outbox.push(match earlier {
+            None => card,
+            Some(earlier) => OutboundMessage { place: Placement::Revision { of: earlier.post.clone() }, ..card },
+        });
+        if let Some(earlier) = earlier {
+            let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
+            outbox.push(say(meeting, OutboundKind::Notice, text));
+        }
+        outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
+        outbox
+    }
+
+    /// Without a model the call stands in its persona's report already, unless that was passed over.
+    fn needs_saying(&self, call: &ReportedCall, report: &DayReport) -> bool {
+        let caller = Participant::Persona(call.call.by.clone());
+        let reported = report.contributions.iter().any(|said| said.who == caller && said.text.is_some());
+        !(self.parts.agents.is_offline() && reported)
+    }
+
+    /// Lessons, and disagreements between personas (STAND-15).
+    fn make_memories(&self, meeting: &Meeting, found: &Findings<'_>, now: DateTime<Utc>) -> Vec<Memory> {
+        let memory = |kind: MemoryKind, persona: Option<PersonaSlug>, text: String, tags| Memory {
+            id: memory_id(kind, persona.as_ref(), &text),
+            kind,
+            persona,
+            text,
+            tags,
+            significance: SIGNIFICANCE,
+            source: MemorySource::Meeting(meeting.id.clone()),
+            created_at: now,
+            ended_at: None,
+        };
+        let lessons =
+            found.conclusion.lessons.iter().map(|(persona, text)| memory(MemoryKind::Lesson, persona.clone(), text.clone(), Vec::new()));
+        let disagreements = found.cross_check.tensions.iter().map(|tension| {
+            let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
+            personas.sort();
+            personas.dedup();
+            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.parts.roster), personas)
+        });
+        lessons.chain(disagreements).collect()
+    }
+
+    /// What became of work items since the report before, one line each.
+    pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
+        let Some(last) = last else { return Ok(Vec::new()) };
+        let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
+        let mut lines: Vec<String> = moved.iter().take(MOVED).map(|change| render::render_moved(change, &self.parts.roster)).collect();
+        if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
+            lines.push(format!("and {more} more"));
+        }
+        Ok(lines)
+    }
+}
+
+/// The rows of the backlog that accepted actions become.
+fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
+    let item = |action: &AcceptedAction| {
+        let AcceptedAction { what, how, why, owner, urgency, execution } = action.clone();
+        let origin = Origin::Meeting(meeting.id.clone());
+        let channel = Some(meeting.channel.id.clone());
+        WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, now) }
+    };
+    accepted.iter().map(item).collect()
+}
+
+fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {
+    Prediction {
+        id: PredictionId::generate(),
+        meeting: meeting.id.clone(),
+        channel: meeting.channel.id.clone(),
+        question: position.terms.text.clone(),
+        call: position.call.clone(),
+        rule: position.terms.rule.clone(),
+        base: position.terms.base,
+        made_at: now,
+        expires_at: position.terms.expires_at,
+        settled: None,
+    }
+}
+
+/// The same words of the same persona are one memory, however often they are said.
+fn memory_id(kind: MemoryKind, persona: Option<&PersonaSlug>, text: &str) -> MemoryId {
+    let whose = persona.map_or("", PersonaSlug::as_str);
+    let digest = Sha256::digest(format!("{}\n{whose}\n{}", kind.as_str(), text::essence(text)));
+    let mut half = [0; 16];
+    half.copy_from_slice(&digest[..16]);
+    MemoryId::new(Uuid::from_bytes(half).simple().to_string())
+}

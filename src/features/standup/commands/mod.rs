@@ -1,0 +1,183 @@
+//! `/standup`, `/report`, `/predictions` and the buttons that rate reports. They read and write rows, so they work beside a running team too.
+
+mod steering;
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use serde_json::json;
+
+use crate::features::meeting::model::Participant;
+use crate::features::standup::StandupTerms;
+use crate::features::standup::model::prediction::Scoreboard;
+use crate::features::standup::model::report::DayReport;
+use crate::features::standup::opening::CALLS;
+use crate::features::standup::render;
+use crate::features::standup::store::StoredReport;
+use crate::store::Store;
+use kernel::chat::outbox::Relay;
+use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use kernel::wakeup::Wakeup;
+
+/// How many predictions `/predictions list` shows.
+const LISTED: usize = 20;
+
+/// What the commands work with.
+pub struct StandupCommands {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    pub terms: StandupTerms,
+    /// The channel of the scheduled standup, for whoever is in no channel.
+    pub scheduled_in: Option<String>,
+    /// None beside a running team, whose relay finds the rows.
+    pub relay: Option<Relay>,
+    /// Woken up when a meeting was called or steered.
+    pub meetings: Wakeup,
+    pub clock: SharedClock,
+}
+
+pub fn register(registry: &mut Registry, services: &Services) {
+    let standups = services.late::<StandupCommands>();
+    let channel = |about| ArgumentSpec::text("channel", 100, about).only_in(Surface::CommandLine);
+    registry
+        .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
+        .command(
+            CommandSpec::new("start", "Start a standup here and now.")
+                .argument(channel("In which channel, by name or id; by default that of the scheduled standup")),
+            |standups, call| Box::pin(standups.start(call)),
+        )
+        .command(CommandSpec::new("status", "Who has spoken, who is next and how long it has run."), |standups, call| {
+            Box::pin(standups.show_status(call))
+        })
+        .command(
+            CommandSpec::new("skip", "Skip somebody who has not spoken yet.")
+                .public()
+                .argument(ArgumentSpec::persona("persona", "Whom: a persona, or a person who takes part").required()),
+            |standups, call| Box::pin(standups.skip(call)),
+        )
+        .command(CommandSpec::new("pause", "Pause the standup: whoever speaks finishes, and nobody is next.").public(), |standups, call| {
+            Box::pin(standups.pause(call))
+        })
+        .command(CommandSpec::new("resume", "Continue a paused standup.").public(), |standups, call| Box::pin(standups.resume(call)))
+        .command(CommandSpec::new("wrap", "Skip everybody left and write the Day Report.").public(), |standups, call| {
+            Box::pin(standups.wrap(call))
+        })
+        .command(CommandSpec::new("cancel", "Stop the standup without a Day Report.").operators_only(), |standups, call| {
+            Box::pin(standups.cancel(call))
+        });
+    registry
+        .group(CommandSpec::new("report", "Day Reports: what came out of the standups."), &standups)
+        .command(
+            CommandSpec::new("today", "The Day Report of today.")
+                .argument(channel("Of which channel, by name or id; by default the latest report")),
+            |standups, call| Box::pin(standups.show_report(call)),
+        )
+        .command(
+            CommandSpec::new("show", "The Day Report of a day.")
+                .argument(ArgumentSpec::date("date", "Which day, such as 2026-03-31").required())
+                .argument(channel("Of which channel, by name or id; by default the latest report")),
+            |standups, call| Box::pin(standups.show_report(call)),
+        );
+    registry
+        .group(CommandSpec::new("predictions", "Predictions made in standups, and how they turned out."), &standups)
+        .command(CommandSpec::new("list", "The latest predictions: which are open, which came true."), |standups, _| {
+            Box::pin(standups.list_predictions())
+        })
+        .command(CommandSpec::new("score", "How good the predictions are: hits, misses, accuracy."), |standups, _| {
+            Box::pin(standups.show_score())
+        });
+    registry.button("rate", &standups, |standups, call| Box::pin(standups.rate(call)));
+}
+
+impl StandupCommands {
+    fn today(&self) -> NaiveDate {
+        self.clock.now().with_timezone(&self.terms.zone).date_naive()
+    }
+
+    async fn show_report(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let today = self.today();
+        let day = call.arguments.find_date("date", today)?.unwrap_or(today);
+        if call.caller.is_command_line() {
+            let stored = self.get_report(day, call.arguments.find_text("channel")).await?;
+            let text = render::render_report_markdown(&stored.report);
+            // What stands above is front matter for programs.
+            let text = text.split_once("\n---\n").map_or(text.as_str(), |(_, text)| text).trim_start();
+            return Ok(CommandReply::private(text).with_data(serde_json::to_value(&stored.report)?));
+        }
+        let here = &call.get_channel()?.id;
+        if let Some(stored) = self.store.find_report(here, day).await? {
+            return Ok(CommandReply::private(render_whole(&stored.report)));
+        }
+        // What was said in a channel is shown to those who are in it.
+        let other = self.store.list_reports_of(day).await?.into_iter().next();
+        Ok(CommandReply::refused(match other {
+            Some(other) => format!("The report of {day} is in <#{}>; ask there.", other.report.channel),
+            None if day == today => "There is no report of today yet. `/standup start` makes one.".to_owned(),
+            None => format!("There is no report of {day}."),
+        }))
+    }
+
+    /// The report of a day in a channel, or the one that was written last.
+    ///
+    /// # Errors
+    /// There is none.
+    pub async fn get_report(&self, day: NaiveDate, channel: Option<&str>) -> anyhow::Result<StoredReport> {
+        let reports = self.store.list_reports_of(day).await?;
+        let known: Vec<_> = reports.iter().map(|stored| format!("#{}", stored.report.channel_name)).collect();
+        let channel = channel.map(|channel| channel.trim().trim_start_matches('#'));
+        let is_meant = |report: &DayReport| {
+            channel.is_none_or(|channel| report.channel.as_str() == channel || report.channel_name.eq_ignore_ascii_case(channel))
+        };
+        if let Some(found) = reports.into_iter().find(|stored| is_meant(&stored.report)) {
+            return Ok(found);
+        }
+        let why = if let Some(channel) = channel.filter(|_| !known.is_empty()) {
+            format!("there is no Day Report of {day} in #{channel}; there is one in {}", known.join(", "))
+        } else {
+            let last = self.store.list_reports(1).await?.pop().map(|last| format!("; the last one is of {}", last.report.day));
+            let hint = last.unwrap_or_else(|| "; `teamroom standup run` makes one".into());
+            format!("there is no Day Report of {day} in {}{hint}", self.store.place())
+        };
+        Err(Refused::new(why).into())
+    }
+
+    async fn list_predictions(&self) -> anyhow::Result<CommandReply> {
+        let (now, predictions) = (self.clock.now(), self.store.list_predictions(CALLS).await?);
+        let listed = &predictions[..predictions.len().min(LISTED)];
+        let text = render::render_predictions(listed, &Scoreboard::of(&predictions, now), now);
+        Ok(CommandReply::private(text).with_data(json!(listed)))
+    }
+
+    async fn show_score(&self) -> anyhow::Result<CommandReply> {
+        let scoreboard = Scoreboard::of(&self.store.list_predictions(CALLS).await?, self.clock.now());
+        Ok(CommandReply::private(render::render_scoreboard(&scoreboard)).with_data(json!(scoreboard)))
+    }
+
+    /// The button of a report: `rate:<meeting>:<round>:<position>:useful`.
+    async fn rate(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let (["rate", meeting, round, position, useful @ ("useful" | "useless")], Caller::Person { id, .. }) =
+            (&call.name.split(':').collect::<Vec<_>>()[..], &call.caller)
+        else {
+            return Ok(refuse("this button is not known any more")?);
+        };
+        let seats = self.store.list_seats(&(*meeting).into()).await?;
+        let seat = seats.iter().find(|seat| seat.round.to_string() == *round && seat.position.to_string() == *position);
+        let Some(Participant::Persona(persona)) = seat.map(|seat| &seat.who) else {
+            return Ok(refuse("I do not know that report any more")?);
+        };
+        let useful = *useful == "useful";
+        self.store.rate(&format!("{meeting}/{round}/{position}"), persona, id, useful, self.clock.now()).await?;
+        let name = self.roster.name_of(persona);
+        Ok(CommandReply::private(format!("Noted: {} for {name}.", if useful { "useful" } else { "not useful" })))
+    }
+}
+
+/// The card and what stands in its thread, as one text.
+fn render_whole(report: &DayReport) -> String {
+    let card = render::render_report_embed(report);
+    let fields = card.fields.iter().map(|field| format!("**{}**\n{}", field.name, field.value));
+    let parts = [format!("**{}**\n{}", card.title, card.text)].into_iter().chain(fields);
+    parts.chain(render::render_report_thread(report)).collect::<Vec<_>>().join("\n\n")
+}

@@ -1,0 +1,169 @@
+use serde_json::json;
+
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
+use crate::features::meeting::store::Called;
+use crate::features::schedule::find_channel;
+use crate::features::standup::commands::StandupCommands;
+use crate::features::standup::{render, say};
+use kernel::agent::halts::HaltScope;
+use kernel::chat::message::{Channel, Place};
+use kernel::chat::outbound::OutboundKind;
+use kernel::commands::{Caller, CommandCall, CommandReply, refuse};
+use kernel::text::{flatten, fold_name};
+
+impl StandupCommands {
+    pub(super) async fn start(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let channel = match &call.channel {
+            Some(here) => here.clone(),
+            None => self.get_channel(call.arguments.find_text("channel")).await?,
+        };
+        if channel.place == Place::Direct {
+            refuse("a standup needs a channel in which all of us can speak")?;
+        }
+        let concerned = [HaltScope::All, HaltScope::Channel(channel.id.clone())];
+        if let Some(halt) = self.store.list_halts().await?.into_iter().find(|halt| concerned.contains(&halt.scope)) {
+            let by = flatten(&halt.by, 40);
+            refuse(format!("{by} has halted us. An operator can change that with `/resume`; then start the standup."))?;
+        }
+        let by = match &call.caller {
+            Caller::Person { id, name, .. } => CalledBy::Person { id: id.clone(), name: name.clone(), message: None },
+            Caller::CommandLine => CalledBy::CommandLine,
+        };
+        let meeting = self.terms.call(channel, by, self.clock.now());
+        let outcome = self.store.call_meeting(&meeting).await?;
+        self.meetings.wake();
+        Ok(match outcome {
+            Called::Opened => CommandReply::private("The standup begins.").with_data(json!({ "meeting": meeting })),
+            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
+        })
+    }
+
+    pub(super) async fn show_status(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = match &call.channel {
+            Some(_) => self.get_open(call).await?,
+            None => self.get_latest().await?,
+        };
+        let seats = self.store.list_seats(&meeting.id).await?;
+        let text = render::render_standup_status(&meeting, &seats, &self.roster);
+        Ok(CommandReply::private(text).with_data(json!({ "meeting": meeting, "seats": seats })))
+    }
+
+    pub(super) async fn skip(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = self.get_open(call).await?;
+        let who = call.arguments.get_text("persona")?.trim();
+        let seats = self.store.list_seats(&meeting.id).await?;
+        if seats.is_empty() {
+            refuse("the standup is just beginning. Please try again in a moment.")?;
+        }
+        let persona = self.roster.resolve(who).ok().map(|persona| Participant::Persona(persona.slug.clone()));
+        let wanted = fold_name(who.trim_start_matches('@'));
+        let is_meant = |seat: &&Seat| Some(&seat.who) == persona.as_ref() || fold_name(self.name_of(&seat.who)) == wanted;
+        let Some(seat) = seats.iter().find(is_meant) else {
+            let names: Vec<_> = seats.iter().map(|seat| self.name_of(&seat.who)).collect();
+            return Ok(refuse(format!("nobody called \"{who}\" takes part; there are {}", names.join(", ")))?);
+        };
+        let name = self.name_of(&seat.who);
+        let reason = format!("{} skipped it", flatten(call.caller.name(), 40));
+        if !self.store.skip_seat(&meeting.id, &seat.who, &reason, self.clock.now()).await? {
+            let already = if seat.state == SeatState::Skipped { "is skipped" } else { "has spoken" };
+            refuse(format!("{name} {already} already"))?;
+        }
+        self.meetings.wake();
+        Ok(CommandReply::public(format!("{} skipped {name}.", call.caller.subject())))
+    }
+
+    pub(super) async fn pause(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = self.get_open(call).await?;
+        if !self.store.pause_meeting(&meeting.id, call.caller.name(), self.clock.now()).await? {
+            refuse("the standup is paused already, or is being wrapped up")?;
+        }
+        self.meetings.wake();
+        Ok(CommandReply::public(format!("{} paused the standup. `/standup resume` continues it.", call.caller.subject())))
+    }
+
+    pub(super) async fn resume(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = self.get_open(call).await?;
+        if !self.store.resume_meeting(&meeting.id, self.clock.now()).await? {
+            refuse("the standup is not paused")?;
+        }
+        self.meetings.wake();
+        Ok(CommandReply::public(format!("{} resumed the standup.", call.caller.subject())))
+    }
+
+    pub(super) async fn wrap(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = self.get_open(call).await?;
+        if !self.store.ask_wrap(&meeting.id, self.clock.now()).await? {
+            refuse("the standup is being wrapped up already")?;
+        }
+        self.meetings.wake();
+        Ok(CommandReply::public(format!("{} wrapped up the standup; the Day Report is next.", call.caller.subject())))
+    }
+
+    pub(super) async fn cancel(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
+        let meeting = self.get_open(call).await?;
+        let by = flatten(call.caller.name(), 40);
+        let told = match call.caller {
+            Caller::Person { .. } => format!("{by} cancelled the standup. There is no report of it."),
+            Caller::CommandLine => "The standup was cancelled at the command line. There is no report of it.".to_owned(),
+        };
+        let said = [say(&meeting, OutboundKind::Notice, told)];
+        let reason = format!("{by} cancelled it");
+        if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &said, self.clock.now()).await? {
+            refuse("the standup is over already")?;
+        }
+        if let Some(relay) = &self.relay {
+            relay.wake(&meeting.channel.id);
+        }
+        self.meetings.wake();
+        Ok(CommandReply::private("The standup is cancelled."))
+    }
+
+    /// The standup that runs in the channel of the call; at the command line, the one called last.
+    async fn get_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
+        let Some(here) = &call.channel else {
+            let open = self.store.list_open_meetings().await?.pop();
+            let place = self.store.place();
+            return match open {
+                Some(open) => Ok(open.meeting),
+                None => Ok(refuse(format!("no standup is running in {place}; `teamroom standup run` begins one"))?),
+            };
+        };
+        match self.store.find_open_meeting(&here.id).await? {
+            Some(meeting) => Ok(meeting),
+            None => Ok(refuse("No standup is running here. `/standup start` begins one.")?),
+        }
+    }
+
+    /// The standup that is running, or the last one.
+    async fn get_latest(&self) -> anyhow::Result<Meeting> {
+        if let Some(open) = self.store.list_open_meetings().await?.pop() {
+            return Ok(open.meeting);
+        }
+        match self.store.list_meetings(1).await?.pop() {
+            Some(last) => Ok(last),
+            None => Ok(refuse(format!("no standup was held yet in {}; `teamroom standup run` begins one", self.store.place()))?),
+        }
+    }
+
+    /// A channel by name or id, or that of the scheduled standup.
+    ///
+    /// # Errors
+    /// The team has seen no such channel, or no standup is scheduled.
+    pub async fn get_channel(&self, asked: Option<&str>) -> anyhow::Result<Channel> {
+        let Some(name) = asked.or(self.scheduled_in.as_deref()) else {
+            return Ok(refuse("no standup is scheduled, so its channel is not known; name one with --channel")?);
+        };
+        let name = name.trim().trim_start_matches('#');
+        if let Some(channel) = find_channel(&self.store, None, name).await? {
+            return Ok(channel);
+        }
+        let seen = self.store.list_channels().await?.into_iter().map(|seen| seen.channel);
+        let known: Vec<_> = seen.filter(|channel| channel.place == Place::Server).map(|channel| format!("#{}", channel.name)).collect();
+        let known = if known.is_empty() { "none yet".into() } else { known.join(", ") };
+        Ok(refuse(format!("there is no channel \"{name}\"; the team has seen {known}"))?)
+    }
+
+    fn name_of<'a>(&'a self, who: &'a Participant) -> &'a str {
+        who.name(&self.roster)
+    }
+}

@@ -1,0 +1,159 @@
+//! What standups do by the clock. A firing stays open until its result is stored, so that a crash leaves it to the next start.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::meeting::model::CalledBy;
+use crate::features::meeting::store::{MeetingChange, MeetingEffect};
+use crate::features::schedule::action::Action;
+use crate::features::schedule::model::{ActionKind, BuiltIn, Firing, FiringState, Job};
+use crate::features::standup::{Standup, StandupTerms};
+use crate::store::Store;
+use kernel::chat::message::Channel;
+use kernel::db::{Effect, StoreError};
+use kernel::wakeup::Wakeup;
+
+/// How long it is kept what fired and how it went.
+const KEEP_FIRINGS: TimeDelta = TimeDelta::days(90);
+
+const CALL: ActionKind = ActionKind {
+    name: "standup",
+    noun: "a standup",
+    needs_channel: true,
+    may_be_below_a_minute: false,
+    built_in: Some(BuiltIn { cron: "0 9 * * 1-5", channel: Some("daily-standup"), deadline: Job::DEADLINE }),
+};
+const SETTLE: ActionKind = ActionKind {
+    name: "settle-predictions",
+    noun: "settling predictions",
+    needs_channel: false,
+    may_be_below_a_minute: true,
+    built_in: Some(BuiltIn { cron: "*/5 * * * *", channel: None, deadline: Job::DEADLINE }),
+};
+const HEALTH: ActionKind = ActionKind {
+    name: "health",
+    noun: "the chart of the standup's health",
+    needs_channel: false,
+    may_be_below_a_minute: true,
+    // Whoever opens the laptop on Monday evening still wants to see the week.
+    built_in: Some(BuiltIn { cron: "0 10 * * 1", channel: None, deadline: Duration::from_hours(24) }),
+};
+
+/// What jobs can have standups do.
+pub const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
+
+/// The actions as a process carries them out. One that only fires jobs, and leaves them to the process that serves, has no `standup`.
+pub fn actions(terms: StandupTerms, store: &Store, meetings: Wakeup, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
+    vec![
+        Arc::new(CallStandup { terms, meetings }),
+        Arc::new(SettlePredictions { store: store.clone(), standup: standup.cloned() }),
+        Arc::new(PostHealth { standup: standup.cloned() }),
+    ]
+}
+
+struct CallStandup {
+    terms: StandupTerms,
+    meetings: Wakeup,
+}
+
+#[async_trait]
+impl Action for CallStandup {
+    fn kind(&self) -> ActionKind {
+        CALL
+    }
+
+    fn effect(&self, job: &Job, channel: Option<Channel>, now: DateTime<Utc>) -> Option<Arc<dyn Effect>> {
+        let meeting = self.terms.call(channel?, CalledBy::Schedule { job: job.name.to_string() }, now);
+        Some(Arc::new(MeetingEffect { change: MeetingChange::Call(Box::new(meeting)), wakeup: self.meetings.clone() }))
+    }
+}
+
+struct SettlePredictions {
+    store: Store,
+    standup: Option<Arc<Standup>>,
+}
+
+#[async_trait]
+impl Action for SettlePredictions {
+    fn kind(&self) -> ActionKind {
+        SETTLE
+    }
+
+    async fn is_idle(&self, now: DateTime<Utc>) -> Result<bool, StoreError> {
+        Ok(self.store.list_due_predictions(now).await?.is_empty())
+    }
+
+    async fn run(&self, firing: &Firing) -> anyhow::Result<()> {
+        let Some(standup) = &self.standup else { return Ok(()) };
+        standup.settle_for(firing).await
+    }
+}
+
+struct PostHealth {
+    standup: Option<Arc<Standup>>,
+}
+
+#[async_trait]
+impl Action for PostHealth {
+    fn kind(&self) -> ActionKind {
+        HEALTH
+    }
+
+    async fn run(&self, firing: &Firing) -> anyhow::Result<()> {
+        let Some(standup) = &self.standup else { return Ok(()) };
+        standup.post_health(firing).await
+    }
+}
+
+impl Standup {
+    async fn settle_for(&self, firing: &Firing) -> anyhow::Result<()> {
+        self.settle_predictions().await?;
+        self.parts.store.end_firing(&firing.job, firing.instant, FiringState::Done, None, &[], self.parts.clock.now()).await?;
+        Ok(())
+    }
+
+    /// The weekly chart, in the channel of the last standup.
+    async fn post_health(&self, firing: &Firing) -> anyhow::Result<()> {
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        let last = store.list_reports(1).await?.pop().map(|last| last.report.channel);
+        let drawn = match last {
+            Some(channel) => self.draw_health(&channel).await?,
+            None => None,
+        };
+        let (state, note) =
+            if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
+        let outbox: Vec<_> = drawn.into_iter().collect();
+        if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
+            for message in &outbox {
+                self.parts.relay.wake(&message.channel);
+            }
+        }
+        store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
+        store.delete_firings_before(now - KEEP_FIRINGS).await?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono_tz::Tz;
+
+    use super::*;
+    use crate::features::schedule::model::Actions;
+
+    #[test]
+    fn every_team_holds_standups_settles_calls_and_draws_its_week() {
+        let jobs = Actions::of(ACTIONS).built_in(Tz::Europe__Berlin);
+        let listed: Vec<_> = jobs.iter().map(|job| (job.name.as_str(), job.timetable.key())).collect();
+        let expected = [
+            ("standup", "0 9 * * 1-5 Europe/Berlin"),
+            ("settle-predictions", "*/5 * * * * Europe/Berlin"),
+            ("health", "0 10 * * 1 Europe/Berlin"),
+        ];
+        assert_eq!(listed, expected.map(|(name, key)| (name, key.to_owned())));
+        assert_eq!(jobs[0].channel.as_deref(), Some("daily-standup"));
+    }
+}

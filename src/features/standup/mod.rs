@@ -1,0 +1,209 @@
+//! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
+//!
+//! Each step is a file: `opening`, `page`, `reporting`, `closing` with the `report` that it makes. `predictions` settles calls whose time has come, `health` looks at the last
+//! standups, `jobs` does what the schedule asks, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report where people look for it, and `render` says how all of it looks. What a persona
+//! says is `persona::standup`'s; the rules of signals, calls and actions stand in `domain`.
+
+mod closing;
+pub mod commands;
+mod file;
+mod health;
+mod jobs;
+pub mod model;
+mod opening;
+mod page;
+mod phrase;
+mod predictions;
+pub mod prompts;
+mod question;
+pub mod render;
+mod report;
+mod reporting;
+pub mod settings;
+pub mod store;
+mod terms;
+pub mod turns;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
+use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
+use crate::features::standup::settings::StandupSettings;
+use crate::store::Store;
+use kernel::agent::{Agents, RunError};
+use kernel::chat::message::Channel;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
+use kernel::chat::outbox::Relay;
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::persona::roster::Roster;
+use kernel::persona::{Persona, StandupDuty};
+use kernel::text::flatten;
+use kernel::time::SharedClock;
+use kernel::wakeup::Wakeup;
+
+pub use jobs::{ACTIONS, actions};
+pub use terms::StandupTerms;
+
+/// The kind of meeting that standups are.
+pub const STANDUP: MeetingKind = MeetingKind::new("standup");
+
+/// The most characters of a line of the report that is quoted.
+const LINE: usize = 300;
+
+/// What standups work with.
+#[derive(Clone)]
+pub struct Parts {
+    pub roster: Arc<Roster>,
+    pub standup: StandupSettings,
+    pub terms: StandupTerms,
+    /// Where Day Reports are written as files.
+    pub reports: PathBuf,
+    pub store: Store,
+    pub relay: Relay,
+    pub agents: Arc<Agents>,
+    pub clock: SharedClock,
+    /// Woken up when a command changes a meeting.
+    pub meetings: Wakeup,
+    /// Rung when a standup has left something to be worked off.
+    pub backlog: Arc<Notify>,
+}
+
+/// The standup as a kind of meeting.
+pub struct Standup {
+    parts: Parts,
+}
+
+impl Standup {
+    pub fn new(parts: Parts) -> Self {
+        Self { parts }
+    }
+
+    /// Who reports, in order.
+    fn list_speakers(&self) -> Vec<Participant> {
+        let Parts { roster, standup, .. } = &self.parts;
+        let facilitator = &roster.coordinator().slug;
+        let personas: Vec<PersonaSlug> = if standup.order.is_empty() {
+            let mut personas: Vec<_> = roster.personas().iter().filter(|persona| persona.slug != *facilitator).collect();
+            // Who takes a position hears everybody before.
+            personas.sort_by_key(|persona| persona.standup.duty == Some(StandupDuty::Call));
+            personas.into_iter().map(|persona| persona.slug.clone()).collect()
+        } else {
+            standup.order.iter().filter(|slug| roster.find(slug).is_some()).cloned().collect()
+        };
+        let people = standup.humans.iter().map(|(name, id)| Participant::Person { id: id.clone(), name: name.clone() });
+        personas.into_iter().map(Participant::Persona).chain(people).collect()
+    }
+
+    /// The persona with a duty. A roster file may give a duty to several; the first in order has it.
+    fn find_duty(&self, duty: StandupDuty) -> Option<&Persona> {
+        self.parts.roster.personas().iter().find(|persona| persona.standup.duty == Some(duty))
+    }
+
+    fn name_of<'a>(&'a self, who: &'a Participant) -> &'a str {
+        who.name(&self.parts.roster)
+    }
+
+    /// Long texts as messages in the thread below one of ours.
+    fn in_thread(
+        &self,
+        persona: &PersonaSlug,
+        channel: &ChannelId,
+        on: &OutboundMessage,
+        name: &str,
+        texts: &[String],
+    ) -> Vec<OutboundMessage> {
+        let place = Placement::Thread { on: on.id.clone(), name: name.to_owned() };
+        let pieces = texts.iter().flat_map(|text| self.cut(text));
+        pieces
+            .map(|text| OutboundMessage { place: place.clone(), ..OutboundMessage::new(persona, channel, OutboundKind::Notice, text) })
+            .collect()
+    }
+
+    /// Text as the platform takes it: cleaned, with tables that line up, none over the limit.
+    fn cut(&self, text: &str) -> Vec<String> {
+        use kernel::chat::{format, split};
+        split::split(&format::align_tables(&format::clean(text, &self.parts.roster)), format::MESSAGE_LIMIT)
+    }
+}
+
+/// A message of the facilitator's.
+fn say(meeting: &Meeting, kind: OutboundKind, text: impl Into<String>) -> OutboundMessage {
+    OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, kind, text)
+}
+
+#[async_trait]
+impl Agenda for Standup {
+    fn kind(&self) -> MeetingKind {
+        STANDUP
+    }
+
+    fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
+        self.parts.terms.call(channel, called_by, now)
+    }
+
+    fn find_phrase(&self, text: &str, names: &[&str]) -> Option<Phrase> {
+        phrase::find_standup_phrase(text, names)
+    }
+
+    async fn render_latest(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<String, StoreError> {
+        let today = now.with_timezone(&self.parts.terms.zone).date_naive();
+        let Some(stored) = self.parts.store.find_report(channel, today).await? else {
+            return Ok("No standup is running, and there is no report of today. \"Start the standup\" makes one.".to_owned());
+        };
+        let lines: Vec<_> = stored.report.tldr.iter().map(|line| flatten(line, LINE)).collect();
+        Ok(format!("No standup is running. Today's report in short; `/report today` shows all of it.\n{}", lines.join("\n")))
+    }
+
+    fn strategy(&self, _: &Meeting) -> Strategy {
+        Strategy::InOrder
+    }
+
+    async fn open(&self, meeting: &Meeting) -> anyhow::Result<Opening> {
+        self.open_standup(meeting).await
+    }
+
+    async fn prepare(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
+        self.prepare_page(meeting, cancel).await
+    }
+
+    fn turn_limit(&self, who: &Participant) -> Duration {
+        if who.is_awaited() { self.parts.standup.human_deadline } else { self.parts.standup.turn_timeout }
+    }
+
+    fn pause(&self) -> Duration {
+        self.parts.standup.pause
+    }
+
+    fn invite(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
+        self.invite_person(meeting, seat)
+    }
+
+    async fn speak(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        self.report(session, seat, cancel).await
+    }
+
+    fn render(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
+        self.render_report(meeting, seat, contribution)
+    }
+
+    fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage> {
+        vec![say(meeting, OutboundKind::Notice, format!("-# {} is skipped: {reason}.", self.name_of(&seat.who)))]
+    }
+
+    async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {
+        self.close_standup(session, cancel).await
+    }
+
+    fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {
+        let text = format!("There is no Day Report this time: {reason}. What was said is kept; `/standup start` begins anew.");
+        vec![say(meeting, OutboundKind::Notice, text)]
+    }
+}

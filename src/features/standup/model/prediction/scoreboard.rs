@@ -1,0 +1,137 @@
+//! The record of past calls, and what it tells the next one (STAND-12).
+
+use chrono::{DateTime, Utc};
+
+use crate::features::standup::model::prediction::{Answer, Band, Prediction, Scoreboard, Verdict};
+
+/// Fewer calls than this that were hit or missed say nothing about who makes them.
+const ENOUGH: u32 = 5;
+/// So many of the newest calls make the recent accuracy.
+const RECENT: usize = 20;
+/// So much may be missing between how sure calls were and how often they were right before it is told.
+const TOLERANCE: f64 = 0.1;
+
+impl Scoreboard {
+    /// The record as it stood at `now`: what was settled later was still open, and what was called later was not there.
+    pub fn of(predictions: &[Prediction], now: DateTime<Utc>) -> Self {
+        let mut board = Self::default();
+        let mut judged: Vec<(&Prediction, DateTime<Utc>, bool)> = Vec::new();
+        let mut errors: Vec<f64> = Vec::new();
+        for prediction in predictions.iter().filter(|prediction| prediction.made_at <= now) {
+            let settled = prediction.settled.as_ref().filter(|settled| settled.at <= now);
+            match settled.map(|settled| (settled.verdict, settled.at)) {
+                None => board.open += 1,
+                Some((Verdict::Void, _)) => board.void += 1,
+                Some((Verdict::Uncalled, _)) => {
+                    board.uncalled += 1;
+                    // Half way between yes and no, whatever came.
+                    errors.push(0.25);
+                }
+                Some((verdict, at)) => {
+                    let hit = verdict == Verdict::Hit;
+                    errors.push(squared_error(prediction, hit));
+                    judged.push((prediction, at, hit));
+                }
+            }
+        }
+        judged.sort_by_key(|(prediction, at, _)| (*at, &prediction.id));
+        board.hits = count(judged.iter().filter(|(_, _, hit)| *hit).count());
+        board.misses = count(judged.len()) - board.hits;
+        board.accuracy = share_of(judged.iter().map(|(_, _, hit)| *hit));
+        board.recent_accuracy = share_of(judged.iter().rev().take(RECENT).map(|(_, _, hit)| *hit));
+        board.brier = mean(&errors);
+        board.bands = list_bands(judged.iter().map(|(prediction, _, hit)| (prediction.call.confidence, *hit)));
+        board
+    }
+
+    /// Calls that were hit or missed.
+    pub fn judged(&self) -> u32 {
+        self.hits + self.misses
+    }
+
+    /// One line: for the kickoff, for the report, and for whoever makes the next call.
+    pub fn in_words(&self) -> String {
+        let (Some(accuracy), Some(recent), Some(brier)) = (self.accuracy, self.recent_accuracy, self.brier) else {
+            return self.too_few();
+        };
+        if self.judged() < ENOUGH {
+            return self.too_few();
+        }
+        let recent = if self.judged() as usize > RECENT { format!(", {} of the last {RECENT}", percent(recent)) } else { String::new() };
+        let advice = self.advice().map(|advice| format!(": {advice}")).unwrap_or_default();
+        format!("accuracy {} of {}{recent}, Brier {brier:.2}{}{advice}", percent(accuracy), self.judged(), self.others())
+    }
+
+    /// What whoever makes the next call should change. None: nothing, or too little is known.
+    pub fn advice(&self) -> Option<&'static str> {
+        let accuracy = self.accuracy.filter(|_| self.judged() >= ENOUGH)?;
+        let surer_than_right = self.mean_confidence() - accuracy;
+        if accuracy < 0.5 || surer_than_right > TOLERANCE {
+            Some("be more careful")
+        } else if surer_than_right < -TOLERANCE {
+            Some("you may be surer")
+        } else {
+            None
+        }
+    }
+
+    /// Of the calls that were hit or missed, each taken at the middle of its band. 0 where there is none.
+    fn mean_confidence(&self) -> f64 {
+        let sum: f64 = self.bands.iter().map(|band| f64::from(band.calls) * f64::from(band.from + band.to) / 200.0).sum();
+        sum / f64::from(self.judged().max(1))
+    }
+
+    fn too_few(&self) -> String {
+        format!("too few to judge ({} settled, {} open{})", self.judged(), self.open, self.others())
+    }
+
+    /// Calls that are in no accuracy, told openly.
+    fn others(&self) -> String {
+        let told = |count: u32, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
+        told(self.uncalled, "uncalled") + &told(self.void, "void")
+    }
+}
+
+/// (Probability given to yes − what happened)². A hit on no is as good as one on yes, so only the confidence counts.
+fn squared_error(prediction: &Prediction, hit: bool) -> f64 {
+    let confidence = if prediction.call.answer == Answer::Uncertain { 0.5 } else { prediction.call.confidence };
+    let missing = if hit { 1.0 - confidence } else { confidence };
+    missing * missing
+}
+
+/// Bands without a call are left out.
+fn list_bands(calls: impl Iterator<Item = (f64, bool)>) -> Vec<Band> {
+    let mut bands: Vec<Band> = (5..10).map(|ten| Band { from: ten * 10, to: ten * 10 + 10, calls: 0, hits: 0 }).collect();
+    for (confidence, hit) in calls {
+        // 0.7 × 100 is a little below 70.
+        let percent = confidence * 100.0 + 1e-6;
+        let band = bands.iter_mut().rev().find(|band| percent >= f64::from(band.from));
+        // A call is never below 50 %; one from elsewhere that is belongs to the lowest band.
+        if let Some(band) = band {
+            band.calls += 1;
+            band.hits += u32::from(hit);
+        } else if let Some(lowest) = bands.first_mut() {
+            lowest.calls += 1;
+            lowest.hits += u32::from(hit);
+        }
+    }
+    bands.retain(|band| band.calls > 0);
+    bands
+}
+
+fn share_of(hits: impl Iterator<Item = bool>) -> Option<f64> {
+    let hits: Vec<f64> = hits.map(|hit| f64::from(u8::from(hit))).collect();
+    mean(&hits)
+}
+
+fn mean(numbers: &[f64]) -> Option<f64> {
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / f64::from(count(numbers.len())))
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}

@@ -1,0 +1,154 @@
+//! The Day Report: what a standup produces.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{RefusedAction, Urgency};
+use crate::features::meeting::model::{Participant, SeatState};
+use crate::features::meeting::signal::Signal;
+use crate::features::standup::model::prediction::{Call, Scoreboard};
+use crate::features::standup::model::tension::CrossCheck;
+use kernel::feeds::Sample;
+use kernel::ids::{ChannelId, MeetingId, WorkItemId};
+use kernel::money::{Money, TokenUsage};
+
+/// The report of one day in one channel. A second standup of the day revises it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DayReport {
+    pub day: NaiveDate,
+    pub channel: ChannelId,
+    /// The channel's name, without `#`.
+    pub channel_name: String,
+    /// The standup that made this version.
+    pub meeting: MeetingId,
+    /// 1 for the first of the day.
+    pub revision: u32,
+    pub written_at: DateTime<Utc>,
+    /// At most 3 lines.
+    pub tldr: Vec<String>,
+    pub question: Option<String>,
+    /// Why there is no call, where there is none.
+    pub call: Result<ReportedCall, String>,
+    pub scoreboard: Scoreboard,
+    pub contributions: Vec<Contributed>,
+    pub cross_check: CrossCheck,
+    /// What changed in feeds since the report before.
+    pub changes: Vec<ValueChange>,
+    /// What became of actions since the report before, one line each.
+    pub moved: Vec<String>,
+    pub actions: Vec<ReportedAction>,
+    pub refused: Vec<RefusedAction>,
+    /// Every feed that was read.
+    pub feeds: Vec<FeedLine>,
+    pub cost: Money,
+    pub usage: TokenUsage,
+    /// Seconds from the call to the report.
+    pub seconds: u64,
+    /// `provider/model` of its summary; none when it was put together by rule.
+    pub model: Option<String>,
+}
+
+/// The call of the day with its terms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedCall {
+    pub call: Call,
+    pub by_name: String,
+    /// "repository commits >= 512 (now 502)".
+    pub terms: String,
+    pub expires_at: DateTime<Utc>,
+}
+
+/// What somebody said, or why not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Contributed {
+    pub who: Participant,
+    pub name: String,
+    pub state: SeatState,
+    pub text: Option<String>,
+    pub reason: Option<String>,
+    pub signals: Vec<Signal>,
+}
+
+/// A value that a feed gave now and at the report before.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValueChange {
+    pub feed: String,
+    pub name: String,
+    pub unit: String,
+    pub before: f64,
+    pub before_at: DateTime<Utc>,
+    pub now: f64,
+    pub now_at: DateTime<Utc>,
+}
+
+impl ValueChange {
+    /// How a number of the feed that people know as `feed` came from one sample to another. None where it did not move, or where the two are no
+    /// comparison: in different units, or the earlier one newer, since the data went back in time.
+    pub fn between(feed: &str, before: &Sample, now: &Sample) -> Option<Self> {
+        let comparable = before.unit == now.unit && before.at <= now.at;
+        #[expect(clippy::float_cmp, reason = "a number that was stored comes back as it was")]
+        let moved = before.number != now.number;
+        (comparable && moved).then(|| Self {
+            feed: feed.to_owned(),
+            name: now.name.clone(),
+            unit: now.unit.clone(),
+            before: before.number,
+            before_at: before.at,
+            now: now.number,
+            now_at: now.at,
+        })
+    }
+}
+
+/// An action as it stands in the backlog.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportedAction {
+    pub item: WorkItemId,
+    pub what: String,
+    pub how: String,
+    pub why: String,
+    pub owner: String,
+    pub urgency: Urgency,
+}
+
+/// How reading a feed ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeedLine {
+    pub feed: String,
+    /// Names of the personas that declare it.
+    pub of: Vec<String>,
+    /// Where the data comes from and how old it is, or why there is none.
+    pub outcome: Result<FeedRead, String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeedRead {
+    pub source: String,
+    pub as_of: DateTime<Utc>,
+    pub items: usize,
+    /// "commits 502", one for each named value.
+    pub values: Vec<String>,
+    pub note: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn sample(minutes: i64, unit: &str, number: f64) -> Sample {
+        let at = DateTime::UNIX_EPOCH + TimeDelta::minutes(minutes);
+        Sample { feed: "git".into(), name: "latency".into(), unit: unit.into(), at, number }
+    }
+
+    #[test]
+    fn a_change_is_one_of_what_is_comparable_and_moved() {
+        let now = sample(60, "ms", 120.0);
+        let change = |before: Sample| ValueChange::between("service", &before, &now).map(|change| change.now - change.before);
+        assert_eq!(change(sample(0, "ms", 100.0)), Some(20.0));
+        assert_eq!(change(sample(60, "ms", 120.0)), None);
+        assert_eq!(change(sample(0, "s", 0.1)), None, "another unit");
+        assert_eq!(change(sample(61, "ms", 100.0)), None, "newer than what is said now");
+    }
+}

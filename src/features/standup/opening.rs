@@ -1,0 +1,43 @@
+//! The kickoff: posted before anything slow, so it reads the store and nothing else (STAND-2).
+
+use crate::features::meeting::agenda::Opening;
+use crate::features::meeting::model::{Meeting, Participant, Seat};
+use crate::features::standup::model::prediction::Scoreboard;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::db::StoreError;
+
+use crate::features::standup::render::Kickoff;
+use crate::features::standup::{Standup, render, say};
+
+/// How many calls the scoreboard looks back on.
+pub(super) const CALLS: u32 = 1000;
+
+impl Standup {
+    pub(super) async fn open_standup(&self, meeting: &Meeting) -> anyhow::Result<Opening> {
+        let speakers = self.list_speakers();
+        let scoreboard = self.read_scoreboard().await?;
+        let order: Vec<String> = speakers.iter().map(|who| self.name_of(who).to_owned()).collect();
+        let text = render::render_kickoff(&Kickoff {
+            day: meeting.day,
+            facilitator: self.parts.roster.name_of(&meeting.facilitator),
+            order: &order,
+            question: self.parts.standup.question.as_ref().map(|question| question.text.as_str()),
+            scoreboard: &scoreboard,
+            offline: self.parts.agents.is_offline(),
+            called_by: &meeting.called_by,
+        });
+        Ok(Opening { participants: speakers, outbox: vec![say(meeting, OutboundKind::Report, text)] })
+    }
+
+    pub(super) async fn read_scoreboard(&self) -> Result<Scoreboard, StoreError> {
+        Ok(Scoreboard::of(&self.parts.store.list_predictions(CALLS).await?, self.parts.clock.now()))
+    }
+
+    /// A person is asked by mention and has a deadline (STAND-6).
+    pub(super) fn invite_person(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
+        let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
+        let until = self.parts.clock.now() + self.parts.standup.human_deadline;
+        let text = format!("<@{id}>, your report, please: your next message here is it. I go on at {}.", until.format("%H:%M UTC"));
+        vec![OutboundMessage { pings: vec![id.clone()], ..say(meeting, OutboundKind::Notice, text) }]
+    }
+}

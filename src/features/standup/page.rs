@@ -1,0 +1,92 @@
+//! The shared page: every feed of the team, read side by side and kept with the meeting (STAND-3).
+
+use anyhow::Context;
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+
+use crate::features::meeting::agenda::Preparation;
+use crate::features::meeting::model::Meeting;
+use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
+use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::{Standup, render, say};
+use kernel::agent::PageEntry;
+use kernel::chat::outbound::OutboundKind;
+use kernel::feeds::{FeedQuery, Reading};
+
+/// How many items of each feed are listed; those beyond are counted.
+const ITEMS: usize = 12;
+
+/// Without an earlier report, items of this time are listed; with one, at most those of this many days.
+const FIRST: TimeDelta = TimeDelta::days(1);
+const LONGEST: TimeDelta = TimeDelta::days(7);
+
+/// The name of the thread with the page in full.
+const THREAD: &str = "What the feeds said";
+
+impl Standup {
+    pub(super) async fn prepare_page(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation> {
+        let page = tokio::select! {
+            page = self.read_page(meeting) => page?,
+            () = cancel.cancelled() => anyhow::bail!("the process is ending"),
+        };
+        let text = render::render_page(&page, &self.parts.roster);
+        let summary = say(meeting, OutboundKind::Report, text.summary);
+        let detail = self.in_thread(&meeting.facilitator, &meeting.channel.id, &summary, THREAD, &text.detail);
+        let outbox = std::iter::once(summary).chain(detail).collect();
+        Ok(Preparation { material: serde_json::to_value(&page).context("a shared page cannot be written")?, outbox })
+    }
+
+    async fn read_page(&self, meeting: &Meeting) -> anyhow::Result<SharedPage> {
+        let now = self.parts.clock.now();
+        let last = self.parts.store.find_last_report(&meeting.channel.id, meeting.day).await?;
+        let since = last.map_or(now - FIRST, |last| last.report.written_at.max(now - LONGEST)).min(now);
+        let read = self.parts.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
+        let mut page = SharedPage { read_at: now, since, feeds: Vec::new(), changes: Vec::new() };
+        let mut samples = Vec::new();
+        for entry in read {
+            page.changes.extend(self.find_changes(&entry, since).await?);
+            samples.extend(entry.samples.iter().cloned());
+            page.feeds.push(page_feed(entry));
+        }
+        // After the comparison, which is with what was known before. A crash between the two loses a sample and no report.
+        self.parts.store.record_samples(&samples, now).await?;
+        Ok(page)
+    }
+
+    /// What a feed's values were at the last report, for those that are not what they were.
+    async fn find_changes(&self, entry: &PageEntry, since: DateTime<Utc>) -> anyhow::Result<Vec<ValueChange>> {
+        let mut changes = Vec::new();
+        for now in &entry.samples {
+            let before = self.parts.store.find_sample_before(&now.feed, &now.name, since).await?;
+            changes.extend(before.and_then(|before| ValueChange::between(&entry.feed, &before, now)));
+        }
+        Ok(changes)
+    }
+}
+
+fn page_feed(entry: PageEntry) -> PageFeed {
+    let outcome = entry.outcome.map(page_reading).map_err(|error| error.to_string());
+    PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome }
+}
+
+fn page_reading(reading: Reading) -> PageReading {
+    let item = |item: kernel::feeds::FeedItem| PageItem {
+        at: item.at,
+        what: item.what.into_owned(),
+        by: item.by,
+        text: item.text,
+        reference: item.reference,
+    };
+    let value =
+        |value: kernel::feeds::Value| PageValue { name: value.name.to_string(), number: value.number, unit: value.unit.to_string() };
+    // Items that are the values once more would be told twice.
+    let (news, repeated): (Vec<_>, Vec<_>) = reading.items.into_iter().partition(|item| item.what != "value");
+    PageReading {
+        source: reading.source,
+        as_of: reading.as_of,
+        total: reading.total.saturating_sub(repeated.len()),
+        items: news.into_iter().map(item).collect(),
+        values: reading.values.into_iter().map(value).collect(),
+        note: reading.note,
+    }
+}

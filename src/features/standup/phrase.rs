@@ -1,0 +1,147 @@
+//! "Let's do a new standup", understood (STAND-1). No model decides whether to hold a standup that a person asked for.
+
+use crate::features::meeting::agenda::Phrase;
+use kernel::text::fold_name;
+
+/// Words that say nothing here.
+#[rustfmt::skip] // One word a line would bury the list.
+const FILLERS: &[&str] = &[
+    "a", "an", "the", "our", "we", "us", "you", "please", "now", "ok", "okay", "hey", "hi", "hello", "so", "then", "and", "just", "can", "could", "would",
+    "will", "shall", "should", "lets", "let", "s", "go", "new", "another", "daily", "todays", "today", "morning", "team", "everyone", "everybody", "all",
+    "for", "to", "with", "its", "time", "it", "this", "up", "ahead", "right", "here", "quick", "again",
+];
+
+/// Verbs that begin one.
+#[rustfmt::skip]
+const BEGIN: &[&str] = &["start", "begin", "run", "do", "hold", "have", "open", "kick", "kickoff", "launch"];
+
+/// What ends one.
+const WRAPS: &[&[&str]] = &[
+    &["wrap"],
+    &["wrap", "standup"],
+    &["day", "report"],
+    &["wrap", "day", "report"],
+    &["end", "standup"],
+    &["finish", "standup"],
+    &["close", "standup"],
+    &["stop", "standup"],
+];
+
+/// Words that make "do" and "have" a wish: "let's do …", "can we have …", not "do we have …".
+const WISHES: &[&str] = &["lets", "let", "can", "could", "shall", "please", "should", "now"];
+
+/// Finds the wish for a standup in a text that says nothing else. `names` are those of the coordinator, who may be called by it; mentions
+/// stand for it too, since in a standup channel nobody else would answer.
+///
+/// Every word has to be accounted for: "let's talk about the standup" wants to talk.
+pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> {
+    let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(fold_name).collect();
+    let text =
+        without_mentions(&text.to_lowercase()).replace("stand-up", "standup").replace("stand up", "standup").replace(['\'', '’'], "");
+    let text = text.replace("kick off", "kickoff");
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.len() > 14 {
+        return None;
+    }
+    let told: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word) && !names.contains(&fold_name(word))).collect();
+    if WRAPS.contains(&told.as_slice()) {
+        return Some(Phrase::Wrap);
+    }
+    if !told.contains(&"standup") || told.iter().any(|word| *word != "standup" && !BEGIN.contains(word)) {
+        return None;
+    }
+    let wishes = words.iter().any(|word| WISHES.contains(word)) && words.first() != Some(&"do");
+    let begins = told.iter().any(|word| BEGIN.contains(word) && !["do", "have"].contains(word));
+    let announces = words.contains(&"new") || words.contains(&"time");
+    // The bare word, or with a name: "standup kelly!".
+    let bare = told == ["standup"] && words.len() <= 3;
+    (begins || wishes || announces || bare).then_some(Phrase::Start)
+}
+
+/// The text without `<@123>`, as Discord writes mentions.
+fn without_mentions(text: &str) -> String {
+    let mut rest = text;
+    let mut kept = String::with_capacity(text.len());
+    while let Some((before, after)) = rest.split_once("<@") {
+        kept.push_str(before);
+        rest = after.split_once('>').map_or("", |(_, after)| after);
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Phrase::{Start, Wrap};
+    use super::*;
+
+    fn find(text: &str) -> Option<Phrase> {
+        find_standup_phrase(text, &["Kelly", "kel"])
+    }
+
+    #[test]
+    fn a_standup_begins_when_a_person_says_so() {
+        for text in [
+            "let's do a new standup kelly",
+            "Let’s do a standup!",
+            "start the standup",
+            "Kelly, start the standup please",
+            "hey kel, can we do the daily standup now?",
+            "lets start a new stand-up",
+            "new standup",
+            "standup",
+            "Standup, Kelly!",
+            "time for the standup",
+            "kick off the daily standup",
+            "@Kelly run the stand up",
+            "<@1573896481927069702> start the standup",
+            "hey <@!42>, let's have a standup",
+            "could you start the standup?",
+        ] {
+            assert_eq!(find(text), Some(Start), "{text}");
+        }
+    }
+
+    #[test]
+    fn it_ends_when_a_person_says_so() {
+        for text in [
+            "wrap up",
+            "Wrap it up, Kelly",
+            "ok, wrap up please",
+            "day report",
+            "the day report please",
+            "Kelly, today's day report",
+            "end the standup",
+        ] {
+            assert_eq!(find(text), Some(Wrap), "{text}");
+        }
+    }
+
+    #[test]
+    fn talk_about_standups_is_talk() {
+        for text in [
+            "let's talk about the standup",
+            "don't start the standup",
+            "when does the standup start?",
+            "what was in the last standup?",
+            "the standup was good today",
+            "call off the standup",
+            "hold off the standup",
+            "Good standup!",
+            "good standup, thanks",
+            "have a good standup everyone",
+            "next standup?",
+            "do we have a standup today?",
+            "who was skipped in the standup?",
+            "how did the standup go",
+            "I wrapped up the release notes",
+            "what does the day report say?",
+            "start the deployment",
+            "good morning everyone",
+            "can you explain the new standup format",
+            "",
+            "🙂",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+}

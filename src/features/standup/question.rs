@@ -1,0 +1,76 @@
+//! The essential question on the terms of today: what its value is now, and how and when code will settle a call on it (STAND-11).
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::standup::Standup;
+use crate::features::standup::model::page::SharedPage;
+use crate::features::standup::model::prediction::EssentialQuestion;
+use crate::features::standup::turns::QuestionAsked;
+use kernel::db::StoreError;
+use kernel::feeds::condition::SettlingRule;
+
+/// How far back the values go that a call looks at.
+const HISTORY: TimeDelta = TimeDelta::days(60);
+
+/// Databases keep fewer digits of a time than the page does; samples so near to a reading are its own.
+const SAME: TimeDelta = TimeDelta::seconds(1);
+
+/// The question with its terms.
+pub(super) struct Terms {
+    pub(super) text: String,
+    pub(super) rule: SettlingRule,
+    pub(super) base: f64,
+    pub(super) expires_at: DateTime<Utc>,
+    history: Vec<(DateTime<Utc>, f64)>,
+}
+
+impl Terms {
+    pub(super) fn asked(&self) -> QuestionAsked<'_> {
+        let Self { text, rule, base, expires_at, history } = self;
+        QuestionAsked { text, rule, base: *base, history, expires_at: *expires_at }
+    }
+}
+
+impl Standup {
+    /// The terms, or in words why there are none: what code cannot settle is not called.
+    pub(super) async fn set_terms(&self, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
+        let Some(question) = &self.parts.standup.question else { return Ok(Err("no essential question is set".into())) };
+        let Some(value) = page.find_value(&question.feed, &question.value) else { return Ok(Err(explain_missing(page, question))) };
+        let expires_at = question.expires.instant(page.read_at);
+        if expires_at <= self.parts.clock.now() {
+            return Ok(Err(format!("the question's time passed at {} before a call was made", expires_at.format("%Y-%m-%d %H:%M UTC"))));
+        }
+        Ok(Ok(Terms {
+            text: question.text.clone(),
+            rule: question.rule(value.number, &value.unit),
+            base: value.number,
+            expires_at,
+            history: self.read_history(question, page).await?,
+        }))
+    }
+
+    /// The values before today's reading, which is among the samples as well.
+    async fn read_history(&self, question: &EssentialQuestion, page: &SharedPage) -> Result<Vec<(DateTime<Utc>, f64)>, StoreError> {
+        let Ok(feed) = self.parts.agents.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
+        let reading = page.feeds.iter().filter(|page| page.feed == question.feed).find_map(|page| page.outcome.as_ref().ok());
+        let as_of = reading.map_or(page.read_at, |reading| reading.as_of);
+        let samples = self.parts.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
+        Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
+    }
+}
+
+fn explain_missing(page: &SharedPage, question: &EssentialQuestion) -> String {
+    let EssentialQuestion { feed, value, .. } = question;
+    match page.feeds.iter().find(|page| page.feed == *feed).map(|page| &page.outcome) {
+        None => format!("no persona has a feed called \"{feed}\""),
+        Some(Err(reason)) => format!("the feed \"{feed}\" has no data: {reason}"),
+        Some(Ok(reading)) if reading.values.is_empty() => {
+            let note = reading.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+            format!("the feed \"{feed}\" gives no values now{note}")
+        }
+        Some(Ok(reading)) => {
+            let known: Vec<_> = reading.values.iter().map(|value| value.name.as_str()).collect();
+            format!("the feed \"{feed}\" gives no value \"{value}\"; it gives {}", known.join(", "))
+        }
+    }
+}

@@ -1,0 +1,173 @@
+use std::fmt::Write as _;
+
+use crate::features::meeting::model::SeatState;
+use crate::features::standup::model::report::{DayReport, ReportedAction};
+use crate::features::standup::model::tension::Tension;
+use kernel::chat::outbound::{Embed, EmbedField};
+
+use crate::features::standup::render::medium::{Medium, shorten};
+use crate::features::standup::render::report::{list_failed, list_quiet, list_skipped, name_of, reason_of, render_author, render_title};
+use crate::features::standup::render::words;
+
+/// Discord's limit of a field's value, in characters.
+const FIELD: usize = 1024;
+/// What single texts may take, so that all sections fit into an embed together.
+const LINE: usize = 240;
+const QUESTION: usize = 200;
+const WHAT: usize = 160;
+const NAME: usize = 32;
+const SUBJECT: usize = 60;
+const REASON: usize = 100;
+
+/// The stripe at the side of the embed, by the first state that holds.
+mod color {
+    pub(super) const FAILURES: u32 = 0x00d6_4545;
+    pub(super) const TENSIONS: u32 = 0x00e0_9f1f;
+    pub(super) const QUIET: u32 = 0x0095_a0ad;
+    pub(super) const NORMAL: u32 = 0x003b_8f5a;
+}
+
+/// The Day Report at a glance, within the platform's limits. Everything that does not fit is in the thread.
+pub fn render_report_embed(report: &DayReport) -> Embed {
+    let tldr: Vec<String> = report.tldr.iter().map(|line| chat(line, LINE)).collect();
+    let mut fields = vec![field("Essential question", render_question(report))];
+    if !report.actions.is_empty() {
+        fields.extend(render_actions(&report.actions));
+    }
+    if !report.cross_check.tensions.is_empty() {
+        fields.push(render_tensions(report));
+    }
+    fields.extend(render_absent(report));
+    Embed {
+        title: render_title(report, Medium::Chat),
+        text: tldr.join("\n"),
+        color: pick_color(report),
+        fields,
+        footer: Some(render_footer(report)),
+        ..Embed::default()
+    }
+    .fit()
+}
+
+fn pick_color(report: &DayReport) -> u32 {
+    if !list_skipped(report).is_empty() || !list_failed(report).is_empty() {
+        color::FAILURES
+    } else if !report.cross_check.tensions.is_empty() {
+        color::TENSIONS
+    } else if report.contributions.iter().all(|contributed| contributed.state == SeatState::Quiet) && report.actions.is_empty() {
+        color::QUIET
+    } else {
+        color::NORMAL
+    }
+}
+
+fn render_question(report: &DayReport) -> String {
+    let Some(question) = &report.question else { return "None is configured.".to_owned() };
+    let mut text = chat(question, QUESTION);
+    match &report.call {
+        Ok(made) => {
+            let call = words::call(&made.call);
+            let _ = write!(text, "\n{call} ({}): {}", chat(&made.by_name, NAME), chat(&made.call.reason, LINE));
+            let _ = write!(text, "\n{}; is settled {}", chat(&made.terms, REASON), words::time(made.expires_at));
+        }
+        Err(reason) => {
+            let _ = write!(text, "\nNo call: {}", chat(reason, LINE));
+        }
+    }
+    let _ = write!(text, "\nScoreboard: {}", report.scoreboard.in_words());
+    text
+}
+
+/// The actions in as many fields as they need.
+fn render_actions(actions: &[ReportedAction]) -> Vec<EmbedField> {
+    let mut fields = vec![field(&format!("Actions ({})", actions.len()), String::new())];
+    for (number, action) in (1..).zip(actions) {
+        let line = format!("{number}. {} · {} · {}", chat(&action.owner, NAME), words::urgency(action.urgency), chat(&action.what, WHAT));
+        let full = fields.last().is_some_and(|field| field.value.chars().count() + 1 + line.chars().count() > FIELD);
+        if full {
+            // A field without a name goes on with the one before.
+            fields.push(field("", String::new()));
+        }
+        if let Some(last) = fields.last_mut() {
+            append_line(&mut last.value, &line);
+        }
+    }
+    fields
+}
+
+fn render_tensions(report: &DayReport) -> EmbedField {
+    let tensions = &report.cross_check.tensions;
+    let lines: Vec<String> = tensions.iter().map(|tension| render_tension(report, tension)).collect();
+    field(&format!("Tensions ({})", tensions.len()), fit_lines(&lines))
+}
+
+/// `latency: up (Vince) against down (Eliza, Solus)`.
+fn render_tension(report: &DayReport, tension: &Tension) -> String {
+    let sides = tension.sides.iter().filter_map(|claims| {
+        let direction = words::direction(claims.first()?.signal.direction);
+        let names: Vec<&str> = claims.iter().map(|claim| name_of(report, &claim.by)).collect();
+        Some(format!("{direction} ({})", chat(&names.join(", "), NAME)))
+    });
+    format!("{}: {}", chat(&tension.subject, SUBJECT), sides.collect::<Vec<_>>().join(" against "))
+}
+
+/// Who was skipped, what failed, and who had nothing to report.
+fn render_absent(report: &DayReport) -> Option<EmbedField> {
+    let (skipped, failed, quiet) = (list_skipped(report), list_failed(report), list_quiet(report));
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(skipped.iter().map(|skipped| format!("{} was skipped: {}", chat(&skipped.name, NAME), chat(reason_of(skipped), REASON))));
+    lines.extend(failed.iter().map(|(line, reason)| format!("Feed {} failed: {}", chat(&line.feed, NAME), chat(reason, REASON))));
+    if !quiet.is_empty() {
+        let names: Vec<&str> = quiet.iter().map(|quiet| quiet.name.as_str()).collect();
+        lines.push(format!("Nothing to report: {}", chat(&names.join(", "), LINE)));
+    }
+    let name = match (skipped.is_empty(), failed.is_empty()) {
+        (true, true) => "Quiet",
+        (false, true) => "Skipped",
+        (true, false) => "Failed",
+        (false, false) => "Skipped and failed",
+    };
+    (!lines.is_empty()).then(|| field(name, fit_lines(&lines)))
+}
+
+/// A footer shows Markdown as it is typed.
+fn render_footer(report: &DayReport) -> String {
+    let parts = [
+        format!("{} for {} tokens", report.cost, words::thousands(report.usage.total())),
+        words::duration(report.seconds),
+        words::time(report.written_at),
+        shorten(&render_author(report), LINE),
+    ];
+    parts.join(" · ")
+}
+
+/// As many whole lines as a field holds; the rest is counted.
+fn fit_lines(lines: &[String]) -> String {
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let more = format!("and {} more", lines.len() - at);
+        let is_last = at + 1 == lines.len();
+        let reserve = if is_last { 0 } else { more.chars().count() + 1 };
+        if text.chars().count() + 1 + line.chars().count() + reserve > FIELD {
+            append_line(&mut text, &more);
+            break;
+        }
+        append_line(&mut text, line);
+    }
+    text
+}
+
+fn append_line(text: &mut String, line: &str) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+fn field(name: &str, value: String) -> EmbedField {
+    EmbedField { name: name.to_owned(), value, inline: false }
+}
+
+fn chat(text: &str, limit: usize) -> String {
+    Medium::Chat.line_within(text, limit)
+}

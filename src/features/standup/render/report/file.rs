@@ -1,0 +1,67 @@
+use std::fmt::Write as _;
+
+use crate::features::meeting::model::SeatState;
+use crate::features::standup::model::report::DayReport;
+
+use crate::features::standup::render::medium::{Medium, flatten};
+use crate::features::standup::render::report::render_title;
+use crate::features::standup::render::report::sections::list_sections;
+use crate::features::standup::render::words;
+
+/// The whole report as a Markdown file with front matter, for `reports/YYYY-MM-DD.md`. It ends with a line break.
+pub fn render_report_markdown(report: &DayReport) -> String {
+    let mut text = render_front_matter(report);
+    let _ = writeln!(text, "\n# {}\n", render_title(report, Medium::File));
+    for line in &report.tldr {
+        let _ = writeln!(text, "- {}", Medium::File.line(line));
+    }
+    if report.tldr.is_empty() {
+        text.push_str("There is no summary.\n");
+    }
+    let _ = writeln!(text, "\n## Essential question and call\n\n{}", render_call(report));
+    for section in list_sections(report, Medium::File) {
+        let _ = writeln!(text, "\n## {}\n\n{}", section.title, section.text.as_deref().unwrap_or("None."));
+    }
+    let _ = write!(text, "\n## Reports\n{}", render_reports(report));
+    text
+}
+
+/// Strings of JSON are strings of YAML, so that no name can end its line.
+fn render_front_matter(report: &DayReport) -> String {
+    let quote = |text: &str| serde_json::Value::from(flatten(text)).to_string();
+    let DayReport { day, revision, channel, channel_name, meeting, .. } = report;
+    let (channel, name, meeting) = (quote(channel.as_str()), quote(channel_name), quote(meeting.as_str()));
+    format!("---\nday: {day}\nchannel: {channel}\nchannel_name: {name}\nrevision: {revision}\nmeeting: {meeting}\n---\n")
+}
+
+fn render_call(report: &DayReport) -> String {
+    let file = |text: &str| Medium::File.line(text);
+    let Some(question) = &report.question else { return "None is configured.".to_owned() };
+    let call = match &report.call {
+        Ok(made) => {
+            let model = made.call.model.as_deref().map_or("by rule".to_owned(), |model| format!("with {}", file(model)));
+            format!(
+                "{}. {}\n\nCalled by {} {model}. Terms: {}. It is settled {}.",
+                words::call(&made.call),
+                file(&made.call.reason),
+                file(&made.by_name),
+                file(&made.terms),
+                words::time(made.expires_at)
+            )
+        }
+        Err(reason) => format!("No call: {}", file(reason)),
+    };
+    format!("{}\n\n{call}\n\nScoreboard: {}", file(question), report.scoreboard.in_words())
+}
+
+/// What each participant reported, quoted line by line.
+fn render_reports(report: &DayReport) -> String {
+    let mut text = String::new();
+    for contributed in report.contributions.iter().filter(|contributed| contributed.state == SeatState::Spoke) {
+        let said = contributed.text.as_deref().unwrap_or_default();
+        let lines: Vec<String> = said.lines().filter(|line| !line.trim().is_empty()).map(|line| Medium::File.line(line)).collect();
+        // A backslash at the end of a line keeps the line break.
+        let _ = write!(text, "\n**{}**\n\n> {}\n", Medium::File.line(&contributed.name), lines.join("\\\n> "));
+    }
+    if text.is_empty() { "\nNobody reported.\n".to_owned() } else { text }
+}

@@ -1,0 +1,161 @@
+use proptest::prelude::*;
+
+use crate::features::standup::model::report::DayReport;
+use crate::features::standup::render::report::sample::{empty, full_of, usual};
+use crate::features::standup::render::report::*;
+use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
+use kernel::chat::outbound::Embed;
+
+const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <@1> ```\n## z\n![i](j)\n--- ";
+
+/// All that an embed shows, as text.
+fn shown(embed: &Embed) -> String {
+    let fields: Vec<String> = embed.fields.iter().map(|field| format!("[{}]\n{}", field.name, field.value)).collect();
+    let footer = embed.footer.as_deref().unwrap_or_default();
+    format!("{} (#{:06x})\n{}\n{}\n({footer})", embed.title, embed.color, embed.text, fields.join("\n"))
+}
+
+fn within_limits(messages: &[String]) -> bool {
+    messages.iter().all(|message| !message.trim().is_empty() && message.chars().count() <= MESSAGE_LIMIT)
+}
+
+#[test]
+fn a_usual_report_as_an_embed() {
+    insta::assert_snapshot!(shown(&render_report_embed(&usual())));
+}
+
+#[test]
+fn a_usual_report_as_a_thread() {
+    insta::assert_snapshot!(render_report_thread(&usual()).join("\n=====\n"));
+}
+
+#[test]
+fn a_usual_report_as_a_file() {
+    insta::assert_snapshot!(render_report_markdown(&usual()));
+}
+
+#[test]
+fn a_report_of_nothing_is_short_and_whole() {
+    let report = empty();
+    let thread = render_report_thread(&report).join("\n=====\n");
+    insta::assert_snapshot!(format!(
+        "{}\n=====\n{thread}\n=====\n{}",
+        shown(&render_report_embed(&report)),
+        render_report_markdown(&report)
+    ));
+}
+
+#[test]
+fn a_file_full_of_marks_is_text_and_nothing_else() {
+    let mut report = usual();
+    report.channel_name = "da\"y\n---\n# x".to_owned();
+    report.tldr = vec![MARKS.to_owned()];
+    report.actions.truncate(1);
+    report.actions[0].what = MARKS.to_owned();
+    report.contributions[1].name = "\u{202E}עברית 🦊 | *E*".to_owned();
+    report.contributions[1].text = Some(MARKS.to_owned());
+    insta::assert_snapshot!(render_report_markdown(&report));
+}
+
+#[test]
+fn the_color_tells_the_state() {
+    let color = |change: fn(&mut DayReport)| {
+        let mut report = usual();
+        report.contributions.pop();
+        report.feeds.pop();
+        change(&mut report);
+        render_report_embed(&report).color
+    };
+    let tensions = color(|_| {});
+    let normal = color(|report| report.cross_check.tensions.clear());
+    let quiet = color(|report| *report = DayReport { contributions: vec![report.contributions.remove(2)], ..empty() });
+    let skipped = color(|report| report.contributions[0].state = SeatState::Skipped);
+    let failed = color(|report| report.feeds[0].outcome = Err("down".to_owned()));
+    assert_eq!(skipped, failed);
+    let mut colors = [tensions, normal, quiet, failed];
+    colors.sort_unstable();
+    assert!(colors.windows(2).all(|pair| pair[0] != pair[1]), "{colors:x?}");
+}
+
+#[test]
+fn the_largest_report_fits_into_an_embed_with_every_section() {
+    for text in ["seven actions and ten tensions ", "*", "@ ", MARKS, "عربي 🦊 "] {
+        let report = full_of(text);
+        let embed = render_report_embed(&report);
+        let text = shown(&embed);
+        for part in ["Scoreboard:", "Actions (7)", "\n7. ", "Tensions (10)", "against", "Skipped and failed", "more\n(", "08:03 UTC"] {
+            assert!(text.contains(part), "{part} is missing: {text}");
+        }
+        assert!(within_limits(&render_report_thread(&report)));
+    }
+}
+
+#[test]
+fn tensions_without_room_are_counted() {
+    let embed = render_report_embed(&full_of("*"));
+    let tensions = embed.fields.iter().find(|field| field.name == "Tensions (10)").unwrap();
+    let lines = tensions.value.lines().count();
+    assert!(tensions.value.ends_with(&format!("and {} more", 11 - lines)), "{}", tensions.value);
+}
+
+#[test]
+fn posting_a_thread_changes_nothing_more() {
+    for message in render_report_thread(&usual()) {
+        assert_eq!(align_tables(&message), message);
+    }
+}
+
+#[test]
+fn a_report_is_read_from_json_as_it_was_written() {
+    for report in [empty(), usual(), full_of(MARKS)] {
+        let json = serde_json::to_string(&report).unwrap();
+        assert_eq!(serde_json::from_str::<DayReport>(&json).unwrap(), report);
+    }
+}
+
+#[test]
+fn figures_that_are_no_numbers_are_shown_and_break_nothing() {
+    let mut report = usual();
+    report.changes[0].now = f64::NAN;
+    report.cross_check.findings[0].confidence = f64::INFINITY;
+    assert!(render_report_markdown(&report).contains("NaN"));
+    assert!(within_limits(&render_report_thread(&report)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Headings, front matter and tables are ours: as many as without any foreign text.
+    #[test]
+    fn foreign_text_adds_no_structure_to_a_file(text in "([-a-z]|[|`*_#<>@\\\\\\[\\]()!:/.= \n\r]|\\PC){1,80}") {
+        let (plain, foreign) = (render_report_markdown(&full_of("a")), render_report_markdown(&full_of(&text)));
+        let count = |file: &str, is: fn(&str) -> bool| file.lines().filter(|line| is(line)).count();
+        let starts: [fn(&str) -> bool; 4] = [
+            |line| line.trim_start_matches(['>', ' ']).starts_with('#'),
+            |line| line == "---",
+            |line| line.starts_with("| "),
+            |line| line.trim_start_matches(['>', ' ', '-']).starts_with("```"),
+        ];
+        for is in starts {
+            prop_assert_eq!(count(&foreign, is), count(&plain, is), "{}", foreign);
+        }
+        // Cells are as many as columns: a bar that is not escaped is ours.
+        for line in foreign.lines().filter(|line| line.starts_with("| ")) {
+            let bars = line.match_indices('|').filter(|(at, _)| (line[..*at].len() - line[..*at].trim_end_matches('\\').len()) % 2 == 0);
+            prop_assert!([6, 7].contains(&bars.count()), "{}", line);
+        }
+    }
+
+    #[test]
+    fn any_text_fits_into_messages_and_embeds_and_opens_no_code_block(text in "([a-z]|[-|`*_#<>@\\\\ \n]|\\PC){1,60}") {
+        let report = full_of(&text);
+        let embed = render_report_embed(&report);
+        prop_assert_eq!(embed.clone().fit(), embed);
+        let thread = render_report_thread(&report);
+        prop_assert!(within_limits(&thread));
+        // Code blocks are ours: what is opened in a message is closed in it.
+        for message in &thread {
+            prop_assert!(message.matches("```").count() % 2 == 0, "{}", message);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! One report: what its speaker is given, and how it is posted.
+
+use crate::features::standup::turns::Turns;
+use tokio_util::sync::CancellationToken;
+
+use crate::features::backlog::model::{Owner, WorkItem};
+use crate::features::backlog::store::ItemFilter;
+use crate::features::meeting::agenda::Session;
+use crate::features::meeting::model::{Contribution, Meeting, Participant, Seat};
+use crate::features::meeting::signal::Claim;
+use crate::features::standup::Standup;
+use crate::features::standup::model::page::SharedPage;
+use crate::features::standup::model::tension;
+use crate::features::standup::question::Terms;
+use crate::features::standup::turns::ReportAsked;
+use kernel::agent::RunError;
+use kernel::agent::halts::HaltScope;
+use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
+use kernel::db::StoreError;
+use kernel::ids::PersonaSlug;
+use kernel::memory::Memory;
+use kernel::memory::retrieval::find_lessons;
+
+/// How many hints, open items and lessons a speaker is given.
+const HINTS: usize = 5;
+const ITEMS: u32 = 8;
+const LESSONS: u32 = 5;
+
+impl Standup {
+    pub(super) async fn report(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        let Participant::Persona(persona) = &seat.who else { return Err(RunError::Nothing) };
+        let store = &self.parts.store;
+        let meeting = session.meeting;
+        if store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(persona.clone())) {
+            return Err(RunError::Paused);
+        }
+        let page = read_material(session)?;
+        let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
+        let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
+        let scoreboard = self.read_scoreboard().await?;
+        let terms = self.set_terms(&page).await?;
+        let items = self.list_open_items(persona).await?;
+        let asked = ReportAsked {
+            persona,
+            meeting,
+            page: &page,
+            before: &session.seats[..session.seats.iter().take_while(|before| before.position != seat.position).count()],
+            hints: &tension::hints_for(persona, &claims_of(session.seats), HINTS),
+            lessons: &self.list_lessons(persona, &items).await?,
+            items: &items,
+            question: terms.as_ref().ok().map(Terms::asked),
+            open_calls: &store.list_open_predictions().await?,
+            scoreboard: &scoreboard,
+            last_report: last.as_ref(),
+            moved: &self.list_moved(meeting, last.as_ref()).await?,
+            rated,
+            delta_context: self.parts.standup.delta_context,
+        };
+        Turns::new(&self.parts.agents).report(&asked, cancel).await
+    }
+
+    async fn list_open_items(&self, persona: &PersonaSlug) -> Result<Vec<WorkItem>, StoreError> {
+        let owner = Owner::Persona(persona.clone());
+        let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
+        self.parts.store.list_items(&own).await
+    }
+
+    /// Lessons for a speaker: those on what it has to do, then the most significant of all.
+    async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem]) -> Result<Vec<Memory>, StoreError> {
+        let store = &self.parts.store;
+        let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
+        let mut lessons = find_lessons(store, &subjects.join("\n"), persona, LESSONS as usize).await?;
+        for lesson in store.list_lessons(persona, LESSONS).await? {
+            if lessons.len() < LESSONS as usize && !lessons.contains(&lesson) {
+                lessons.push(lesson);
+            }
+        }
+        Ok(lessons)
+    }
+
+    /// A report from its persona's own account. One that claims something can be rated.
+    pub(super) fn render_report(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage> {
+        let Participant::Persona(persona) = &seat.who else { return Vec::new() };
+        let pieces = self.cut(&contribution.text);
+        let mut messages: Vec<OutboundMessage> =
+            pieces.into_iter().map(|text| OutboundMessage::new(persona, &meeting.channel.id, OutboundKind::Report, text)).collect();
+        if let Some(last) = messages.last_mut()
+            && !contribution.signals.is_empty()
+        {
+            last.buttons = rating_buttons(meeting, seat);
+        }
+        messages
+    }
+}
+
+/// Two buttons whose ids say what is rated, so that they work after a restart.
+fn rating_buttons(meeting: &Meeting, seat: &Seat) -> Vec<Button> {
+    let button = |useful: &str, label: &str| Button {
+        id: format!("rate:{}:{}:{}:{useful}", meeting.id, seat.round, seat.position),
+        label: label.to_owned(),
+        style: ButtonStyle::Secondary,
+    };
+    vec![button("useful", "Useful"), button("useless", "Not useful")]
+}
+
+/// Everything that was claimed so far, in order.
+pub(super) fn claims_of(seats: &[Seat]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for seat in seats {
+        let (Participant::Persona(by), Some(contribution)) = (&seat.who, &seat.contribution) else { continue };
+        claims.extend(contribution.signals.iter().map(|signal| Claim { by: by.clone(), signal: signal.clone() }));
+    }
+    claims
+}
+
+/// The shared page as it was stored.
+pub(super) fn read_material(session: &Session<'_>) -> Result<SharedPage, StoreError> {
+    serde_json::from_value(session.material.clone())
+        .map_err(|error| StoreError::Corrupt(format!("the page of meeting {}: {error}", session.meeting.id)))
+}

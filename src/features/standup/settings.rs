@@ -1,0 +1,170 @@
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+
+use crate::features::standup::model::prediction::{EssentialQuestion, Expiry, Threshold};
+use kernel::config::{Given, Section, Setting as _, hours, mins, secs, setting, settings};
+use kernel::feeds::condition::Comparison;
+use kernel::ids::{PersonaSlug, UserId};
+
+settings! {
+    /// `[standup]`: who speaks, how long, and what the team takes a position on.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct StandupSettings {
+        order: Vec<PersonaSlug> = Vec::new(), only "a list of personas by the names of their files, none twice", |order| is_each_once(order),
+            "Who speaks, in this order. Empty: all but the coordinator, in the order of their names.";
+        humans: Vec<(String, UserId)> = Vec::new(),
+            only "a list of people as \"name:account id\", none twice", |humans| is_each_once(humans.iter().map(|(_, id)| id)),
+            "People who are asked for a report after the personas, as \"Ann:80351110224678912\".";
+        human_deadline: Duration = mins(10), in secs(10)..=hours(4), "How long each of them may take.";
+        turn_timeout: Duration = secs(90), in secs(1)..=mins(10),
+            "How long a persona may take for its report; what it had written by then is kept.";
+        pause: Duration = secs(2), in Duration::ZERO..=mins(1), "The time between one report and the next.";
+        session: Duration = mins(30), in mins(1)..=hours(24),
+            "How long a standup may take in all; who has not spoken by then is skipped.";
+        delta_context: bool = true, "Whether a speaker is told only what it does not know from elsewhere, which costs fewer tokens.";
+        // By default a year and a month, so that the same day of last year is still there.
+        keep_samples_days: u32 = 400, in 2..=3650, "How many days the values of feeds are kept.";
+        /// None: the standup takes no position.
+        question: Option<EssentialQuestion> = Some(default_question(Tz::UTC)), by read_question;
+    }
+}
+
+const QUESTION: &str = "Will the repository have at least 10 more commits by next Friday?";
+const EXPIRES: &str = "next friday 08:00";
+
+/// One that can be settled offline on any repository.
+fn default_question(zone: Tz) -> EssentialQuestion {
+    EssentialQuestion {
+        text: QUESTION.to_owned(),
+        feed: "repository".to_owned(),
+        value: "commits".to_owned(),
+        comparison: Comparison::AtLeast,
+        threshold: Threshold::Change(10.0),
+        expires: Expiry::parse(EXPIRES, zone).expect("the default expiry is a rule of expiry"),
+    }
+}
+
+/// `[standup.question]`. A section that is wrong gives the default, beside its error.
+fn read_question(standup: &mut Section<'_>) -> Option<EssentialQuestion> {
+    // Without a zone of its own the question expires in that of the team.
+    let zone = standup.peek(&["zone"]).unwrap_or(Tz::UTC);
+    let mut section = standup.section("question");
+    let default = default_question(zone);
+    let text: Option<String> = section.read(
+        "text",
+        Some(default.text),
+        "The essential question, on which each standup takes a position. \"none\": it takes none.",
+    );
+    let feed = section.read("feed", default.feed, "The feed by which it is settled: the name that a persona gives it.");
+    let value = section.read("value", default.value, "The value of that feed.");
+    let comparison = section.read(
+        "comparison",
+        default.comparison,
+        "The answer is yes if, at the expiry, the value compares like this to the threshold.",
+    );
+    let threshold =
+        section.read("threshold", default.threshold, "What the value is held against, as a number or as a change from the call on.");
+    let expires = section.read_where(
+        "expires",
+        EXPIRES.to_owned(),
+        Expiry::ALLOWED,
+        "When a call on it is settled; at least a day after it is made where a day of the week is named.",
+        |text: &String| Expiry::parse(text, zone).is_ok(),
+    );
+    let expires = Expiry::parse(&expires, zone).unwrap_or(default.expires);
+    text.map(|text| EssentialQuestion { text, feed, value, comparison, threshold, expires })
+}
+
+fn is_each_once<T: Ord>(items: impl IntoIterator<Item = T>) -> bool {
+    let mut seen = BTreeSet::new();
+    items.into_iter().all(|item| seen.insert(item))
+}
+
+setting! {
+    Threshold: Threshold::ALLOWED, read_threshold, |threshold| format!("\"{threshold}\"");
+}
+
+fn read_threshold(given: &Given) -> Option<Threshold> {
+    let text = match given {
+        // Without quotes it is the number itself: a file has no way to write +10 as another number than 10.
+        Given::Integer(number) => format!("={number}"),
+        Given::Float(number) => format!("={number}"),
+        _ => String::parse(given)?,
+    };
+    Threshold::parse(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::tests::{loaded, refused};
+
+    #[test]
+    fn a_standup_is_set_in_the_file() {
+        let file = r#"
+            [standup]
+            order = ["Vince", "oracle.md"]
+            humans = ["Ann:80351110224678912", "Dr: No:7"]
+            pause = "0s"
+            delta_context = false
+            [standup.question]
+            text = "Will checkout stay fast?"
+            feed = "metrics"
+            value = "p95"
+            comparison = "<="
+            threshold = 400.5
+            expires = "tomorrow 08:00 Europe/Berlin"
+        "#;
+        let standup = loaded(file, &[]).standup;
+        assert_eq!(standup.order, [PersonaSlug::from("vince"), "oracle".into()]);
+        assert_eq!(standup.humans, [("Ann".to_owned(), UserId::new("80351110224678912")), ("Dr: No".to_owned(), "7".into())]);
+        assert_eq!((standup.pause, standup.delta_context, standup.session), (Duration::ZERO, false, Duration::from_mins(30)));
+        let expires = Expiry::parse("tomorrow 08:00", Tz::Europe__Berlin).expect("an expiry");
+        let question = EssentialQuestion {
+            text: "Will checkout stay fast?".into(),
+            feed: "metrics".into(),
+            value: "p95".into(),
+            comparison: Comparison::AtMost,
+            threshold: Threshold::Fixed(400.5),
+            expires,
+        };
+        assert_eq!(standup.question, Some(question));
+    }
+
+    #[test]
+    fn nothing_set_asks_a_question_that_any_repository_answers_and_none_asks_none() {
+        assert_eq!(loaded("", &[]).standup, StandupSettings::default());
+        assert_eq!(loaded("[standup.question]\ntext = \"none\"\n", &[]).standup.question, None);
+        let from_variables =
+            loaded("", &[("TEAMROOM_STANDUP_QUESTION_THRESHOLD", "-5"), ("TEAMROOM_STANDUP_ORDER", "vince, eliza")]).standup;
+        assert_eq!(from_variables.question.map(|question| question.threshold), Some(Threshold::Change(-5.0)));
+        assert_eq!(from_variables.order.len(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_is_allowed() {
+        for (file, told) in [
+            ("order = \"vince\"", "teamroom.toml:2: standup.order: \"vince\" is not allowed; give a list of personas"),
+            ("order = [\"vince\", \"Vince\"]", "give a list of personas by the names of their files, none twice"),
+            ("humans = [\"Ann\"]", "give a list of people as \"name:account id\""),
+            ("humans = [\":7\"]", "give a list of people"),
+            ("humans = [\"Ann:7\", \"Bob:7\"]", "none twice"),
+            ("pause = \"2m\"", "from \"0ms\" to \"1m\""),
+            ("session = \"0s\"", "from \"1m\" to \"24h\""),
+            ("keep_samples_days = 0", "a whole number from 2 to 3650"),
+            ("question = \"Will it?\"", "is a section; write [standup.question]"),
+            ("[standup.question]\ncomparison = \"=>\"", "give \">\", \">=\", \"<\", \"<=\", \"==\""),
+            ("[standup.question]\nthreshold = \"many\"", "a change from now such as +10"),
+            ("[standup.question]\nthreshold = 1e300", "a change from now such as +10"),
+            (
+                "[standup.question]\nexpires = \"someday\"",
+                "standup.question.expires: \"someday\" is not allowed; give \"next friday 08:00\"",
+            ),
+        ] {
+            let errors = refused(&format!("[standup]\n{file}\n"), &[]);
+            assert!(errors.len() == 1 && errors[0].contains(told), "{file}: {errors:#?}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What standups leave behind: reports, predictions, ratings, figures.
+
+mod closing;
+mod figures;
+mod predictions;
+mod ratings;
+mod reports;
+
+pub use closing::StandupClosing;
+pub use reports::StoredReport;

@@ -1,0 +1,102 @@
+//! Predictions, from made to settled.
+
+use chrono::{DateTime, NaiveDate, Utc};
+
+use crate::features::standup::model::prediction::{Prediction, Settled};
+use crate::store::Store;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Document, Result, Transaction, document, plain, sql};
+use kernel::ids::PredictionId;
+
+#[derive(sqlx::FromRow)]
+struct PredictionColumns {
+    #[sqlx(try_from = "String")]
+    prediction: Document<Prediction>,
+    settled: Option<String>,
+}
+
+impl PredictionColumns {
+    fn read(self) -> Result<Prediction> {
+        Ok(Prediction { settled: self.settled.map(Document::read).transpose()?, ..self.prediction.0 })
+    }
+}
+
+impl Store {
+    /// The last `limit` predictions, newest first.
+    pub async fn list_predictions(&self, limit: u32) -> Result<Vec<Prediction>> {
+        let rows: Vec<PredictionColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM predictions ORDER BY made_at DESC, id DESC LIMIT $1", i64::from(limit))?;
+        rows.into_iter().map(PredictionColumns::read).collect()
+    }
+
+    /// The predictions that are not settled, those that expire first coming first.
+    pub async fn list_open_predictions(&self) -> Result<Vec<Prediction>> {
+        let rows: Vec<PredictionColumns> =
+            sql!(self.db().read(), fetch_all, "SELECT * FROM predictions WHERE settled_at IS NULL ORDER BY expires_at, id")?;
+        rows.into_iter().map(PredictionColumns::read).collect()
+    }
+
+    /// The predictions that have expired and are not settled, the longest due first.
+    pub async fn list_due_predictions(&self, now: DateTime<Utc>) -> Result<Vec<Prediction>> {
+        let rows: Vec<PredictionColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM predictions WHERE settled_at IS NULL AND expires_at <= $1 ORDER BY expires_at, id",
+            now
+        )?;
+        rows.into_iter().map(PredictionColumns::read).collect()
+    }
+
+    /// Settles a prediction, together with what is to be posted about it. False, and nothing is stored, when it is settled already,
+    /// was replaced, or has not expired at `at`.
+    pub async fn settle_prediction(
+        &self,
+        prediction: &PredictionId,
+        settled: &Settled,
+        outbox: &[OutboundMessage],
+        at: DateTime<Utc>,
+    ) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let changed = sql!(
+            transaction.on(),
+            execute,
+            "UPDATE predictions SET settled = $2, settled_at = $3 WHERE id = $1 AND settled_at IS NULL AND expires_at <= $3",
+            prediction.as_str(),
+            document(settled),
+            at
+        )?;
+        if changed == 0 {
+            return Ok(false);
+        }
+        insert_outbound(&mut transaction, outbox, None, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
+/// Stores a prediction in the place of an open one that an earlier standup of the day made on the same question: a day has one call.
+pub(super) async fn replace_prediction(transaction: &mut Transaction, prediction: &Prediction, day: NaiveDate) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "DELETE FROM predictions WHERE channel = $1 AND day = $2 AND question = $3 AND settled_at IS NULL AND expires_at > $4",
+        prediction.channel.as_str(),
+        day.to_string(),
+        plain(&prediction.question),
+        prediction.made_at
+    )?;
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO predictions (id, channel, day, question, prediction, made_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        prediction.id.as_str(),
+        prediction.channel.as_str(),
+        day.to_string(),
+        plain(&prediction.question),
+        document(prediction),
+        prediction.made_at,
+        prediction.expires_at
+    )?;
+    Ok(())
+}

@@ -1,0 +1,30 @@
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use crate::features::meeting::model::{CalledBy, Meeting};
+use crate::features::standup::STANDUP;
+use kernel::chat::message::Channel;
+use kernel::ids::PersonaSlug;
+use kernel::money::Money;
+
+/// On what terms the team holds its standups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandupTerms {
+    pub facilitator: PersonaSlug,
+    pub zone: Tz,
+    /// The longest it may last.
+    pub session: Duration,
+    /// The most that it may cost.
+    pub budget: Option<Money>,
+}
+
+impl StandupTerms {
+    /// A standup that somebody calls at `now`, for the day that it is then in the team's zone.
+    pub fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
+        let day = now.with_timezone(&self.zone).date_naive();
+        let meeting = Meeting::called(STANDUP, (channel, day), self.facilitator.clone(), called_by, (now, self.session));
+        Meeting { budget: self.budget, ..meeting }
+    }
+}

@@ -1,0 +1,150 @@
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::backlog::model::{ExecutionKind, Owner, ProposedAction, Urgency, WatchTerms, WorkItem};
+use crate::features::meeting::signal::Claim;
+use crate::features::standup::model::page::{PageFeed, SharedPage};
+use crate::features::standup::model::prediction::{Answer, Call};
+use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::model::tension::Tension;
+use crate::features::standup::turns::by_rule::alarm;
+use crate::features::standup::turns::by_rule::delta::most_moved;
+use crate::features::standup::turns::{ConcludeAsked, QuestionAsked, figures};
+use kernel::agent::offline::wording::{foreign, moment};
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::Roster;
+
+/// A value that changed by more than this share of what it was is worth a look.
+const STARTLING: f64 = 0.5;
+/// Kinds of feeds that move by what the team says and decides itself. Yesterday's first action would be today's startling rise.
+const OWN_DOING: [&str; 2] = ["activity", "backlog"];
+/// An open item that nobody touched for so long is followed up.
+const FORGOTTEN: TimeDelta = TimeDelta::days(7);
+/// For how long something is watched that has no end of its own.
+pub(super) const PATIENCE: TimeDelta = TimeDelta::days(7);
+/// The most actions of one kind, so that one kind does not crowd out the others.
+const OF_A_KIND: usize = 3;
+/// How a follow-up begins. Following up follow-ups would never end.
+const FOLLOW_UP: &str = "Follow up on";
+
+/// The actions that follow from the facts alone, the most pressing first.
+pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
+    let page = asked.page;
+    let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
+    let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
+    let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
+    let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
+    let startling =
+        most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING && !is_own_doing(change, page));
+    let startling = startling.map(|change| check(change, page, roster, now));
+    let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
+    let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
+    forgotten.sort_by_key(|item| item.updated_at);
+    let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, now));
+    failing
+        .take(OF_A_KIND)
+        .chain(alarms.take(OF_A_KIND))
+        .chain(startling.take(OF_A_KIND))
+        .chain(tensions.take(OF_A_KIND))
+        .chain(watched)
+        .chain(forgotten.take(OF_A_KIND))
+        .collect()
+}
+
+fn repair(feed: &PageFeed, roster: &Roster, now: DateTime<Utc>) -> Option<ProposedAction> {
+    let reason = foreign(feed.outcome.as_ref().err()?, 160);
+    let name = foreign(&feed.feed, 60);
+    Some(ProposedAction {
+        what: format!("Repair the feed {name}"),
+        how: format!("Check the settings and the source of the {} feed {name}, then read it again.", feed.kind),
+        why: format!("It gave no data for today's standup: {reason}"),
+        owner: owner_of(feed.of.first(), roster),
+        urgency: Urgency::Today,
+        execution: Some(ExecutionKind::Watch),
+        watch: Some(WatchTerms { feed: feed.feed.clone(), rule: None, until: now + PATIENCE }),
+    })
+}
+
+fn is_own_doing(change: &ValueChange, page: &SharedPage) -> bool {
+    page.feeds.iter().any(|feed| feed.feed == change.feed && OWN_DOING.contains(&feed.kind.as_str()))
+}
+
+fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+    let declares = page.feeds.iter().find(|feed| feed.feed == change.feed).and_then(|feed| feed.of.first());
+    let (feed, value) = (foreign(&change.feed, 60), foreign(&change.name, 60));
+    ProposedAction {
+        what: format!("Check why {feed} {value} moved by more than half"),
+        how: format!("Look into what {feed} lists since {}.", moment(change.before_at, now)),
+        why: format!("{}.", foreign(&figures::change(change, now), 160)),
+        owner: owner_of(declares, roster),
+        urgency: Urgency::Today,
+        execution: Some(ExecutionKind::Ask),
+        watch: None,
+    }
+}
+
+fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
+    let first_of_sides: Vec<&Claim> = tension.sides.iter().filter_map(|side| side.first()).collect();
+    let sides: Vec<_> = first_of_sides.iter().map(|claim| side(claim, roster)).collect();
+    let evidence = first_of_sides.iter().filter_map(|claim| claim.signal.evidence.as_ref());
+    let feeds: Vec<_> = evidence.map(|evidence| format!("{} ({})", foreign(&evidence.feed, 60), foreign(&evidence.value, 40))).collect();
+    ProposedAction {
+        what: format!("Settle which way {} goes", foreign(&tension.subject, 60)),
+        how: if feeds.is_empty() {
+            "Ask both sides what they rest on.".into()
+        } else {
+            format!("Hold against each other: {}.", feeds.join(", "))
+        },
+        why: format!("{}.", sides.join("; ")),
+        owner: roster.coordinator().name.clone(),
+        urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Remind),
+        watch: None,
+    }
+}
+
+/// "Vince says up (80 %)".
+fn side(claim: &Claim, roster: &Roster) -> String {
+    let Claim { by, signal } = claim;
+    format!("{} says {} ({:.0} %)", roster.name_of(by), signal.direction.as_str(), signal.confidence * 100.0)
+}
+
+fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+    let owner = match &item.owner {
+        Owner::Persona(slug) => owner_of(Some(slug), roster),
+        Owner::Person { name, .. } => name.clone(),
+    };
+    ProposedAction {
+        what: format!("{FOLLOW_UP} \"{}\"", foreign(&item.what, 100)),
+        how: "Say how far it is, finish it, or close it.".into(),
+        why: format!("Nobody touched it since {}.", moment(item.updated_at, now)),
+        owner,
+        urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Remind),
+        watch: None,
+    }
+}
+
+fn is_forgotten(item: &WorkItem, now: DateTime<Utc>) -> bool {
+    !item.status.is_over() && now - item.updated_at >= FORGOTTEN && !item.what.starts_with(FOLLOW_UP)
+}
+
+/// A question on which nobody dares to take a position is watched.
+fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<ProposedAction> {
+    let rule = question.rule;
+    let (feed, value) = (foreign(&rule.feed, 60), foreign(&rule.value, 60));
+    (call.answer == Answer::Uncertain).then(|| ProposedAction {
+        what: format!("Watch {value} of {feed} until {}", question.expires_at.format("%a %-d %b %H:%M UTC")),
+        how: format!("Read the feed {feed} each day; at the expiry the rule is {}.", foreign(&rule.describe(), 100)),
+        why: format!("The call is uncertain: {}", foreign(&call.reason, 160)),
+        owner: owner_of(Some(&call.by), roster),
+        urgency: Urgency::ThisWeek,
+        execution: Some(ExecutionKind::Watch),
+        watch: Some(WatchTerms { feed: rule.feed.clone(), rule: Some(rule.clone()), until: question.expires_at }),
+    })
+}
+
+/// The name of whoever is to do it; the coordinator's where nobody else is on the roster.
+pub(super) fn owner_of(slug: Option<&PersonaSlug>, roster: &Roster) -> String {
+    slug.and_then(|slug| roster.find(slug)).unwrap_or(roster.coordinator()).name.clone()
+}

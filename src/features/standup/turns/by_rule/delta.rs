@@ -1,0 +1,64 @@
+use std::cmp::Ordering;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::standup::model::prediction::Prediction;
+use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::turns::{ReportAsked, figures};
+use kernel::agent::offline::wording::{count, foreign};
+use kernel::persona::roster::Roster;
+
+/// The values that moved most are told, and so many of them.
+const VALUES: usize = 4;
+/// Lines on actions.
+const ACTIONS: usize = 4;
+
+/// The last Day Report against today: values, actions, and whether the calls are on track (STAND-8). Empty where nothing moved.
+pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
+    let Some(last) = asked.last_report else { return vec!["This is the first report: there is none to compare with.".into()] };
+    let mut lines = Vec::new();
+    let moved = most_moved(&asked.page.changes);
+    if !moved.is_empty() {
+        let values: Vec<_> = moved.iter().take(VALUES).map(|change| foreign(&figures::step(change), 120)).collect();
+        let others = moved.len().saturating_sub(VALUES);
+        let others = if others > 0 { format!("; and {others} more") } else { String::new() };
+        lines.push(format!("Against the report of {}: {}{others}.", last.day.format("%a %-d %b"), values.join("; ")));
+    }
+    lines.extend(asked.moved.iter().take(ACTIONS).map(|line| format!("- {}", foreign(line, 160))));
+    // A call on values that stand still stands where it stood, and a quiet day may be quiet.
+    if !lines.is_empty() {
+        lines.extend(asked.open_calls.iter().filter_map(|call| on_track(call, asked, roster, now)));
+    }
+    lines
+}
+
+/// What moved, most of its former value first.
+pub(super) fn most_moved(changes: &[ValueChange]) -> Vec<&ValueChange> {
+    let mut moved: Vec<&ValueChange> = changes.iter().filter(|change| figures::has_moved(change)).collect();
+    // Stable, so that equals stay in the order of the page.
+    moved.sort_by(|a, b| figures::share(b).partial_cmp(&figures::share(a)).unwrap_or(Ordering::Equal));
+    moved
+}
+
+/// How a call stands today. None where its feed gives no value, which the feed's own line says.
+fn on_track(prediction: &Prediction, asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Option<String> {
+    let (rule, call) = (&prediction.rule, &prediction.call);
+    let value = asked.page.find_value(&rule.feed, &rule.value)?.number;
+    let stands = if rule.holds(value) { "which holds".into() } else { format!("{} away", rule.with_unit((rule.threshold - value).abs())) };
+    Some(format!(
+        "{} called {} ({:.0} %) on {}: {} now, {stands}, {} left.",
+        roster.name_of(&call.by),
+        figures::answer(call.answer),
+        call.confidence * 100.0,
+        rule.describe(),
+        rule.with_unit(value),
+        time_left(prediction.expires_at, now),
+    ))
+}
+
+fn time_left(expires_at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let left = (expires_at - now).max(TimeDelta::zero());
+    let (days, hours) = (left.num_days(), left.num_hours());
+    let whole = |number: i64| usize::try_from(number).unwrap_or_default();
+    if days > 0 { count(whole(days), "day") } else { count(whole(hours), "hour") }
+}

@@ -1,0 +1,150 @@
+use chrono::{DateTime, Utc};
+
+use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
+use crate::features::meeting::signal::cut_at_sentence;
+use crate::features::standup::model::page::{PageFeed, PageItem, PageReading};
+use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::turns::by_rule::{alarm, delta, events, signals};
+use crate::features::standup::turns::{QuestionAsked, ReportAsked, figures};
+use kernel::agent::offline::wording::{count, foreign, moment};
+use kernel::money::TokenUsage;
+use kernel::persona::roster::Roster;
+use kernel::persona::{Persona, StandupDuty};
+
+/// The newest items that are quoted, of all feeds together.
+const QUOTED: usize = 3;
+
+/// How far the data of a feed may lie behind the reading of the page before its age is told.
+const OLD: chrono::TimeDelta = chrono::TimeDelta::hours(1);
+
+/// Puts a persona's report together from its own feeds, and from the last report or the question where that is its duty.
+pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Contribution {
+    let own: Vec<&PageFeed> = asked.page.feeds_of(&persona.slug).collect();
+    let moved: Vec<&ValueChange> = asked.page.changes.iter().filter(|change| is_of(change, &own) && figures::has_moved(change)).collect();
+    let mut lines = match (persona.standup.duty, &asked.question) {
+        (Some(StandupDuty::Delta), _) => delta::tell(asked, roster, now),
+        (Some(StandupDuty::Call), Some(question)) => vec![call(question, persona, now)],
+        _ => Vec::new(),
+    };
+    let untold: Vec<&PageFeed> = own.iter().copied().filter(|feed| !was_told(feed, asked.before)).collect();
+    lines.extend(untold.iter().filter_map(|feed| tell(feed, &moved, now)));
+    lines.extend(newest(&untold).map(|item| quote(item, now)));
+    if lines.is_empty() {
+        lines = vec!["Nothing to report.".to_owned(), format!("-# {}", looked_at(&own, asked, now))];
+    }
+    let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
+    let readings = own.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(|value| alarm::signal(feed, value)));
+    Contribution {
+        text: within(&lines, persona.standup.cap),
+        signals: failing.chain(alarms).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
+        model: None,
+        usage: TokenUsage::default(),
+        partial: false,
+        problems: Vec::new(),
+    }
+}
+
+/// Whether somebody who has the same feed has reported on it before.
+fn was_told(feed: &PageFeed, before: &[Seat]) -> bool {
+    let spoke = |seat: &Seat| matches!(&seat.who, Participant::Persona(slug) if feed.of.contains(slug)) && seat.state == SeatState::Spoke;
+    before.iter().any(spoke)
+}
+
+fn is_of(change: &ValueChange, feeds: &[&PageFeed]) -> bool {
+    feeds.iter().any(|feed| feed.feed == change.feed)
+}
+
+/// The lines that fit; one that does not is left out and shorter ones behind it may still come. A first line that is too long is cut.
+fn within(lines: &[String], cap: usize) -> String {
+    let mut text = String::new();
+    for line in lines {
+        if text.is_empty() {
+            text = cut_at_sentence(line, cap);
+        } else if text.chars().count() + 1 + line.chars().count() <= cap {
+            text.push('\n');
+            text.push_str(line);
+        }
+    }
+    text
+}
+
+/// One line on a feed; none where nothing happened.
+fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<String> {
+    let name = foreign(&feed.feed, 40);
+    let reading = match &feed.outcome {
+        Ok(reading) => reading,
+        Err(reason) => return Some(format!("**{name}**: {}", foreign(reason, 200))),
+    };
+    let moved: Vec<&ValueChange> = moved.iter().copied().filter(|change| change.feed == feed.feed).collect();
+    let events = tally(reading).map(|events| format!("{events} new"));
+    if moved.is_empty() && events.is_none() && alarm::list_alarms(reading).next().is_none() {
+        return None;
+    }
+    let values = reading.values.iter().map(|value| {
+        let change = moved.iter().find(|change| change.name == value.name);
+        let since = change.map(|change| format!(", {} since {}", figures::difference(change), moment(change.before_at, now)));
+        format!("{}{}", foreign(&figures::value(value), 60), since.unwrap_or_default())
+    });
+    let facts: Vec<String> = values.chain(events).chain(age(reading, now)).collect();
+    Some(format!("**{name}**: {}", facts.join("; ")))
+}
+
+/// "3 commits", by what they are.
+pub(super) fn tally(reading: &PageReading) -> Option<String> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for item in events(reading) {
+        match counts.iter_mut().find(|(what, _)| *what == item.what) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&item.what, 1)),
+        }
+    }
+    // What lies beyond the listed items is of the same kinds, in shares that nobody has counted.
+    let listed = reading.items.len();
+    match counts.as_slice() {
+        [] => None,
+        [(what, _)] if reading.total > listed => Some(count(reading.total, what)),
+        _ if reading.total > listed => Some(count(reading.total, "item")),
+        counts => Some(counts.iter().map(|(what, number)| count(*number, what)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn age(reading: &PageReading, now: DateTime<Utc>) -> Option<String> {
+    (now - reading.as_of > OLD).then(|| format!("as of {}", moment(reading.as_of, now)))
+}
+
+/// The newest events of all feeds. Those without a time come last.
+fn newest<'a>(feeds: &[&'a PageFeed]) -> impl Iterator<Item = &'a PageItem> + use<'a> {
+    let mut items: Vec<&PageItem> = feeds.iter().filter_map(|feed| feed.outcome.as_ref().ok()).flat_map(events).collect();
+    items.sort_by_key(|item| std::cmp::Reverse(item.at));
+    items.into_iter().take(QUOTED)
+}
+
+fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
+    let details = [item.by.as_deref().map(|by| foreign(by, 40)), item.at.map(|at| moment(at, now))];
+    let details: Vec<String> = details.into_iter().flatten().collect();
+    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
+    let (text, reference) = (foreign(&item.text, 120), foreign(&item.reference, 200).replace(['`', '<', '>'], "'"));
+    // In angle brackets a link shows no preview, of which three would be longer than the report.
+    if reference.starts_with("http") { format!("- {text}{details} <{reference}>") } else { format!("- `{reference}` {text}{details}") }
+}
+
+/// The call by rule with its arithmetic.
+fn call(question: &QuestionAsked<'_>, persona: &Persona, now: DateTime<Utc>) -> String {
+    let call = question.call_by_rule(now, &persona.slug);
+    format!("{} **{}, {:.0} %**: {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
+}
+
+/// What was looked at and found unchanged.
+fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, now: DateTime<Utc>) -> String {
+    let feed = |feed: &&PageFeed| {
+        let values = feed.outcome.as_ref().map(figures::values).unwrap_or_default();
+        let values = if values.is_empty() { String::new() } else { format!(" ({})", foreign(&values, 80)) };
+        format!("{}{values}", foreign(&feed.feed, 40))
+    };
+    if own.is_empty() {
+        return "no feed is declared".into();
+    }
+    let feeds: Vec<String> = own.iter().map(feed).collect();
+    format!("looked at {} since {}", feeds.join(", "), moment(asked.page.since, now))
+}

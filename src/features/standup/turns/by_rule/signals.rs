@@ -1,0 +1,25 @@
+use crate::features::meeting::signal::{Direction, Evidence, Signal};
+use crate::features::standup::model::page::PageFeed;
+use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::turns::figures;
+use kernel::figure;
+
+/// A feed that gives nothing gives nothing; about that there is little doubt.
+const FAILING: f64 = 0.9;
+
+/// The signal of a value that moved. A feed counts exactly, so confidence says how much the move is worth telling: from a half for next
+/// to nothing to 0.95 for a value that doubled or vanished.
+pub(super) fn of_change(change: &ValueChange) -> Signal {
+    let confidence = 0.5 + 0.45 * figures::share(change).min(1.0);
+    Signal {
+        subject: format!("{} {}", change.feed, change.name),
+        direction: if change.now > change.before { Direction::Up } else { Direction::Down },
+        confidence: (confidence * 100.0).round() / 100.0,
+        evidence: Some(Evidence { feed: change.feed.clone(), value: figure::amount(change.now, &change.name, &change.unit) }),
+    }
+}
+
+/// The signal of a feed that gave nothing.
+pub(super) fn of_failure(feed: &PageFeed) -> Signal {
+    Signal { subject: format!("feed {}", feed.feed), direction: Direction::Bad, confidence: FAILING, evidence: None }
+}

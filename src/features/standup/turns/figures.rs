@@ -1,0 +1,91 @@
+//! How the values of feeds and their changes are worded, in reports by rule and in prompts alike.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::standup::model::page::{PageReading, PageValue};
+use crate::features::standup::model::prediction::Answer;
+use crate::features::standup::model::report::ValueChange;
+use kernel::agent::offline::wording::moment;
+use kernel::figure::{amount, number};
+
+/// `commits 502`.
+pub(super) fn value(value: &PageValue) -> String {
+    format!("{} {}", value.name, amount(value.number, &value.name, &value.unit))
+}
+
+/// All values of a reading, `commits 502, branches 7`.
+pub(super) fn values(reading: &PageReading) -> String {
+    reading.values.iter().map(value).collect::<Vec<_>>().join(", ")
+}
+
+/// `+12`, `−3`, or `no change`.
+pub(super) fn difference(change: &ValueChange) -> String {
+    if !has_moved(change) {
+        return "no change".into();
+    }
+    let sign = if change.now > change.before { '+' } else { '−' };
+    format!("{sign}{}", number((change.now - change.before).abs()))
+}
+
+/// Whether the value is another one than before, as far as it is shown.
+pub(super) fn has_moved(change: &ValueChange) -> bool {
+    number(change.now) != number(change.before)
+}
+
+/// By how much a value changed against what it was, from 0; something out of nothing counts as a whole.
+pub(super) fn share(change: &ValueChange) -> f64 {
+    let by = (change.now - change.before).abs();
+    if by == 0.0 {
+        0.0
+    } else if change.before == 0.0 {
+        1.0
+    } else {
+        by / change.before.abs()
+    }
+}
+
+/// `repository commits 490 → 502 (+12)`.
+pub(super) fn step(change: &ValueChange) -> String {
+    let now = amount(change.now, &change.name, &change.unit);
+    format!("{} {} {} → {now} ({})", change.feed, change.name, number(change.before), difference(change))
+}
+
+/// The same with its beginning: `… since Fri 09:00`.
+pub(super) fn change(change: &ValueChange, now: DateTime<Utc>) -> String {
+    format!("{} since {}", step(change), moment(change.before_at, now))
+}
+
+/// As a call's answer is written.
+pub(super) fn answer(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => "yes",
+        Answer::No => "no",
+        Answer::Uncertain => "uncertain",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernel::testing::feeds::now;
+
+    fn changed(before: f64, after: f64) -> ValueChange {
+        let (feed, name, unit) = ("shop".into(), "latency".into(), "ms".into());
+        ValueChange { feed, name, unit, before, before_at: now(), now: after, now_at: now() }
+    }
+
+    #[test]
+    fn a_change_has_a_sign_a_size_and_a_beginning() {
+        assert_eq!(change(&changed(490.0, 502.0), now()), "shop latency 490 → 502 ms (+12) since 22:50");
+        assert_eq!(change(&changed(4.0, 1.0), now()), "shop latency 4 → 1 ms (−3) since 22:50");
+        assert_eq!(difference(&changed(0.1 + 0.2, 0.3)), "no change");
+        assert!(!has_moved(&changed(0.1 + 0.2, 0.3)) && has_moved(&changed(0.0, 1.0)));
+    }
+
+    #[test]
+    fn the_share_of_a_change_is_of_what_there_was() {
+        let share = |before, after| share(&changed(before, after));
+        assert!((share(4.0, 6.0) - 0.5).abs() < 1e-9 && (share(4.0, 1.0) - 0.75).abs() < 1e-9);
+        assert!((share(0.0, 3.0) - 1.0).abs() < 1e-9 && share(0.0, 0.0).abs() < 1e-9);
+    }
+}

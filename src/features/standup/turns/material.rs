@@ -1,0 +1,224 @@
+//! What prompts of a standup hold beside their instructions, as data blocks (TRUST-2).
+//!
+//! Feeds are outside text, people's reports are people's, and what personas said or wrote earlier may quote either. So all of it is
+//! material, cleaned and between markers; only what the operator configured and what code counted stands in the open.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Owner, WorkItem};
+use crate::features::meeting::model::{Participant, Seat};
+use crate::features::meeting::signal::{Claim, Direction, Signal};
+use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, SharedPage};
+use crate::features::standup::model::prediction::Prediction;
+use crate::features::standup::model::report::DayReport;
+use crate::features::standup::model::tension::{CrossCheck, Hint};
+use crate::features::standup::turns::figures;
+use kernel::agent::context::{Cleaner, flat_name};
+use kernel::agent::prompt::Block;
+use kernel::figure;
+use kernel::memory::Memory;
+use kernel::memory::retrieval::cut;
+use kernel::persona::roster::Roster;
+use kernel::text::Shingles;
+
+/// Characters of a line that quotes an item, a lesson, an action.
+const LINE: usize = 200;
+/// Characters of one report. People's reports have no cap of their own.
+const REPORT: usize = 1500;
+/// The most items that are told of one feed.
+const ITEMS: usize = 20;
+/// A sentence of an earlier report is no news if a line of the page is so much alike.
+const SAME: f64 = 0.8;
+
+/// Makes data blocks for one prompt.
+#[derive(Clone, Copy)]
+pub(super) struct Material<'a> {
+    pub(super) roster: &'a Roster,
+    pub(super) marker: &'a str,
+    pub(super) now: DateTime<Utc>,
+}
+
+impl Material<'_> {
+    pub(super) fn clean(&self, text: &str, chars: usize) -> String {
+        Cleaner { marker: self.marker }.line(text, chars)
+    }
+
+    /// A name as it may stand in a label or in the open.
+    pub(super) fn name(&self, name: &str) -> String {
+        Cleaner { marker: self.marker }.line(&flat_name(name), 32)
+    }
+
+    /// A feed with its values and its items.
+    pub(super) fn feed(&self, feed: &PageFeed, whose: &str) -> Block {
+        let name = flat_name(&feed.feed);
+        match &feed.outcome {
+            Err(reason) => Block { label: format!("feed {name}{whose}, failing"), text: self.clean(reason, 300) },
+            Ok(reading) => Block {
+                label: format!("feed {name}{whose}, {}, as of {}", self.source(reading), reading.as_of.format("%a %-d %b %H:%M UTC")),
+                text: self.reading(reading),
+            },
+        }
+    }
+
+    fn reading(&self, reading: &PageReading) -> String {
+        let note = reading.note.iter().map(|note| self.clean(note, 300));
+        let values = (!reading.values.is_empty()).then(|| format!("values: {}", self.clean(&figures::values(reading), 600)));
+        let total = std::iter::once(format!("items since the last report: {}", reading.total));
+        let items = reading.items.iter().take(ITEMS).map(|item| self.item(item));
+        note.chain(values).chain(total).chain(items).collect::<Vec<_>>().join("\n")
+    }
+
+    fn item(&self, item: &PageItem) -> String {
+        let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
+        let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
+        format!("- {at}{} {}{by}: {}", flat_name(&item.what), self.clean(&item.reference, 100), self.clean(&item.text, LINE))
+    }
+
+    /// A source as it may stand in a label.
+    fn source(&self, reading: &PageReading) -> String {
+        self.clean(&reading.source.replace(['<', '>', '|'], " "), 120)
+    }
+
+    /// Feeds as their values alone, one line each.
+    pub(super) fn values<'f>(&self, feeds: impl Iterator<Item = &'f PageFeed>) -> Option<Block> {
+        let line = |feed: &PageFeed| {
+            let name = flat_name(&feed.feed);
+            match &feed.outcome {
+                Ok(reading) => self.clean(&format!("{name}: {}; {} new", figures::values(reading), reading.total), 300),
+                Err(reason) => self.clean(&format!("{name}, failing: {reason}"), 300),
+            }
+        };
+        block("other feeds, values alone", feeds.map(line))
+    }
+
+    /// What changed in all feeds since the last report.
+    pub(super) fn changes(&self, page: &SharedPage) -> Option<Block> {
+        let moved = page.changes.iter().filter(|change| figures::has_moved(change));
+        block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
+    }
+
+    /// What was said before, one block a speaker, with its signals. Who was skipped said nothing.
+    pub(super) fn reports(&self, seats: &[Seat]) -> Vec<Block> {
+        let said = seats.iter().filter_map(|seat| Some((seat, seat.contribution.as_ref()?)));
+        said.map(|(seat, said)| {
+            let lines = self.lines(&said.text).chain(said.signals.iter().map(|signal| self.signal(signal)));
+            Block { label: self.speaker(seat), text: lines.collect::<Vec<_>>().join("\n") }
+        })
+        .collect()
+    }
+
+    /// What was said beyond what `told` says already, in one block. Signals are left to hints and to the cross-check.
+    pub(super) fn news(&self, label: &str, seats: &[Seat], told: &[Block]) -> Option<Block> {
+        let told: Vec<Shingles> = told.iter().flat_map(|block| block.text.lines()).map(Shingles::of).collect();
+        let is_told = |line: &str| {
+            let line = Shingles::of(line);
+            told.iter().any(|known| line.similarity(known) >= SAME)
+        };
+        let line = |seat: &Seat| {
+            let said = seat.contribution.as_ref()?;
+            let news: Vec<String> = self.lines(&said.text).filter(|line| !is_told(line)).collect();
+            (!news.is_empty()).then(|| format!("[{}] {}", self.speaker(seat), news.join(" ")))
+        };
+        block(label, seats.iter().filter_map(line))
+    }
+
+    /// A report line by line, without the small print that a composed one has.
+    fn lines(&self, text: &str) -> impl Iterator<Item = String> {
+        let cut = cut(text, REPORT);
+        let lines: Vec<String> = cut.lines().filter(|line| !line.starts_with("-# ")).map(|line| self.clean(line, REPORT)).collect();
+        lines.into_iter().filter(|line| !line.is_empty())
+    }
+
+    fn speaker(&self, seat: &Seat) -> String {
+        match &seat.who {
+            Participant::Persona(slug) => format!("persona {}", flat_name(self.roster.name_of(slug))),
+            Participant::Person { name, .. } => format!("person {}", flat_name(name)),
+            Participant::Guest { name, .. } => format!("guest {}", flat_name(name)),
+        }
+    }
+
+    fn signal(&self, signal: &Signal) -> String {
+        let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
+        let line = format!("signal: {} {} {:.2}{evidence}", signal.subject, signal.direction.as_str(), signal.confidence);
+        self.clean(&line, LINE)
+    }
+
+    pub(super) fn hints(&self, hints: &[Hint]) -> Option<Block> {
+        let line = |hint: &Hint| format!("- {}: {}", flat_name(self.roster.name_of(&hint.from)), self.clean(&hint.text, LINE));
+        block("hints from the reports before yours", hints.iter().map(line))
+    }
+
+    pub(super) fn lessons(&self, lessons: &[Memory]) -> Option<Block> {
+        block("lessons learnt before", lessons.iter().map(|lesson| format!("- {}", self.clean(&lesson.text, LINE))))
+    }
+
+    /// Open items with their owners.
+    pub(super) fn items(&self, label: &str, items: &[WorkItem]) -> Option<Block> {
+        let line = |item: &WorkItem| {
+            let owner = match &item.owner {
+                Owner::Persona(slug) => self.roster.name_of(slug),
+                Owner::Person { name, .. } => name,
+            };
+            let touched = item.updated_at.format("%-d %b");
+            format!("- {} ({}, {}, {touched})", self.clean(&item.what, LINE), item.status.as_str(), flat_name(owner))
+        };
+        block(label, items.iter().map(line))
+    }
+
+    /// The Day Report before: its summary, its call, its tensions and its actions. Its figures are in the changes.
+    pub(super) fn last_report(&self, report: &DayReport) -> Option<Block> {
+        let tldr = report.tldr.iter().map(|line| self.clean(line, LINE));
+        let call = report.call.as_ref().ok().map(|made| {
+            let (answer, sure) = (figures::answer(made.call.answer), made.call.confidence * 100.0);
+            self.clean(&format!("call of {}: {answer}, {sure:.0} %, {}", made.by_name, made.terms), LINE)
+        });
+        let tensions = report.cross_check.tensions.iter().map(|tension| format!("tension: {}", self.clean(&tension.subject, LINE)));
+        let actions = report.actions.iter().map(|action| self.clean(&format!("action: {} ({})", action.what, action.owner), LINE));
+        let label = format!("Day Report of {}", report.day.format("%A, %-d %B %Y"));
+        block(label, tldr.chain(call).chain(tensions).chain(actions))
+    }
+
+    pub(super) fn moved(&self, moved: &[String]) -> Option<Block> {
+        block("what became of actions since the last report", moved.iter().map(|line| format!("- {}", self.clean(line, LINE))))
+    }
+
+    pub(super) fn open_calls(&self, calls: &[Prediction]) -> Option<Block> {
+        let line = |open: &Prediction| {
+            let (answer, sure) = (figures::answer(open.call.answer), open.call.confidence * 100.0);
+            let (terms, due) = (open.rule.describe(), open.expires_at.format("%a %-d %b %H:%M UTC"));
+            self.clean(&format!("- {}: {answer}, {sure:.0} %; {terms}, settled {due}", open.question), 400)
+        };
+        block("open calls", calls.iter().map(line))
+    }
+
+    /// What the team as a whole says, and where it contradicts itself.
+    pub(super) fn cross_check(&self, checked: &CrossCheck) -> Option<Block> {
+        let findings = checked.findings.iter().map(|finding| {
+            let direction = finding.direction.map_or("contradictory", Direction::as_str);
+            let by: Vec<_> = finding.claims.iter().map(|claim| self.roster.name_of(&claim.by)).collect();
+            self.clean(&format!("{}: {direction}, {:.2} ({})", finding.subject, finding.confidence, by.join(", ")), LINE)
+        });
+        let tensions = checked.tensions.iter().map(|tension| {
+            let sides: Vec<_> = tension.sides.iter().filter_map(|side| side.first()).map(|claim| self.side(claim)).collect();
+            self.clean(&format!("tension: {}: {}", tension.subject, sides.join(" against ")), LINE * 2)
+        });
+        block("signals compared", findings.chain(tensions))
+    }
+
+    fn side(&self, claim: &Claim) -> String {
+        let evidence = claim.signal.evidence.as_ref().map_or(String::new(), |found| format!(", {} {}", found.feed, found.value));
+        format!("{} {}{evidence}", self.roster.name_of(&claim.by), claim.signal.direction.as_str())
+    }
+}
+
+/// Earlier values, oldest first. Numbers need no cleaning.
+pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
+    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figure::number(*value));
+    block("the value before, oldest first", values.iter().map(line))
+}
+
+/// A block of these lines; none of none.
+fn block(label: impl Into<String>, lines: impl IntoIterator<Item = String>) -> Option<Block> {
+    let text = lines.into_iter().collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| Block { label: label.into(), text })
+}

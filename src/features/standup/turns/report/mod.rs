@@ -1,0 +1,120 @@
+//! A persona's report: its prompt, and how the answer is read. `by_rule` writes it where no model is configured.
+
+mod answer;
+
+use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
+
+use crate::features::meeting::model::{Contribution, Meeting};
+use crate::features::meeting::signal::Signal;
+use crate::features::standup::model::page::PageFeed;
+use crate::features::standup::prompts as template;
+use crate::features::standup::turns::material::Material;
+use crate::features::standup::turns::{QuestionAsked, ReportAsked, Turns, by_rule, run};
+use kernel::agent::context::new_marker;
+use kernel::agent::prompt::{Block, render_system};
+use kernel::agent::{Prompt, Run, RunError};
+use kernel::persona::{Persona, StandupDuty};
+
+/// What signals may take of an answer, beside the report itself.
+const SIGNAL_TOKENS: usize = 400;
+
+impl Turns<'_> {
+    /// Asks a persona for its standup report, once. `cancel` is the turn's time limit: whole sentences that were written by then are kept as a
+    /// partial report.
+    ///
+    /// # Errors
+    /// No model answered, or nothing that a person could read.
+    pub async fn report(&self, asked: &ReportAsked<'_>, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        let persona = self.agents.roster.find(asked.persona).ok_or_else(|| RunError::NoPersona(asked.persona.clone()))?;
+        let mut said = if self.agents.is_offline() {
+            by_rule::compose(asked, persona, &self.agents.roster, self.now())
+        } else {
+            let marker = new_marker();
+            let material = Material { roster: &self.agents.roster, marker: &marker, now: self.now() };
+            let prompt = prompt(&self.agents.team, asked, persona, material);
+            let run = Run { keep_partial: true, ..run(persona, asked.meeting, prompt, max_tokens(persona), cancel) };
+            answer::read_answer(&self.agents.run(run).await?, persona.standup.cap)?
+        };
+        said.text = self.redact(said.text, asked.meeting);
+        said.signals = said.signals.into_iter().map(|signal| self.redact_signal(signal, asked.meeting)).collect();
+        Ok(said)
+    }
+
+    fn redact_signal(&self, mut signal: Signal, meeting: &Meeting) -> Signal {
+        signal.subject = self.redact(signal.subject, meeting);
+        if let Some(evidence) = &mut signal.evidence {
+            evidence.feed = self.redact(std::mem::take(&mut evidence.feed), meeting);
+            evidence.value = self.redact(std::mem::take(&mut evidence.value), meeting);
+        }
+        signal
+    }
+}
+
+/// A token is more than two characters of any European language; who writes longer is cut at the cap anyway.
+fn max_tokens(persona: &Persona) -> u32 {
+    u32::try_from(persona.standup.cap / 2 + SIGNAL_TOKENS).unwrap_or(u32::MAX)
+}
+
+/// The prompt of a report. Pure: the same input gives the same prompt.
+fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Prompt {
+    let duty = persona.standup.duty;
+    let (useful, not_useful) = asked.rated;
+    let ratings = useful + not_useful;
+    let message = template::render_report(&template::Report {
+        marker: material.marker,
+        now: spelt(material.now),
+        channel: material.name(&asked.meeting.channel.name),
+        role: &persona.standup.role,
+        duty: duty.map(|duty| match duty {
+            StandupDuty::Delta => "delta",
+            StandupDuty::Call => "call",
+        }),
+        since: spelt(asked.page.since),
+        cap: persona.standup.cap,
+        useful: (ratings > 0).then_some(useful),
+        ratings,
+        question: asked.question.as_ref().filter(|_| duty == Some(StandupDuty::Call)).map(question),
+        scoreboard: asked.scoreboard.in_words(),
+        blocks: &blocks(asked, persona, material),
+    });
+    Prompt { system: render_system(team, material.roster, persona), message, holds_outside: true }
+}
+
+fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Vec<Block> {
+    let is_own = |feed: &&PageFeed| feed.of.contains(&persona.slug);
+    let (own, others): (Vec<&PageFeed>, Vec<&PageFeed>) = asked.page.feeds.iter().partition(is_own);
+    let mut blocks: Vec<Block> = own.iter().map(|feed| material.feed(feed, ", yours")).collect();
+    if asked.delta_context {
+        blocks.extend(material.values(others.into_iter()));
+        blocks.extend(material.changes(asked.page));
+        let news = material.news("reports before yours", asked.before, &blocks);
+        blocks.extend(news);
+    } else {
+        blocks.extend(others.iter().map(|feed| material.feed(feed, "")));
+        blocks.extend(material.changes(asked.page));
+        blocks.extend(material.reports(asked.before));
+    }
+    blocks.extend(material.hints(asked.hints));
+    blocks.extend(material.items("your open items", asked.items));
+    blocks.extend(material.lessons(asked.lessons));
+    if persona.standup.duty == Some(StandupDuty::Delta) {
+        blocks.extend(asked.last_report.and_then(|report| material.last_report(report)));
+        blocks.extend(material.moved(asked.moved));
+        blocks.extend(material.open_calls(asked.open_calls));
+    }
+    blocks
+}
+
+/// The essential question as prompts word it.
+pub(super) fn question<'a>(asked: &QuestionAsked<'a>) -> template::Question<'a> {
+    template::Question { text: asked.text, terms: asked.rule.describe(), expires: spelt(asked.expires_at) }
+}
+
+/// A moment in full.
+pub(super) fn spelt(at: DateTime<Utc>) -> String {
+    at.format("%A, %-d %B %Y, %H:%M UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Which jobs run, when beside each other, and in which order.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kernel::jobs::{self, JobState, JobsSettings, NewJob};
+use tokio::sync::Barrier;
+
+use super::stage::{Gate, Handler, Log, Place, on_all, seconds};
+
+on_all!(
+    a_job_of_a_transaction_that_is_rolled_back_is_not_there,
+    each_job_runs_once,
+    jobs_of_a_queue_run_one_at_a_time_in_their_order_and_queues_beside_each_other,
+    an_open_job_with_the_same_unique_key_stands_for_a_second_one,
+    no_more_run_at_a_time_than_their_kind_allows_and_other_kinds_go_on,
+    no_more_run_at_a_time_than_are_allowed_in_all,
+    a_job_for_later_waits_for_its_time_and_holds_up_nobody,
+);
+
+async fn a_job_of_a_transaction_that_is_rolled_back_is_not_there(place: Place) {
+    let ran = Log::default();
+    let stage = place.start([noting("note", &ran)]).await;
+    let mut transaction = stage.begin().await;
+    let dropped = jobs::enqueue(&mut transaction, &NewJob::new("note", &"dropped"), stage.now()).await.unwrap();
+    drop(transaction);
+    let kept = stage.enqueue(NewJob::new("note", &"kept")).await;
+    stage.wait_for(kept, JobState::Done).await;
+    assert_eq!(ran.list(), ["kept"]);
+    // SQLite gives the number to the next one.
+    assert!(dropped == kept || jobs::find(stage.database(), dropped).await.unwrap().is_none());
+}
+
+async fn each_job_runs_once(place: Place) {
+    let ran = Log::default();
+    let stage = place.start([noting("note", &ran)]).await;
+    let ids = stage.enqueue_all((0..40).map(|number| NewJob::new("note", &number.to_string()))).await;
+    stage.wait_for_all(&ids, JobState::Done).await;
+    let mut numbers: Vec<usize> = ran.list().iter().map(|number| number.parse().unwrap()).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..40).collect::<Vec<_>>());
+    assert_eq!(stage.find(ids[0]).await.job.token, 1);
+}
+
+async fn jobs_of_a_queue_run_one_at_a_time_in_their_order_and_queues_beside_each_other(place: Place) {
+    const QUEUES: usize = 3;
+    let ran: Log<(String, usize)> = Log::default();
+    let busy: Arc<Mutex<HashMap<String, usize>>> = Arc::default();
+    // Nobody passes before one of each queue is there.
+    let together = Arc::new(Barrier::new(QUEUES));
+    let handler = Handler::new("talk", {
+        let (ran, busy) = (ran.clone(), busy.clone());
+        move |job| {
+            let (ran, busy, together) = (ran.clone(), busy.clone(), together.clone());
+            async move {
+                let (queue, number): (String, usize) = job.payload()?;
+                *busy.lock().unwrap().entry(queue.clone()).or_default() += 1;
+                assert_eq!(busy.lock().unwrap()[&queue], 1, "two of {queue} at a time");
+                together.wait().await;
+                ran.add((queue.clone(), number));
+                *busy.lock().unwrap().get_mut(&queue).unwrap() -= 1;
+                Ok(())
+            }
+        }
+    });
+    let stage = place.start([handler]).await;
+    let mut ids = Vec::new();
+    for number in 0..6 {
+        for queue in 0..QUEUES {
+            // Each queue's jobs by one worker, because only those that are enqueued after each other have an order.
+            let queue = format!("queue{queue}");
+            ids.push(stage.enqueue(NewJob::new("talk", &(&queue, number)).queue(&queue)).await);
+        }
+    }
+    stage.wait_for_all(&ids, JobState::Done).await;
+    for queue in 0..QUEUES {
+        let of_queue: Vec<usize> =
+            ran.list().into_iter().filter(|(of, _)| *of == format!("queue{queue}")).map(|(_, number)| number).collect();
+        assert_eq!(of_queue, [0, 1, 2, 3, 4, 5]);
+    }
+}
+
+async fn an_open_job_with_the_same_unique_key_stands_for_a_second_one(place: Place) {
+    let (ran, go) = (Log::default(), Gate::default());
+    let handler = Handler::new("sum", {
+        let (ran, go) = (ran.clone(), go.clone());
+        move |job| {
+            let (ran, go) = (ran.clone(), go.clone());
+            async move {
+                ran.add(job.job().id);
+                go.pass().await;
+                Ok(())
+            }
+        }
+    });
+    let stage = place.start([handler]).await;
+    let job = || NewJob::new("sum", &()).unique("today");
+    let first = stage.enqueue(job()).await;
+    assert_eq!(stage.enqueue(job()).await, first);
+    stage.eventually("it runs", async || ran.len() == 1).await;
+    assert_eq!(stage.enqueue(job()).await, first, "also while it runs");
+    go.open();
+    stage.wait_for(first, JobState::Done).await;
+    let second = stage.enqueue(job()).await;
+    assert_ne!(second, first);
+    go.open();
+    stage.wait_for(second, JobState::Done).await;
+    assert_eq!(ran.list(), [first, second]);
+}
+
+async fn no_more_run_at_a_time_than_their_kind_allows_and_other_kinds_go_on(place: Place) {
+    let (slow, busy) = slow_handler("slow");
+    let ran = Log::default();
+    let stage = place.start([slow.with(|settings| settings.parallel = 2), noting("note", &ran)]).await;
+    let slow = stage.enqueue_all((0..9).map(|_| NewJob::new("slow", &()))).await;
+    let other = stage.enqueue(NewJob::new("note", &"beside")).await;
+    stage.wait_for(other, JobState::Done).await;
+    stage.wait_for_all(&slow, JobState::Done).await;
+    assert_eq!(busy.most(), 2 * stage.workers.len());
+}
+
+async fn no_more_run_at_a_time_than_are_allowed_in_all(place: Place) {
+    let (one, busy) = slow_handler("one");
+    let other = slow_like("other", &busy);
+    let settings = JobsSettings { parallel: 3, ..JobsSettings::default() };
+    let stage = place.start_with(settings, [one, other]).await;
+    let kinds = ["one", "other"].into_iter().cycle().take(16);
+    let all = stage.enqueue_all(kinds.map(|kind| NewJob::new(kind, &()))).await;
+    stage.wait_for_all(&all, JobState::Done).await;
+    assert_eq!(busy.most(), 3 * stage.workers.len());
+}
+
+async fn a_job_for_later_waits_for_its_time_and_holds_up_nobody(place: Place) {
+    let ran = Log::default();
+    let stage = place.start([noting("note", &ran)]).await;
+    let at = |time| stage.now() + seconds(time);
+    let noon = NewJob::new("note", &"in a minute").queue("ann").at(at(60));
+    let later = NewJob::new("note", &"in two minutes").at(at(120));
+    let ids = stage.enqueue_all([noon, later, NewJob::new("note", &"now").queue("ann")]).await;
+    stage.wait_for(ids[2], JobState::Done).await;
+    stage.pass(59).await;
+    assert_eq!(ran.list(), ["now"]);
+    stage.pass(1).await;
+    stage.wait_for(ids[0], JobState::Done).await;
+    stage.pass(60).await;
+    stage.wait_for(ids[1], JobState::Done).await;
+    assert_eq!(ran.list(), ["now", "in a minute", "in two minutes"]);
+}
+
+fn noting(kind: &'static str, ran: &Log<String>) -> Handler {
+    let ran = ran.clone();
+    Handler::new(kind, move |job| {
+        let ran = ran.clone();
+        async move {
+            ran.add(job.payload()?);
+            Ok(())
+        }
+    })
+}
+
+/// How many run at a time.
+#[derive(Clone, Default)]
+struct Busy(Arc<[AtomicUsize; 2]>);
+
+impl Busy {
+    fn most(&self) -> usize {
+        self.0[1].load(Ordering::SeqCst)
+    }
+}
+
+fn slow_handler(kind: &'static str) -> (Handler, Busy) {
+    let busy = Busy::default();
+    (slow_like(kind, &busy), busy)
+}
+
+fn slow_like(kind: &'static str, busy: &Busy) -> Handler {
+    let busy = busy.clone();
+    Handler::new(kind, move |_| {
+        let busy = busy.clone();
+        async move {
+            let now = busy.0[0].fetch_add(1, Ordering::SeqCst) + 1;
+            busy.0[1].fetch_max(now, Ordering::SeqCst);
+            // Long enough that as many as may be are there together.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            busy.0[0].fetch_sub(1, Ordering::SeqCst);
+            Ok(())
+        }
+    })
+}

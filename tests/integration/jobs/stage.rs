@@ -1,0 +1,334 @@
+//! Workers on a database, with handlers that are closures.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use kernel::db::{Database, StoreError, Transaction, sql};
+use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, JobId, JobRecord, JobState, Jobs, JobsDeps, JobsSettings};
+use kernel::jobs::{KindSettings, NewJob};
+use kernel::time::{Clock, ManualClock};
+use secrecy::SecretString;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::support::postgres;
+use crate::support::team::eventually;
+
+/// Makes three tests of each story.
+macro_rules! on_all {
+    ($($story:ident),+ $(,)?) => {$(
+        mod $story {
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_sqlite() {
+                super::$story(crate::jobs::stage::Place::sqlite()).await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn on_postgresql() {
+                if let Some(place) = crate::jobs::stage::Place::postgres(1).await {
+                    super::$story(place).await;
+                }
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn by_two_workers() {
+                if let Some(place) = crate::jobs::stage::Place::postgres(2).await {
+                    super::$story(place).await;
+                }
+            }
+        }
+    )+};
+}
+pub(super) use on_all;
+
+pub(super) fn noon() -> DateTime<Utc> {
+    "2026-11-20T12:00:00Z".parse().unwrap()
+}
+
+/// A database, and how many workers there are to be.
+pub(super) struct Place {
+    pub(super) url: SecretString,
+    pub(super) workers: usize,
+    _directory: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    pub(super) fn sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("jobs.db").display()).into();
+        Self { url, workers: 1, _directory: Some(directory) }
+    }
+
+    pub(super) async fn postgres(workers: usize) -> Option<Self> {
+        Some(Self { url: postgres::database().await?.into(), workers, _directory: None })
+    }
+
+    /// Starts the workers, each with a database of its own and all with one clock.
+    pub(super) async fn start(self, handlers: impl IntoIterator<Item = Handler>) -> Stage {
+        self.start_with(JobsSettings::default(), handlers).await
+    }
+
+    pub(super) async fn start_with(self, settings: JobsSettings, handlers: impl IntoIterator<Item = Handler>) -> Stage {
+        let clock = ManualClock::new(noon());
+        let handlers: Vec<Arc<dyn JobHandler>> = handlers.into_iter().map(|handler| Arc::new(handler) as Arc<dyn JobHandler>).collect();
+        let mut workers = Vec::new();
+        for number in 0..self.workers {
+            let open = if number == 0 { Database::open(&self.url, noon()).await } else { Database::open_shared(&self.url, noon()).await };
+            workers.push(Worker::start(open.unwrap(), &clock, settings, &handlers));
+        }
+        Stage { workers, clock, place: self, settings, handlers }
+    }
+}
+
+pub(super) struct Worker {
+    pub(super) database: Database,
+    jobs: Jobs,
+    pub(super) stop: CancellationToken,
+    pub(super) kill: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Worker {
+    fn start(database: Database, clock: &ManualClock, settings: JobsSettings, handlers: &[Arc<dyn JobHandler>]) -> Self {
+        let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let deps = JobsDeps {
+            database: database.clone(),
+            clock: Arc::new(clock.clone()),
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+            kill: kill.clone(),
+        };
+        let jobs = Jobs::start(deps, settings, handlers.to_vec());
+        Self { database, jobs, stop, kill, tasks }
+    }
+
+    /// Waits until nothing of it runs any more.
+    pub(super) async fn ended(&self) {
+        self.tasks.close();
+        tokio::time::timeout(Duration::from_mins(1), self.tasks.wait()).await.expect("it ends");
+    }
+}
+
+pub(super) struct Stage {
+    pub(super) workers: Vec<Worker>,
+    pub(super) clock: ManualClock,
+    place: Place,
+    settings: JobsSettings,
+    handlers: Vec<Arc<dyn JobHandler>>,
+}
+
+impl Stage {
+    pub(super) fn database(&self) -> &Database {
+        &self.workers[0].database
+    }
+
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+
+    pub(super) async fn begin(&self) -> Transaction {
+        self.database().db().begin().await.unwrap()
+    }
+
+    /// Enqueues a job, each by another worker.
+    pub(super) async fn enqueue(&self, job: NewJob) -> JobId {
+        self.enqueue_all([job]).await.remove(0)
+    }
+
+    pub(super) async fn enqueue_all(&self, new: impl IntoIterator<Item = NewJob>) -> Vec<JobId> {
+        let mut ids = Vec::new();
+        for (number, job) in new.into_iter().enumerate() {
+            let worker = &self.workers[number % self.workers.len()];
+            let mut transaction = worker.database.db().begin().await.unwrap();
+            ids.push(jobs::enqueue(&mut transaction, &job, self.clock.now()).await.unwrap());
+            transaction.commit().await.unwrap();
+        }
+        ids
+    }
+
+    /// By the first worker, which starts it at once: another one hears of it later.
+    pub(super) async fn enqueue_here(&self, job: NewJob) -> JobId {
+        let mut transaction = self.begin().await;
+        let id = jobs::enqueue(&mut transaction, &job, self.clock.now()).await.unwrap();
+        transaction.commit().await.unwrap();
+        id
+    }
+
+    pub(super) async fn find(&self, job: JobId) -> JobRecord {
+        jobs::find(self.database(), job).await.unwrap().expect("it is there")
+    }
+
+    pub(super) async fn wait_for(&self, job: JobId, state: JobState) -> JobRecord {
+        self.eventually(&format!("{job} is {state:?}"), async || self.find(job).await.state == state).await;
+        self.find(job).await
+    }
+
+    pub(super) async fn wait_for_all(&self, jobs: &[JobId], state: JobState) {
+        for job in jobs {
+            self.wait_for(*job, state).await;
+        }
+    }
+
+    /// Waits until it is so. Time goes on a little meanwhile: whoever was just going to sleep as it was moved has missed that.
+    pub(super) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let holds = async || {
+            self.clock.advance(Duration::from_millis(1));
+            holds().await
+        };
+        eventually(what, holds).await;
+    }
+
+    /// Moves time in steps, so that whoever sleeps for a moment again and again sees each of them.
+    pub(super) async fn pass(&self, seconds: u64) {
+        for _ in 0..seconds {
+            self.clock.advance(Duration::from_secs(1));
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// Moves time once.
+    pub(super) async fn tick(&self, time: Duration) {
+        self.clock.advance(time);
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+
+    /// Another worker in place of the one that runs a job, as if its process had been killed: it gives nothing back.
+    pub(super) async fn kill_holder(&mut self, job: JobId) {
+        let place = self.workers.iter().position(|worker| worker.jobs.runs(job)).expect("somebody runs it");
+        let dead = self.workers.remove(place);
+        dead.database.close().await;
+        dead.kill.cancel();
+        dead.stop.cancel();
+        dead.ended().await;
+        let open =
+            if place == 0 { Database::open(&self.place.url, noon()).await } else { Database::open_shared(&self.place.url, noon()).await };
+        self.workers.insert(place, Worker::start(open.unwrap(), &self.clock, self.settings, &self.handlers));
+    }
+
+    pub(super) async fn stop(&self) {
+        for worker in &self.workers {
+            worker.stop.cancel();
+        }
+        for worker in &self.workers {
+            worker.ended().await;
+        }
+    }
+}
+
+pub(super) fn seconds(seconds: i64) -> TimeDelta {
+    TimeDelta::seconds(seconds)
+}
+
+type Run = dyn Fn(JobContext) -> Pin<Box<dyn Future<Output = Result<(), JobError>> + Send>> + Send + Sync;
+
+/// A handler that is a closure, and notes of what it told people.
+pub(super) struct Handler {
+    kind: &'static str,
+    settings: KindSettings,
+    run: Box<Run>,
+    told: Log<Failure>,
+}
+
+impl Handler {
+    pub(super) fn new<F>(kind: &'static str, run: impl Fn(JobContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), JobError>> + Send + 'static,
+    {
+        Self { kind, settings: KindSettings::default(), run: Box::new(move |job| Box::pin(run(job))), told: Log::default() }
+    }
+
+    pub(super) fn with(self, settings: impl FnOnce(&mut KindSettings)) -> Self {
+        let mut handler = self;
+        settings(&mut handler.settings);
+        handler
+    }
+
+    pub(super) fn telling(self, told: &Log<Failure>) -> Self {
+        Self { told: told.clone(), ..self }
+    }
+}
+
+#[async_trait]
+impl JobHandler for Handler {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn settings(&self) -> KindSettings {
+        self.settings
+    }
+
+    async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        (self.run)(job.clone()).await
+    }
+
+    async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        leave_mark(transaction, &format!("given up {}", job.id)).await?;
+        self.told.add(why.clone());
+        Ok(())
+    }
+}
+
+/// What happened, in its order.
+pub(super) struct Log<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Default for Log<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Clone for Log<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: Clone> Log<T> {
+    pub(super) fn add(&self, entry: T) {
+        self.0.lock().unwrap().push(entry);
+    }
+
+    pub(super) fn list(&self) -> Vec<T> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+/// An effect that can be had once: a second one is refused by the database.
+pub(super) async fn leave_mark(transaction: &mut Transaction, mark: &str) -> Result<(), StoreError> {
+    sql!(transaction.on(), execute, "INSERT INTO notices (key, at) VALUES ($1, $2)", mark, noon()).map(|_| ())
+}
+
+pub(super) async fn has_mark(database: &Database, mark: &str) -> bool {
+    let (count,): (i64,) = sql!(database.db().read(), fetch_one, "SELECT COUNT(*) FROM notices WHERE key = $1", mark).unwrap();
+    count == 1
+}
+
+/// Lets one pass each time it is opened, also one who comes later.
+#[derive(Clone)]
+pub(super) struct Gate(Arc<Semaphore>);
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+}
+
+impl Gate {
+    pub(super) fn open(&self) {
+        self.0.add_permits(1);
+    }
+
+    pub(super) async fn pass(&self) {
+        self.0.acquire().await.unwrap().forget();
+    }
+}

@@ -1,0 +1,367 @@
+//! The engine with a kind of meeting of the tests: as many rounds as its payload says, of a persona, a guest and perhaps a person.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kernel::agent::RunError;
+use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
+use kernel::chat::outbox::Relay;
+use kernel::chat::redact::Redactor;
+use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, LedgerId, MeetingId, MessageId, PersonaSlug};
+use kernel::llm::budget::Budgets;
+use kernel::money::{CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
+use kernel::persona::Tier;
+use kernel::testing::roster as sample;
+use kernel::time::{Clock as _, ManualClock};
+use kernel::wakeup::Wakeup;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use teamroom::features::chat::model::decision::{Decision, Reason};
+use teamroom::features::chat::store::Decided;
+use teamroom::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Strategy};
+use teamroom::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState, Participant, Seat};
+use teamroom::features::meeting::{Meetings, Parts};
+use teamroom::store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::support::postgres;
+use crate::support::team::{Backing, eventually};
+
+pub(super) const PANEL: MeetingKind = MeetingKind::new("panel");
+pub(super) const CHANNEL: &str = "10";
+const START: &str = "2026-11-20T09:00:00Z";
+
+/// What a panel keeps about itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Payload {
+    /// How many rounds it has.
+    pub(super) rounds: u32,
+    /// How many have begun.
+    pub(super) begun: u32,
+}
+
+/// What happens in a panel, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    Turn { round: u32, who: String },
+    Posted(String),
+}
+
+pub(super) type Log = Arc<Mutex<Vec<Said>>>;
+
+struct Panel {
+    store: Store,
+    clock: ManualClock,
+    log: Log,
+    /// What each turn costs.
+    price: Money,
+    person: bool,
+    /// Turns wait for it.
+    gate: Option<Wakeup>,
+}
+
+impl Panel {
+    fn participants(&self) -> Vec<Participant> {
+        let mut all =
+            vec![Participant::Persona("vince".into()), Participant::Guest { id: "economist".into(), name: "An economist".into() }];
+        all.extend(self.person.then(|| Participant::Person { id: "7".into(), name: "Ben".into() }));
+        all
+    }
+
+    async fn spend(&self, meeting: &Meeting) {
+        let id = LedgerId::generate();
+        let reservation = Reservation {
+            id: id.clone(),
+            at: self.clock.now(),
+            persona: None,
+            purpose: Purpose::Board,
+            subject: meeting.id.to_string(),
+            provider: "test".into(),
+            model: "test".into(),
+            tier: Tier::T1,
+            tokens: 1,
+            cost: self.price,
+        };
+        self.store.reserve(&reservation, &Budgets::default()).await.expect("within the budget of the day");
+        let settlement = Settlement { id, usage: TokenUsage::default(), cost: self.price, latency_ms: 1, outcome: CallOutcome::Answered };
+        assert!(self.store.settle(&settlement).await.unwrap());
+    }
+}
+
+#[async_trait]
+impl Agenda for Panel {
+    fn kind(&self) -> MeetingKind {
+        PANEL
+    }
+
+    fn call(&self, _: Channel, _: CalledBy, _: DateTime<Utc>) -> Meeting {
+        unreachable!("the tests call it themselves")
+    }
+
+    async fn render_latest(&self, _: &ChannelId, _: DateTime<Utc>) -> Result<String, StoreError> {
+        Ok(String::new())
+    }
+
+    fn strategy(&self, _: &Meeting) -> Strategy {
+        Strategy::InOrder
+    }
+
+    async fn open(&self, _: &Meeting) -> anyhow::Result<Opening> {
+        Ok(Opening { participants: self.participants(), outbox: Vec::new() })
+    }
+
+    async fn prepare(&self, _: &Meeting, _: &CancellationToken) -> anyhow::Result<Preparation> {
+        Ok(Preparation { material: serde_json::Value::Null, outbox: Vec::new() })
+    }
+
+    async fn next_round(&self, session: &Session<'_>, _: &CancellationToken) -> anyhow::Result<Option<Round>> {
+        let payload: Payload = session.meeting.read_payload()?;
+        let payload = Payload { begun: payload.begun + 1, ..payload };
+        let more = payload.begun < payload.rounds;
+        Ok(more.then(|| Round { participants: self.participants(), payload: serde_json::to_value(payload).ok(), outbox: Vec::new() }))
+    }
+
+    fn turn_limit(&self, _: &Participant) -> Duration {
+        Duration::from_mins(10)
+    }
+
+    fn pause(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn speak(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
+        if let Some(gate) = &self.gate {
+            let mut gate = gate.subscribe();
+            self.log.lock().unwrap().push(Said::Turn { round: seat.round, who: "begins".into() });
+            tokio::select! {
+                () = gate.next() => {}
+                () = cancel.cancelled() => return Err(RunError::Cancelled),
+            }
+        }
+        self.spend(session.meeting).await;
+        let text = format!("round {}", seat.round);
+        let usage = TokenUsage::default();
+        Ok(Contribution { text, signals: Vec::new(), model: None, usage, partial: false, problems: Vec::new() })
+    }
+
+    fn render(&self, meeting: &Meeting, seat: &Seat, _: &Contribution) -> Vec<OutboundMessage> {
+        let who = seat.who.name(&sample::roster()).to_owned();
+        self.log.lock().unwrap().push(Said::Turn { round: seat.round, who: who.clone() });
+        vec![OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, format!("{who} spoke"))]
+    }
+
+    fn render_skipped(&self, _: &Meeting, _: &Seat, _: &str) -> Vec<OutboundMessage> {
+        Vec::new()
+    }
+
+    async fn close(&self, session: &Session<'_>, _: &CancellationToken) -> anyhow::Result<()> {
+        self.store.close_meeting(session.meeting, &[], self.clock.now()).await?;
+        Ok(())
+    }
+
+    fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {
+        vec![OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, format!("No result: {reason}."))]
+    }
+}
+
+/// Where panels are held, by one process after another.
+pub(super) struct Stage {
+    pub(super) store: Store,
+    pub(super) clock: ManualClock,
+    pub(super) log: Log,
+    pub(super) price: Money,
+    pub(super) person: bool,
+    pub(super) gate: Option<Wakeup>,
+    pub(super) _dir: tempfile::TempDir,
+}
+
+/// A process that holds panels.
+pub(super) struct Process {
+    pub(super) wakeup: Wakeup,
+    pub(super) answered: Wakeup,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    kill: CancellationToken,
+}
+
+impl Process {
+    /// Ends it in the middle of whatever it does.
+    pub(super) async fn end(self) {
+        self.stop.cancel();
+        self.kill.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+impl Stage {
+    pub(super) async fn on(backing: Backing) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let url: SecretString = match backing {
+            Backing::Sqlite => format!("sqlite:{}", dir.path().join("teamroom.db").display()),
+            Backing::Postgres => postgres::database().await.unwrap(),
+        }
+        .into();
+        let start = START.parse().unwrap();
+        let store = Store::open_shared(&url, start).await.unwrap();
+        Self { store, clock: ManualClock::new(start), log: Log::default(), price: Money(0), person: false, gate: None, _dir: dir }
+    }
+
+    pub(super) fn process(&self) -> Process {
+        let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
+        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
+        let platform = Arc::new(Transcript { log: self.log.clone(), clock: self.clock.clone() });
+        let clock = Arc::new(self.clock.clone());
+        let relay = Relay::start(self.store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
+        let panel = Panel {
+            store: self.store.clone(),
+            clock: self.clock.clone(),
+            log: self.log.clone(),
+            price: self.price,
+            person: self.person,
+            gate: self.gate.clone(),
+        };
+        Meetings::new(Parts {
+            agendas: vec![Arc::new(panel)],
+            roster: Arc::new(sample::roster()),
+            store: self.store.clone(),
+            platform,
+            relay,
+            clock,
+            tasks: tasks.clone(),
+            wakeup: wakeup.clone(),
+            answered: answered.clone(),
+            stop: stop.clone(),
+            kill: kill.clone(),
+        })
+        .start();
+        Process { wakeup, answered, tasks, stop, kill }
+    }
+
+    /// A panel of so many rounds that somebody calls now.
+    pub(super) async fn call(&self, rounds: u32, budget: Option<Money>) -> Meeting {
+        let channel = Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server };
+        let now = self.clock.now();
+        let meeting =
+            Meeting::called(PANEL, (channel, now.date_naive()), "kelly".into(), CalledBy::CommandLine, (now, Duration::from_mins(30)));
+        let payload = serde_json::to_value(Payload { rounds, begun: 0 }).ok();
+        let meeting = Meeting { budget, payload, ..meeting };
+        self.store.call_meeting(&meeting).await.unwrap();
+        meeting
+    }
+
+    /// A person writes in the channel of the panel.
+    pub(super) async fn hear(&self, id: &str, text: &str) {
+        let message = InboundMessage {
+            id: id.into(),
+            channel: Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server },
+            author: Author { id: "1".into(), name: "Ada".into(), kind: AuthorKind::Person, roles: Vec::new() },
+            text: text.into(),
+            mentions: Vec::new(),
+            reply_to: None,
+            attachments: Vec::new(),
+            sent_at: self.clock.now(),
+            seen_by: "kelly".into(),
+            complete: true,
+        };
+        self.store.claim(&message, self.clock.now()).await.unwrap();
+    }
+
+    /// There is nothing left to say to it.
+    pub(super) async fn answer(&self, id: &str) {
+        let (messages, decision) = ([id.into()], Decision::nobody(Reason::Silence));
+        let decided =
+            Decided { messages: &messages, decision: &decision, turns: &[], asks: &[], outbox: &[], effect: None, at: self.clock.now() };
+        assert!(self.store.decide(&decided).await.unwrap());
+    }
+
+    pub(super) async fn find(&self, id: &MeetingId) -> Meeting {
+        self.store.find_meeting(id).await.unwrap().expect("the meeting")
+    }
+
+    pub(super) async fn until_over(&self, id: &MeetingId) -> Meeting {
+        eventually("the panel is over", async || self.find(id).await.state.is_over()).await;
+        self.find(id).await
+    }
+
+    pub(super) async fn until_done(&self, id: &MeetingId) -> Meeting {
+        let meeting = self.until_over(id).await;
+        assert_eq!(meeting.state, MeetingState::Done, "{meeting:?}");
+        meeting
+    }
+
+    /// Who spoke, as `round name`.
+    pub(super) fn turns(&self) -> Vec<String> {
+        let log = self.log.lock().unwrap();
+        let turn = |said: &Said| if let Said::Turn { round, who } = said { Some(format!("{round} {who}")) } else { None };
+        log.iter().filter_map(turn).collect()
+    }
+
+    pub(super) fn has_posted(&self, text: &str) -> bool {
+        self.log.lock().unwrap().iter().any(|said| matches!(said, Said::Posted(posted) if posted.contains(text)))
+    }
+}
+
+/// A platform that writes down what is posted.
+struct Transcript {
+    log: Log,
+    clock: ManualClock,
+}
+
+#[async_trait]
+impl ChatPlatform for Transcript {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        self.log.lock().unwrap().push(Said::Posted(message.text.clone()));
+        Ok(Posted { channel: message.channel.clone(), message: MessageId::new(message.id.as_str()), at: self.clock.now() })
+    }
+
+    async fn edit(&self, message: &OutboundMessage, _: &MessageId) -> Result<Posted, SendError> {
+        self.send(message).await
+    }
+
+    async fn open_thread(&self, channel: &ChannelId, _: &MessageId, _: &str) -> Result<ChannelId, SendError> {
+        Ok(channel.clone())
+    }
+
+    async fn find_posted(&self, _: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        Ok(None)
+    }
+
+    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
+        Duration::ZERO
+    }
+
+    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
+
+    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
+
+    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
+        Err(DownloadError::ForeignHost)
+    }
+
+    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
+        Ok(Vec::new())
+    }
+
+    async fn find_channel(&self, _: &str) -> Option<ChannelId> {
+        None
+    }
+
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        Vec::new()
+    }
+
+    fn name(&self) -> &'static str {
+        "transcript"
+    }
+
+    fn identities(&self) -> Vec<IdentityStatus> {
+        Vec::new()
+    }
+}

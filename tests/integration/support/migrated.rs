@@ -1,0 +1,45 @@
+//! Databases with today's schema, as copies of one that is migrated once per test process. Migrating each would take most of a short test.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use kernel::time::{Clock as _, SystemClock};
+use teamroom::store::Store;
+use tokio::sync::OnceCell;
+
+use super::postgres;
+
+/// Writes a database file, and returns its address.
+pub(crate) fn sqlite(file: &Path) -> String {
+    static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
+    // Whoever comes first migrates it, on a thread of its own because this is called within runtimes, while the others wait.
+    let template = TEMPLATE.get_or_init(|| std::thread::spawn(migrate_sqlite).join().expect("migrating does not panic"));
+    file.parent().map(std::fs::create_dir_all).transpose().expect("its directory is there");
+    std::fs::write(file, template).expect("the copy is written");
+    format!("sqlite:{}", file.display())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn migrate_sqlite() -> Vec<u8> {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join("template.db");
+    migrate(format!("sqlite:{}", file.display())).await;
+    let log = file.with_extension("db-wal");
+    assert!(!log.exists(), "closing moves the log into the file");
+    std::fs::read(file).expect("the template is read")
+}
+
+/// The address of a new database. None, after a loud word, where no server can be started.
+pub(crate) async fn postgres() -> Option<String> {
+    static TEMPLATE: OnceCell<()> = OnceCell::const_new();
+    const NAME: &str = "template_migrated";
+    if !postgres::is_there().await {
+        return None;
+    }
+    TEMPLATE.get_or_init(async || migrate(postgres::create(NAME).await).await).await;
+    Some(postgres::copy(NAME).await)
+}
+
+async fn migrate(url: String) {
+    Store::open(&url.into(), SystemClock.now()).await.expect("the template is migrated").close().await;
+}

@@ -1,0 +1,103 @@
+//! Commands of the team at the command line, each as a process of its own.
+
+use std::path::Path;
+use std::process::Command;
+
+use secrecy::ExposeSecret;
+use serde_json::{Value, json};
+
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
+
+/// What `teamroom` prints in a directory, or its complaint.
+fn teamroom(dir: &Path, database: Option<&str>, args: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
+    command.args(args).current_dir(dir).env_clear();
+    if let Some(database) = database {
+        command.env("DATABASE_URL", database);
+    }
+    let output = command.output().expect("the binary runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(format!("{}{}", text(&output.stdout), text(&output.stderr))) }
+}
+
+fn beside(team: &TestTeam, args: &[&str]) -> Result<String, String> {
+    teamroom(team.dir.path(), Some(team.config.database_url.expose_secret()), args)
+}
+
+fn say(team: &TestTeam, args: &[&str]) -> String {
+    beside(team, args).unwrap_or_else(|complaint| panic!("{args:?}: {complaint}"))
+}
+
+fn json_of(team: &TestTeam, args: &[&str]) -> Value {
+    serde_json::from_str(&say(team, &[args, &["--json"]].concat())).expect("JSON")
+}
+
+async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let general = team.channel("general").into();
+    assert_eq!(say(&team, &["halt"]), "You halted the team. We say nothing until `/resume`.");
+    eventually("the team is silent", || async { team.app().is_halted_in(&general) }).await;
+    assert_eq!(json_of(&team, &["status"])["halted"], json!(true));
+    assert_eq!(say(&team, &["resume"]), "You let us speak again.");
+    eventually("the team may speak", || async { !team.app().is_halted_in(&general) }).await;
+
+    assert_eq!(say(&team, &["team", "pause", "vince"]), "You paused Vince.");
+    let vince = json_of(&team, &["team", "list"]).as_array().unwrap().iter().find(|persona| persona["slug"] == "vince").cloned().unwrap();
+    assert_eq!((&vince["name"], &vince["paused"]), (&json!("Vince"), &json!(true)));
+    let is_paused = || async {
+        team.say("general", "vince, hello").await;
+        team.settle().await;
+        team.answers("general").await.last().is_some_and(|answer| answer.text.contains("paused"))
+    };
+    eventually("Vince is paused", is_paused).await;
+    assert_eq!(say(&team, &["team", "resume", "vince"]), "Vince is back.");
+    assert!(say(&team, &["standup", "start", "--channel", "knowledge"]).contains("The standup begins"));
+    eventually("it is held", || async { !team.answers("knowledge").await.is_empty() }).await;
+}
+
+async fn commands_tell_programs_what_they_tell_people(backing: Backing) {
+    let team = Wanted::on(backing).without_app().start().await;
+    assert!(say(&team, &["team", "list"]).contains("- Kelly, coordinator"));
+    assert_eq!(json_of(&team, &["team", "show", "vince"])["slug"], "vince");
+    assert!(say(&team, &["costs"]).contains("$0"));
+    assert!(json_of(&team, &["costs", "--since", "month"])["by"]["persona"].is_array());
+    assert!(say(&team, &["costs", "--raise", "2.5"]).contains("You raised today's budget by $2.50"));
+    let status = say(&team, &["status"]);
+    assert!(status.contains("Spent today") && status.contains("No team serves this database"), "{status}");
+    assert_eq!(json_of(&team, &["status"])["served"], json!(false));
+
+    let complaint = beside(&team, &["team", "show", "nobody"]).expect_err("a complaint");
+    assert!(complaint.starts_with("teamroom: ") && complaint.contains("nobody"), "{complaint}");
+    let told: Value = serde_json::from_str(&beside(&team, &["team", "show", "nobody", "--json"]).expect_err("a failure")).expect("JSON");
+    assert_eq!(told["error"], json!(true));
+    let wrong = beside(&team, &["costs", "--since", "ever"]).expect_err("a complaint");
+    assert!(wrong.contains("\"since\" cannot be \"ever\"; choose today, this week, this month"), "{wrong}");
+}
+
+#[test]
+fn the_database_of_the_sandbox_is_found() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sandbox = dir.path().join(".teamroom/sandbox/teamroom.db");
+    std::fs::create_dir_all(sandbox.parent().expect("a folder")).expect("made");
+    let url = format!("sqlite:{}", sandbox.display());
+    teamroom(dir.path(), Some(&url), &["team", "pause", "vince"]).expect("the sandbox has a database");
+    let list = |args: &[&str]| teamroom(dir.path(), None, args).expect("a list");
+    assert!(list(&["team", "list"]).contains("(paused)"), "there is no other");
+    assert!(!dir.path().join(".teamroom/teamroom.db").exists());
+    teamroom(dir.path(), Some("sqlite:.teamroom/teamroom.db"), &["db"]).expect("the team has a database of its own");
+    assert!(!list(&["team", "list"]).contains("(paused)"));
+    assert!(list(&["team", "list", "--sandbox"]).contains("(paused)"));
+}
+
+#[test]
+fn shells_complete_the_commands_of_the_team() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = teamroom(dir.path(), None, &["completions", shell]).expect("a script");
+        for word in ["backlog", "predictions", "until-idle", "this-week", "completions"] {
+            assert!(script.contains(word), "{word} is missing for {shell}");
+        }
+    }
+}
