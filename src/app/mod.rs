@@ -35,6 +35,7 @@ use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::jobs::{Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
@@ -203,6 +204,14 @@ impl App {
         meetings.start();
         tasks.spawn(async move { standup.write_missing_file().await });
         work.start();
+        let jobs = JobsDeps {
+            database: store.database(),
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+        };
+        Jobs::start(jobs, config.jobs, Vec::new());
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

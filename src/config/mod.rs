@@ -11,6 +11,7 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 
 use kernel::config::{ConfigErrors, Reader, Section, Sources, find_nearest, settings};
+use kernel::jobs::JobsSettings;
 use kernel::llm::budget::Budgets;
 use kernel::llm::settings::ModelSettings;
 use kernel::tools::settings::ToolSettings;
@@ -36,6 +37,7 @@ settings! {
         guard: GuardLimits = GuardLimits::default(), table GuardLimits::read;
         standup: StandupSettings = StandupSettings::default(), table StandupSettings::read;
         backlog: BacklogSettings = BacklogSettings::default(), table BacklogSettings::read;
+        jobs: JobsSettings = JobsSettings::default(), table JobsSettings::read_checked;
         models: ModelSettings = ModelSettings::default(), table ModelSettings::read_all;
         budgets: Budgets = Budgets::default(), table Budgets::read;
         tools: ToolSettings = ToolSettings::default(), table ToolSettings::read;

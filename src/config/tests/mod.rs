@@ -171,6 +171,14 @@ fn tables_with_free_names_may_be_empty_and_hold_tables_only() {
 }
 
 #[test]
+fn a_lease_outlasts_a_missed_heartbeat() {
+    let jobs = loaded("[jobs]\nheartbeat = \"1s\"\nlease = \"3s\"\n", &[]).jobs;
+    assert_eq!((jobs.heartbeat, jobs.lease), (Duration::from_secs(1), Duration::from_secs(3)));
+    let errors = refused("[jobs]\nheartbeat = \"4s\"\n", &[]);
+    assert_eq!(errors, ["teamroom.toml:1: jobs.lease: must be at least twice `heartbeat`"]);
+}
+
+#[test]
 fn secrets_in_the_file_are_refused_with_the_place_they_belong_to_and_never_repeated() {
     let file = "database_url = \"postgres://hunter2@x\"\n[discord]\ntoken_vince = \"hunter2\"\n[discord.tokens]\nkelly = \"hunter2\"\n\
                 [models.providers.openai]\nkey = \"hunter2\"\n";

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Section, millis, mins, secs, settings};
 use crate::db::document;
 
 /// A job, for good: an id is never used again.
@@ -166,33 +167,29 @@ pub(super) fn doubled(first: Duration, number: u32) -> Duration {
     first.saturating_mul(2_u32.saturating_pow(number.saturating_sub(1)))
 }
 
-/// How a process runs jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JobsSettings {
-    /// The most jobs that run at a time in one process.
-    pub parallel: u32,
-    /// How often a worker shows that it lives.
-    pub heartbeat: Duration,
-    /// A worker that showed nothing for so long is dead.
-    pub lease: Duration,
-    /// How often jobs are looked for that nothing told of.
-    pub poll: Duration,
-    /// How long a job rests whose process died over it twice, so that a burst of kills from outside is over before the third try.
-    pub crash_pause: Duration,
-    /// How long a job that may have killed its process runs alone; doubled each time that leaves open whether it did.
-    pub alone_for: Duration,
+settings! {
+    /// `[jobs]`: how a process runs jobs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct JobsSettings {
+        parallel: u32 = 64, only "at least 1", |parallel| *parallel > 0, "The most jobs that run at a time in one process.";
+        heartbeat: Duration = secs(2), in millis(100)..=secs(60), "How often a process shows that it lives.";
+        lease: Duration = secs(7), in secs(1)..=mins(10), "A process that has shown nothing for this long is dead; others take over its jobs.";
+        poll: Duration = secs(2), in millis(100)..=mins(1), "How often to look for jobs that no signal announced.";
+        /// How long a job rests whose process died over it twice, so that a burst of kills from outside is over before the third try.
+        crash_pause: Duration = mins(1);
+        /// How long a job that may have killed its process runs alone; doubled each time that leaves open whether it did.
+        alone_for: Duration = secs(2);
+    }
 }
 
-impl Default for JobsSettings {
-    fn default() -> Self {
-        Self {
-            parallel: 64,
-            heartbeat: Duration::from_secs(2),
-            lease: Duration::from_secs(7),
-            poll: Duration::from_secs(2),
-            crash_pause: Duration::from_mins(1),
-            alone_for: Duration::from_secs(2),
+impl JobsSettings {
+    /// Reads the section. A lease must outlast one missed heartbeat.
+    pub fn read_checked(section: &mut Section<'_>) -> Self {
+        let settings = Self::read(section);
+        if settings.lease < settings.heartbeat * 2 {
+            section.refuse("lease", "must be at least twice `heartbeat`");
         }
+        settings
     }
 }
 
