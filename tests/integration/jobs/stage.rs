@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -194,10 +195,13 @@ impl Stage {
         }
     }
 
-    /// Waits until it is so. Time goes on a little meanwhile: whoever was just going to sleep as it was moved has missed that.
+    /// Waits until it is so. Time goes on a little meanwhile, and at its usual pace after a while: a worker that was just going to sleep as time was
+    /// moved has missed that, and sleeps on.
     pub(super) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let looks = AtomicU32::new(0);
         let holds = async || {
-            self.clock.advance(Duration::from_millis(1));
+            let usual = looks.fetch_add(1, Ordering::Relaxed) > 50;
+            self.clock.advance(Duration::from_millis(if usual { 20 } else { 1 }));
             holds().await
         };
         eventually(what, holds).await;
@@ -248,8 +252,7 @@ impl Stage {
     /// Another worker in place of the one that runs a job, as if its process had been killed: it gives nothing back.
     pub(super) async fn kill_holder(&mut self, job: JobId) {
         // A deletion of old jobs that runs beside would be a suspect too.
-        self.eventually("only the story's own jobs run", async || self.list_running_kinds().await.iter().all(|kind| self.handles(kind)))
-            .await;
+        self.eventually("only the story's own jobs run", async || self.list_due_kinds().await.iter().all(|kind| self.handles(kind))).await;
         let place = self.workers.iter().position(|worker| worker.jobs.runs(job)).expect("somebody runs it");
         let dead = self.workers.remove(place);
         dead.database.close().await;
@@ -259,9 +262,15 @@ impl Stage {
         self.insert_worker(place).await;
     }
 
-    async fn list_running_kinds(&self) -> Vec<String> {
-        let rows: Vec<(String,)> =
-            sql!(self.database().db().read(), fetch_all, "SELECT DISTINCT kind FROM jobs WHERE state = 'running'").unwrap();
+    /// The kinds of the jobs that run, or may begin at any moment.
+    async fn list_due_kinds(&self) -> Vec<String> {
+        let rows: Vec<(String,)> = sql!(
+            self.database().db().read(),
+            fetch_all,
+            "SELECT DISTINCT kind FROM jobs WHERE state = 'running' OR state = 'ready' AND run_at <= $1",
+            self.now()
+        )
+        .unwrap();
         rows.into_iter().map(|(kind,)| kind).collect()
     }
 
