@@ -4,6 +4,7 @@ mod beside;
 mod local_tools;
 mod parts;
 mod ports;
+mod reload;
 pub mod shutdown;
 mod sources;
 mod standby;
@@ -16,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::adapters::discord::Discord;
 use crate::adapters::http;
@@ -44,6 +45,7 @@ pub(crate) use parts::redactor;
 pub use parts::{AgentParts, agents, people, terms};
 use parts::{Hands, connect, known_accounts, provide, work_parts};
 use ports::Memory;
+pub use reload::{Reload, Reloaded};
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
@@ -274,11 +276,12 @@ impl App {
         tracing::info!("stopped");
     }
 
-    /// Runs until the operator's signal, or until the store is no longer ours. Says once whether everybody came online within `patience`.
+    /// Runs until the operator's signal, until the store is no longer ours, or until there are new settings, which it returns. Says once whether
+    /// everybody came online within `patience`.
     ///
     /// # Errors
     /// The store was lost to another process.
-    pub async fn run(self, patience: Duration) -> anyhow::Result<()> {
+    pub async fn run(self, patience: Duration, reload: Option<&mut Reload<'_>>) -> anyhow::Result<Option<Reloaded>> {
         let report = async {
             match self.ready(patience).await {
                 Ok(()) => tracing::info!("every identity is online"),
@@ -286,24 +289,37 @@ impl App {
             }
             std::future::pending::<()>().await;
         };
-        let lost = tokio::select! {
-            () = shutdown::signalled() => false,
-            () = self.store.lost_leadership() => true,
-            () = report => false,
+        let changed = async {
+            match reload {
+                Some(reload) => reload.changed(|text| self.tell_operators(text)).await,
+                None => std::future::pending().await,
+            }
         };
+        let (mut reloaded, mut lost) = (None, false);
+        tokio::select! {
+            () = shutdown::signalled() => {}
+            () = self.store.lost_leadership() => lost = true,
+            () = report => {}
+            new = changed => reloaded = Some(new),
+        }
         if lost {
             // Another process may serve already; what runs here is void.
             self.shutdown.kill.cancel();
         }
-        // Whoever asks twice is in a hurry.
+        // A signal while the team stops ends it at once, and ends the process.
         let kill = self.shutdown.kill.clone();
-        tokio::spawn(async move {
+        let interrupted = AbortOnDropHandle::new(tokio::spawn(async move {
             shutdown::signalled().await;
             kill.cancel();
-        });
+        }));
         self.stop().await;
         anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
-        Ok(())
+        Ok(reloaded.filter(|_| !interrupted.is_finished()))
+    }
+
+    /// Says something in the operators' channel. The same text is said once in a while.
+    pub fn tell_operators(&self, text: String) {
+        self.conversation.tell_operators_soon(text.clone(), text);
     }
 }
 

@@ -12,6 +12,7 @@ mod jobs;
 mod llm;
 mod meeting;
 mod offline;
+mod reload;
 mod schedule;
 mod speaker;
 mod standup;
