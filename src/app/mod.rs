@@ -25,6 +25,7 @@ use crate::app::shutdown::Shutdown;
 use crate::config::Config;
 use crate::features::backlog::Work;
 use crate::features::chat::commands::{ChatCommands, authorizer};
+use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{Conversation, Parts};
 use crate::features::meeting::Meetings;
 use crate::features::schedule::Schedule;
@@ -36,7 +37,7 @@ use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
-use kernel::jobs::{Jobs, JobsDeps};
+use kernel::jobs::{JobHandler, Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
@@ -213,7 +214,8 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        Jobs::start(jobs, config.jobs, Vec::new());
+        let handlers: Vec<Arc<dyn JobHandler>> = vec![Arc::new(TurnHandler { conversation: conversation.clone() })];
+        Jobs::start(jobs, config.jobs, handlers);
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

@@ -16,8 +16,6 @@ pub struct Turn {
     pub persona: PersonaSlug,
     pub trigger: Trigger,
     pub state: TurnState,
-    /// How often it was begun. A turn that took the process down with it three times is not begun again.
-    pub attempts: u32,
     pub queued_at: DateTime<Utc>,
 }
 
@@ -33,11 +31,12 @@ pub enum Trigger {
     Ask { ask: AskId },
 }
 
-/// Where a turn stands. `Queued → Running → Answered | Silent | Failed | Cancelled`; a crash leaves it `Running`, and the next start begins it again.
+/// Where a turn stands. `Queued → Answered | Silent | Failed | Cancelled`. Whether one that is not over runs is known to its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
     Queued,
+    /// Queued, and its job runs.
     Running,
     /// The reply is stored, and with it what is to be sent.
     Answered,
@@ -49,20 +48,6 @@ pub enum TurnState {
 }
 
 impl TurnState {
-    pub fn is_over(self) -> bool {
-        !matches!(self, Self::Queued | Self::Running)
-    }
-
-    /// The state after `next`, if a turn may go there from here.
-    pub fn advance(self, next: Self) -> Result<Self, InvalidTransition> {
-        let allowed = match self {
-            Self::Queued => matches!(next, Self::Running | Self::Cancelled | Self::Failed),
-            Self::Running => next.is_over() || next == Self::Running,
-            _ => false,
-        };
-        if allowed { Ok(next) } else { Err(InvalidTransition { from: self, to: next }) }
-    }
-
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -72,29 +57,5 @@ impl TurnState {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a turn that is {} cannot become {}", from.as_str(), to.as_str())]
-pub struct InvalidTransition {
-    pub from: TurnState,
-    pub to: TurnState,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TurnState::{Answered, Cancelled, Queued, Running};
-
-    #[test]
-    fn a_finished_turn_stays_finished() {
-        assert!(Answered.advance(Running).is_err());
-        assert!(Cancelled.advance(Answered).is_err());
-    }
-
-    #[test]
-    fn a_turn_found_running_after_a_crash_may_run_again() {
-        assert_eq!(Queued.advance(Running), Ok(Running));
-        assert_eq!(Running.advance(Running), Ok(Running));
     }
 }

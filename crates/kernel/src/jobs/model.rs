@@ -171,7 +171,7 @@ settings! {
     /// `[jobs]`: how a process runs jobs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct JobsSettings {
-        parallel: u32 = 64, only "at least 1", |parallel| *parallel > 0, "The most jobs that run at a time in one process.";
+        parallel: u32 = 256, only "at least 1", |parallel| *parallel > 0, "The most jobs that run at a time in one process.";
         heartbeat: Duration = secs(2), in millis(100)..=secs(60), "How often a process shows that it lives.";
         lease: Duration = secs(7), in secs(1)..=mins(10), "A process that has shown nothing for this long is dead; others take over its jobs.";
         poll: Duration = secs(2), in millis(100)..=mins(1), "How often to look for jobs that no signal announced.";

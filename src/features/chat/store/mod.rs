@@ -7,6 +7,7 @@ mod guard;
 mod inbox;
 mod summary;
 mod trace;
+mod turn_ends;
 mod turns;
 
 pub use activity::{ActivityKind, ActivityLine};
@@ -16,8 +17,10 @@ pub use guard::Blocked;
 pub use inbox::{Claim, InboxRow};
 pub use summary::Summary;
 pub use trace::{BlockRow, CallRow, DeliveryRow, Trace};
-pub use turns::{CancelScope, Finished, FollowUp, TurnRow};
+pub use turn_ends::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
+pub use turns::TurnRow;
 
 use asks::AskColumns;
 use inbox::InboxColumns;
+pub(crate) use turns::TURN;
 use turns::TurnColumns;

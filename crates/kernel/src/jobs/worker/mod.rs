@@ -168,18 +168,19 @@ impl Jobs {
                 let beside: Vec<Beside> = running.values().map(Running::beside).collect();
                 Limits { kinds: &inner.limits, settings: &inner.settings }.admit(now, &beside, &candidates)
             };
-            let mut claimed = false;
+            let mut again = false;
             for job in admission.claim {
                 if inner.stop.is_cancelled() {
                     break;
                 }
                 let worker = self.worker();
                 if let Some(job) = inner.store.claim(job, &worker, now).await? {
+                    // Of each queue that is free the first was listed, but of the jobs without a queue only some.
+                    again |= job.queue.is_none() || job.suspicions > 0;
                     self.take_up(job, now);
-                    claimed = true;
                 }
             }
-            if !claimed {
+            if !again {
                 break (now, admission.again_at);
             }
         };
