@@ -78,7 +78,7 @@ impl Place {
     pub(super) async fn start_with(self, settings: JobsSettings, handlers: impl IntoIterator<Item = Handler>) -> Stage {
         let clock = ManualClock::new(noon());
         let handlers: Vec<Arc<dyn JobHandler>> = handlers.into_iter().map(|handler| Arc::new(handler) as Arc<dyn JobHandler>).collect();
-        let mut stage = Stage { workers: Vec::new(), beats: Default::default(), clock, place: self, settings, handlers };
+        let mut stage = Stage { workers: Vec::new(), beats: tokio::sync::Mutex::default(), clock, place: self, settings, handlers };
         for _ in 0..stage.place.workers {
             stage.add_worker().await;
         }
