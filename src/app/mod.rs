@@ -36,7 +36,7 @@ use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
-use kernel::jobs::{Jobs, JobsDeps};
+use kernel::jobs::{JobHandler, Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
@@ -213,7 +213,8 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        Jobs::start(jobs, config.jobs, Vec::new());
+        let handlers: Vec<Arc<dyn JobHandler>> = vec![schedule.job_handler(relay.clone())];
+        Jobs::start(jobs, config.jobs, handlers);
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
