@@ -5,6 +5,7 @@ mod local_tools;
 mod parts;
 mod ports;
 mod reload;
+mod retention;
 pub mod shutdown;
 mod sources;
 mod standby;
@@ -46,6 +47,7 @@ pub use parts::{AgentParts, agents, people, terms};
 use parts::{Hands, connect, known_accounts, provide, work_parts};
 use ports::Memory;
 pub use reload::{Reload, Reloaded};
+pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
@@ -214,7 +216,7 @@ impl App {
             kill: shutdown.kill.clone(),
         };
         let handlers: Vec<Arc<dyn JobHandler>> = vec![schedule.job_handler(relay.clone())];
-        Jobs::start(jobs, config.jobs, handlers);
+        Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::CalledBy;
 use crate::features::meeting::store::{MeetingChange, MeetingEffect};
@@ -15,9 +15,6 @@ use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::db::{Effect, StoreError};
 use kernel::wakeup::Wakeup;
-
-/// How long it is kept what fired and how it went.
-const KEEP_FIRINGS: TimeDelta = TimeDelta::days(90);
 
 const CALL: ActionKind = ActionKind {
     name: "standup",
@@ -120,9 +117,6 @@ impl Standup {
             Some(channel) => self.draw_health(&channel).await?,
             None => None,
         };
-        let (store, now) = (&self.parts.store, self.parts.clock.now());
-        store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
-        store.delete_firings_before(now - KEEP_FIRINGS).await?;
         Ok(drawn.map_or_else(|| ActionOutcome::Refused("there was no standup yet".into()), |chart| ActionOutcome::Done(vec![chart])))
     }
 }

@@ -122,7 +122,7 @@ impl Serving {
             stop: self.stop.clone(),
             kill: self.kill.clone(),
         };
-        Jobs::start(deps, JobsSettings::default(), vec![self.schedule.job_handler(self.relay.clone())]);
+        Jobs::start(deps, JobsSettings::default(), vec![self.schedule.job_handler(self.relay.clone())], Vec::new());
     }
 
     /// The chart's time comes.

@@ -1,13 +1,14 @@
 //! Firings: one row for each job and instant, written together with what the job does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 use crate::features::schedule::model::{Firing, FiringState, JobAction, JobName};
 use crate::store::Store;
 use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, document, plain, sql};
-use kernel::jobs::{self, NewJob};
+use kernel::jobs::{self, NewJob, RetentionRule};
 use serde::{Deserialize, Serialize};
 
 /// An instant of a job that is to fire.
@@ -28,6 +29,13 @@ pub enum FiringEffect {
     Later,
     /// It cannot be done, for this reason.
     Refuse(String),
+}
+
+/// Deletes what has fired once it is this old.
+pub fn retention(kept: Duration) -> RetentionRule {
+    RetentionRule::new("firings", &["firings"], kept, |database, before, limit| {
+        Box::pin(async move { Store::from(database).delete_firings_before(before, limit).await })
+    })
 }
 
 /// What the job of an open firing is enqueued with.
@@ -183,13 +191,15 @@ impl Store {
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
-    /// Forgets the firings of instants before `at` that have ended, and says how many.
-    pub async fn delete_firings_before(&self, at: DateTime<Utc>) -> Result<u64> {
+    /// Forgets up to `limit` firings of instants before `at` that have ended, and says how many.
+    pub async fn delete_firings_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,
             execute,
-            "DELETE FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open'",
-            at
+            "DELETE FROM firings WHERE (job, instant) IN (
+                 SELECT job, instant FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open' LIMIT $2)",
+            at,
+            i64::from(limit)
         )
     }
 }
