@@ -5,6 +5,7 @@ mod local_tools;
 mod parts;
 mod ports;
 mod reload;
+mod retention;
 pub mod shutdown;
 mod sources;
 mod standby;
@@ -47,6 +48,7 @@ pub use parts::{AgentParts, agents, people, terms};
 use parts::{Hands, connect, known_accounts, provide, work_parts};
 use ports::Memory;
 pub use reload::{Reload, Reloaded};
+pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
@@ -214,8 +216,9 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        let handlers: Vec<Arc<dyn JobHandler>> = vec![Arc::new(TurnHandler { conversation: conversation.clone() })];
-        Jobs::start(jobs, config.jobs, handlers);
+        let handlers: Vec<Arc<dyn JobHandler>> =
+            vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
+        Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 

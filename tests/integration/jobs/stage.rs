@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::db::{Database, StoreError, Transaction, sql};
 use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, JobId, JobRecord, JobState, Jobs, JobsDeps, JobsSettings};
-use kernel::jobs::{KindSettings, NewJob};
+use kernel::jobs::{KindSettings, NewJob, RetentionRule};
 use kernel::time::{Clock, ManualClock};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
@@ -56,6 +56,8 @@ pub(super) fn noon() -> DateTime<Utc> {
 pub(super) struct Place {
     pub(super) url: SecretString,
     pub(super) workers: usize,
+    /// What is deleted besides finished jobs.
+    rules: fn() -> Vec<RetentionRule>,
     _directory: Option<tempfile::TempDir>,
 }
 
@@ -63,11 +65,15 @@ impl Place {
     pub(super) fn sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("jobs.db").display()).into();
-        Self { url, workers: 1, _directory: Some(directory) }
+        Self { url, workers: 1, rules: Vec::new, _directory: Some(directory) }
     }
 
     pub(super) async fn postgres(workers: usize) -> Option<Self> {
-        Some(Self { url: postgres::database().await?.into(), workers, _directory: None })
+        Some(Self { url: postgres::database().await?.into(), workers, rules: Vec::new, _directory: None })
+    }
+
+    pub(super) fn deleting_by(self, rules: fn() -> Vec<RetentionRule>) -> Self {
+        Self { rules, ..self }
     }
 
     /// Starts the workers, each with a database of its own and all with one clock.
@@ -95,7 +101,13 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    fn start(database: Database, clock: &ManualClock, settings: JobsSettings, handlers: &[Arc<dyn JobHandler>]) -> Self {
+    fn start(
+        database: Database,
+        clock: &ManualClock,
+        settings: JobsSettings,
+        handlers: &[Arc<dyn JobHandler>],
+        rules: fn() -> Vec<RetentionRule>,
+    ) -> Self {
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let deps = JobsDeps {
             database: database.clone(),
@@ -104,7 +116,7 @@ impl Worker {
             stop: stop.clone(),
             kill: kill.clone(),
         };
-        let jobs = Jobs::start(deps, settings, handlers.to_vec());
+        let jobs = Jobs::start(deps, settings, handlers.to_vec(), rules());
         Self { database, jobs, stop, kill, tasks }
     }
 
@@ -141,7 +153,7 @@ impl Stage {
     async fn insert_worker(&mut self, place: usize) {
         let url = &self.place.url;
         let open = if place == 0 { Database::open(url, noon()).await } else { Database::open_shared(url, noon()).await };
-        self.workers.insert(place, Worker::start(open.unwrap(), &self.clock, self.settings, &self.handlers));
+        self.workers.insert(place, Worker::start(open.unwrap(), &self.clock, self.settings, &self.handlers, self.place.rules));
     }
 
     pub(super) fn database(&self) -> &Database {

@@ -171,7 +171,17 @@ impl WorkItem {
 
     /// The id of what people are told or asked about it as it stands, once: another run is another question.
     pub fn notice_id(&self) -> OutboxId {
-        OutboxId::new(format!("work-{}-{}-{}", self.id, self.run, self.status.as_str()))
+        Self::notice_id_of(&self.id, self.run, self.status)
+    }
+
+    /// The same of any item.
+    pub fn notice_id_of(item: &WorkItemId, run: u32, status: WorkStatus) -> OutboxId {
+        OutboxId::new(format!("work-{item}-{run}-{}", status.as_str()))
+    }
+
+    /// The id of the reminder that a run sends.
+    pub fn reminder_id_of(item: &WorkItemId, run: u32) -> OutboxId {
+        OutboxId::new(format!("work-{item}-{run}"))
     }
 
     /// How people name it: the end of its id, which is random, where its beginning is the time.

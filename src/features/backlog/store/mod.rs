@@ -16,6 +16,7 @@ mod insertion;
 mod items;
 mod persons;
 mod planning;
+mod retention;
 mod run;
 mod standing;
 
@@ -25,6 +26,7 @@ pub use insertion::InsertItemsError;
 pub use items::ItemFilter;
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
+pub use retention::retention;
 pub use run::{ClaimTerms, Claimed, End, RunEnd, SeenLease};
 pub use standing::{Ended, ItemChange, ItemEvent};
 
