@@ -26,15 +26,20 @@ impl When {
     }
 }
 
-/// Why a text is no time.
+/// Why a text is no time, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhenError {
     #[error(
         "I cannot read {0:?} as a time. Try \"tomorrow at 9\", \"in 20 minutes\", \"Friday 14:30\", \"2026-12-01 09:00\" or \"every Monday at 8\"."
     )]
     Unknown(String),
-    #[error("{0:?} is in the past.")]
+    #[error("{0:?} is in the past. Name a time that is still to come, such as \"tomorrow at 9\" or \"in 20 minutes\".")]
     Past(String),
+    /// A whole sentence has none.
+    #[error(
+        "When? I see no time in that which I can read. Write it like \"remind me tomorrow at 9 to pay the bill\"; \"in 20 minutes\", \"on Friday at 14:30\" and \"every Monday at 8\" work too."
+    )]
+    Missing,
 }
 
 /// Reads `text` as a time after `now`, in the words of somebody in `zone`.
@@ -220,7 +225,7 @@ mod tests {
             Ok(When::Once(at)) => at.with_timezone(&Berlin).format("%a %F %H:%M").to_string(),
             Ok(When::Repeated(timetable)) => timetable.cron().to_owned(),
             Err(WhenError::Past(_)) => "past".to_owned(),
-            Err(WhenError::Unknown(_)) => "?".to_owned(),
+            Err(_) => "?".to_owned(),
         }
     }
 
