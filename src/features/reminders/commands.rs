@@ -8,7 +8,6 @@ use super::model::Reminder;
 use super::render::{render_cancelled, render_list, render_set, render_snoozed};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
-use super::when::parse_when;
 use crate::features::schedule::find_channel;
 use kernel::chat::message::{Channel, Place};
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
@@ -49,7 +48,7 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     if asker.person.is_none() && whom == ForWhom::Me {
         refuse("whom? Add --whom with the name or the id of a person")?;
     }
-    let when = parse_when(call.arguments.get_text("when")?, now, reminders.zone()).map_err(|error| Refused::new(error.to_string()))?;
+    let when = reminders.parse_when(call.arguments.get_text("when")?).map_err(explain)?;
     let what = call.arguments.get_text("what")?;
     // Commands, and with them the answers in a direct conversation, are the coordinator's.
     let persona = &reminders.roster().coordinator().slug;
@@ -62,15 +61,12 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
 
 async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let listed = reminders.list(call.channel.as_ref().map(|channel| &channel.id)).await.map_err(explain)?;
-    let text = render_list(&listed, call.channel.is_some(), reminders.now());
-    // Nothing of a private conversation is shown outside of it.
-    let shown = listed.iter().filter(|reminder| !reminder.private || call.channel.is_some());
-    Ok(CommandReply::private(text).with_data(shown.map(describe).collect()))
+    Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
 }
 
 async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let asker = Asker::of(call);
-    let until = reminders.parse_time(call.arguments.find_text("until").unwrap_or("in 1 hour")).map_err(explain)?;
+    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour")).map_err(explain)?;
     let reminder = reminders.snooze(call.arguments.get_text("which")?, until, &asker).await.map_err(explain)?;
     let text = render_snoozed(&reminder, asker.id(), reminders.now());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))

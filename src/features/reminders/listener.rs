@@ -6,7 +6,7 @@ use super::button::{Press, RemindButton};
 use super::model::{Person, Reminder};
 use super::render::render_set;
 use super::request::{Request, begins_request, parse_request};
-use super::service::{Asked, RemindError, Reminders, refused};
+use super::service::{Asked, RemindError, Reminders};
 use super::store::AddReminder;
 use crate::features::chat::listener::{Listener, Taken};
 use crate::features::chat::model::decision::Decision;
@@ -55,7 +55,7 @@ impl Listener for RemindListener {
 }
 
 async fn ask(reminders: &Reminders, request: &Request, message: &InboundMessage, persona: &PersonaSlug) -> Result<Reminder, RemindError> {
-    let when = request.when.as_ref().map_err(|error| refused(error.to_string()))?;
+    let when = request.when.as_ref().map_err(Clone::clone)?;
     let by = Some(Person { id: message.author.id.clone(), name: message.author.name.clone() });
     reminders.draft(Asked { whom: &request.whom, what: &request.what, when, by, channel: &message.channel, persona }).await
 }

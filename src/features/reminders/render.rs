@@ -78,8 +78,8 @@ pub fn render_settled(reminder: &Reminder, now: DateTime<Utc>) -> String {
     }
 }
 
-/// The reminders that wait, as a Markdown table. `private`: they are shown in the private place that they belong to.
-pub fn render_list(reminders: &[Reminder], private: bool, now: DateTime<Utc>) -> String {
+/// The reminders that wait, as a Markdown table.
+pub fn render_list(reminders: &[Reminder], now: DateTime<Utc>) -> String {
     if reminders.is_empty() {
         return "No reminders here. Add one with `/remind new`, or write \"remind me tomorrow at 9 to pay the bill\".".to_owned();
     }
@@ -90,8 +90,7 @@ pub fn render_list(reminders: &[Reminder], private: bool, now: DateTime<Utc>) ->
             Some(timetable) => format!("{}, next on {next}", render_repeat(timetable)),
             None => next,
         };
-        let what = if reminder.private && !private { "(in a private conversation)" } else { &shorten(&reminder.what, LISTED) };
-        let (whom, what) = (Medium::Chat.cell(&reminder.whom.name), Medium::Chat.cell(what));
+        let (whom, what) = (Medium::Chat.cell(&reminder.whom.name), Medium::Chat.cell(&shorten(&reminder.what, LISTED)));
         writeln!(text, "| {} | {when} | {whom} | {what} |", reminder.short_id()).expect("a String takes everything");
     }
     text
@@ -181,20 +180,16 @@ mod tests {
     }
 
     #[test]
-    fn a_list_shows_nothing_of_private_conversations() {
-        let private = Reminder { private: true, ..sample() };
-        let rows = |reminders: &[Reminder], private| {
-            render_list(reminders, private, utc(NOW)).lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
-        };
+    fn a_list_has_a_row_for_each() {
+        let list = render_list(&[sample(), weekly()], utc(NOW));
+        let rows: Vec<_> = list.lines().skip(2).collect();
         assert_eq!(
-            rows(&[sample(), weekly()], false),
+            rows,
             [
                 "| 91a2b3 | Fri 27 Nov at 09:00 CET | Ann | pay the hosting bill |",
                 "| 91a2b3 | every Monday at 08:00, next on Mon 30 Nov at 08:00 CET | Ann | water the plants |",
             ]
         );
-        assert_eq!(rows(&[private.clone()], false), ["| 91a2b3 | Fri 27 Nov at 09:00 CET | Ann | (in a private conversation) |"]);
-        assert!(rows(&[private], true)[0].ends_with("pay the hosting bill |"));
     }
 
     #[test]

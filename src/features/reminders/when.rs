@@ -110,6 +110,11 @@ fn span(words: &[String]) -> Option<TimeDelta> {
     }
 }
 
+/// A unit below a day.
+fn is_short(word: &str) -> bool {
+    matches!(word.trim_end_matches('s'), "sec" | "second" | "min" | "minute" | "h" | "hr" | "hour")
+}
+
 /// It was a time, and it is over.
 struct Past;
 
@@ -123,8 +128,8 @@ fn once(words: &[String], now: DateTime<Utc>, zone: Tz) -> Option<Result<DateTim
         }
         words => words.iter().map(String::as_str).collect(),
     };
-    // A bare number is a day or a year to the library; here it is most likely something else.
-    if day.len() == 1 && day[0].chars().all(|c| c.is_ascii_digit()) {
+    // A bare number is a day or a year to the library; here it is most likely something else. Hours and minutes are no days.
+    if day.len() == 1 && day[0].chars().all(|c| c.is_ascii_digit()) || day.iter().any(|word| is_short(word)) {
         return None;
     }
     let today = now.with_timezone(&zone).naive_local();
@@ -272,7 +277,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_or_over_is_refused() {
-        for text in ["", "soon", "42", "the bill", "every blue moon", "in 99999999 hours", "every", "tomorrow at 25:00"] {
+        for text in
+            ["", "soon", "42", "the bill", "every blue moon", "in 99999999 hours", "every", "tomorrow at 25:00", "2 hours", "3 hours ago"]
+        {
             assert_eq!(read(text), "?", "{text}");
         }
         assert_eq!(read("2026-11-24 08:00"), "past");

@@ -1,14 +1,17 @@
 //! Whom a name means.
 
+use kernel::chat::medium::Medium;
 use kernel::ids::UserId;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::fold_name;
 
 use super::model::Person;
+use super::render;
 use super::request::ForWhom;
 
-/// The most names that a question back lists.
+/// The most names that a question back lists, and the most characters of the name that was asked for.
 const NAMED: usize = 5;
+const ASKED: usize = 60;
 
 /// Whom a name may mean.
 pub(super) struct Known<'a> {
@@ -71,7 +74,10 @@ impl Known<'_> {
         }
         match self.roster.find_named(name) {
             Some(persona) => Err(of_persona(&persona.name)),
-            None => Err(format!("I don't know anybody called \"{}\". Mention them with @, so that I know who is meant.", name.trim())),
+            None => {
+                let asked = Medium::Chat.line_within(name, ASKED);
+                Err(format!("I don't know anybody called \"{asked}\". Mention them with @, so that I know who is meant."))
+            }
         }
     }
 }
