@@ -9,6 +9,7 @@ use super::render::{render_cancelled, render_list, render_set, render_snoozed};
 use super::request::ForWhom;
 use super::service::{Asked, Asker, RemindError, Reminders};
 use crate::features::schedule::find_channel;
+use crate::features::schedule::model::Timetable;
 use kernel::chat::message::{Channel, Place};
 use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
 
@@ -52,8 +53,8 @@ async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Comman
     let what = call.arguments.get_text("what")?;
     // Commands, and with them the answers in a direct conversation, are the coordinator's.
     let persona = &reminders.roster().coordinator().slug;
-    let asked = Asked { whom: &whom, what, when: &when, by: asker.person.clone(), channel: &channel, persona };
-    let reminder = reminders.draft(asked).await.map_err(explain)?;
+    let request = Asked { whom: &whom, what, when: &when, by: asker.person.clone(), channel: &channel, persona };
+    let reminder = reminders.draft(request).await.map_err(explain)?;
     reminders.store().add_reminder(&reminder, now).await?;
     let text = format!("{} (`{}`)", render_set(&reminder, asker.id(), now), reminder.short_id());
     Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
@@ -111,7 +112,7 @@ fn explain(error: RemindError) -> anyhow::Error {
 fn describe(reminder: &Reminder) -> Value {
     json!({
         "id": reminder.short_id(), "what": reminder.what, "whom": reminder.whom, "by": reminder.by, "channel": reminder.channel,
-        "due": reminder.due.to_rfc3339_opts(SecondsFormat::Secs, true), "repeat": reminder.repeat.as_ref().map(|timetable| timetable.key()),
+        "due": reminder.due.to_rfc3339_opts(SecondsFormat::Secs, true), "repeat": reminder.repeat.as_ref().map(Timetable::key),
         "zone": reminder.zone.name(), "state": reminder.state,
     })
 }

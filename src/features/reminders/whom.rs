@@ -45,41 +45,39 @@ impl Known<'_> {
         Ok(known.cloned().unwrap_or_else(|| Person { name: unnamed(&id), id }))
     }
 
-    /// Who spoke here comes before who spoke elsewhere, a whole name before a first name.
+    /// Who spoke here comes before who spoke elsewhere, and a whole name before a first name.
     fn resolve_name(&self, name: &str) -> Result<Person, String> {
         let wanted = fold_name(name);
-        let whole = |person: &Person| fold_name(&person.name) == wanted;
-        let first = |person: &Person| fold_name(&person.name).split_whitespace().next() == Some(&wanted);
-        let tries: [(&[Person], &dyn Fn(&Person) -> bool); 4] =
-            [(self.here, &whole), (self.elsewhere, &whole), (self.here, &first), (self.elsewhere, &first)];
-        for (people, fits) in tries {
-            let mut found: Vec<&Person> = Vec::new();
-            for person in people.iter().filter(|person| fits(person)) {
-                if found.iter().all(|known| known.id != person.id) {
-                    found.push(person);
+        let whole = |person: &&Person| fold_name(&person.name) == wanted;
+        let first = |person: &&Person| fold_name(&person.name).split_whitespace().next() == Some(&wanted);
+        for people in [self.here, self.elsewhere] {
+            for fits in [&whole as &dyn Fn(&&Person) -> bool, &first] {
+                let mut found: Vec<&Person> = Vec::new();
+                for person in people.iter().filter(fits) {
+                    if found.iter().all(|known| known.id != person.id) {
+                        found.push(person);
+                    }
                 }
-            }
-            match found.as_slice() {
-                [] => {}
-                [only] => return Ok((*only).clone()),
-                several => {
-                    let names: Vec<_> = several.iter().take(NAMED).map(|person| person.name.as_str()).collect();
-                    return Err(format!(
-                        "Several people are called {}: {}. Mention the one you mean with @.",
-                        name.trim(),
-                        names.join(", ")
-                    ));
+                match found.as_slice() {
+                    [] => {}
+                    [only] => return Ok((*only).clone()),
+                    several => return Err(several_are_called(name, several)),
                 }
             }
         }
-        match self.roster.find_named(name) {
-            Some(persona) => Err(of_persona(&persona.name)),
-            None => {
-                let asked = Medium::Chat.line_within(name, ASKED);
-                Err(format!("I don't know anybody called \"{asked}\". Mention them with @, so that I know who is meant."))
-            }
-        }
+        Err(self.roster.find_named(name).map_or_else(|| nobody_is_called(name), |persona| of_persona(&persona.name)))
     }
+}
+
+fn several_are_called(name: &str, people: &[&Person]) -> String {
+    let asked = Medium::Chat.line_within(name, ASKED);
+    let names: Vec<_> = people.iter().take(NAMED).map(|person| render::name(person)).collect();
+    format!("Several people are called {asked}: {}. Mention the one you mean with @.", names.join(", "))
+}
+
+fn nobody_is_called(name: &str) -> String {
+    let asked = Medium::Chat.line_within(name, ASKED);
+    format!("I don't know anybody called \"{asked}\". Mention them with @, so that I know who is meant.")
 }
 
 fn of_persona(name: &str) -> String {
@@ -123,7 +121,7 @@ mod tests {
         for (name, id) in [
             ("me", "1"),
             ("Ann Lee", "41"),
-            ("ann", "45"),
+            ("ann", "41"),
             ("@bob", "42"),
             ("dora", "46"),
             ("Cid Two", "44"),

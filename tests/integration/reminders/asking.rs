@@ -111,7 +111,7 @@ async fn a_reminder_of_a_private_conversation_stays_there() {
             text.as_str().is_some_and(|text| text.ends_with("does not read this conversation. Ask me in a channel that you both read."))
         })
     };
-    eventually("Bob is not there", || refused()).await;
+    eventually("Bob is not there", || async { refused().await }).await;
     let listed = invoke(team, HERE, "remind", sub_command("list", &[])).await;
     assert!(text(&listed).starts_with("No reminders here."), "{listed}");
     let cancelled = invoke(team, HERE, "remind", sub_command("cancel", &[("which", "ring")])).await;

@@ -35,7 +35,7 @@ async fn a_reminder_is_set_listed_moved_and_told(backing: Backing) {
     stage.told(0).await;
     stage.jump("2026-11-27T09:00:05Z");
     assert!(stage.told(1).await[0].text.ends_with(": pay the hosting bill"));
-    let soon = remind(&stage, "snooze", &[("which", "hosting")]).await;
+    let soon = remind(&stage, "snooze", &[("which", "hosting"), ("until", "1 hour")]).await;
     assert!(text(&soon).starts_with("I'll remind you again on Fri 27 Nov at 11:0"), "{soon}");
     stage.jump("2026-11-27T10:02:00Z");
     stage.told(2).await;
@@ -54,7 +54,8 @@ async fn what_was_cancelled_is_not_told(backing: Backing) {
     stage.waits(0).await;
     stage.told(0).await;
     for (command, options, told) in [
-        ("cancel", &[("which", "call")][..], "There is no open reminder \"call\" here. `/remind list` shows those there are."),
+        ("new", &[("when", "2 hours ago"), ("what", "call")][..], "I cannot read \"2 hours ago\" as a time."),
+        ("cancel", &[("which", "call")], "There is no open reminder \"call\" here. `/remind list` shows those there are."),
         ("snooze", &[("which", "call"), ("until", "soon")], "I cannot read \"soon\" as a time. Try \"tomorrow at 9\""),
         ("snooze", &[("which", "call"), ("until", "every day")], "A reminder is snoozed to one time"),
         ("new", &[("when", "whenever"), ("what", "call")], "I cannot read \"whenever\" as a time."),

@@ -77,7 +77,7 @@ async fn killed_after_it_was_asked_for(backing: Backing) {
     let process = TeamProcess::start(&team, &[]).await;
     team.say(HERE, "remind me in 10 minutes to call").await;
     let stored = async || count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder'").await == 1;
-    eventually("it is stored with its job", || stored()).await;
+    eventually("it is stored with its job", || async { stored().await }).await;
     process.kill();
     execute(&team, "UPDATE reminders SET due = '2026-01-01T00:00:00+00:00'").await;
     execute(&team, "UPDATE jobs SET run_at = '2026-01-01T00:00:00+00:00' WHERE kind = 'reminder'").await;
@@ -127,7 +127,7 @@ async fn killed_after_the_platform_took_it(backing: Backing) {
         team.sandbox().misbehaviour().set(switch).expect("a switch");
         add(&team, &[reminder(&team, "call", 0)]).await;
         let tried = async || count(&team, "SELECT COUNT(*) FROM outbox WHERE attempts > 0").await == 1;
-        eventually("it is on its way", || tried()).await;
+        eventually("it is on its way", || async { tried().await }).await;
         process.kill();
         team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
         let _process = TeamProcess::start(&team, &[]).await;
