@@ -17,7 +17,7 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
     let reminders = services.late::<Reminders>();
     let which = || ArgumentSpec::text("which", 100, "Its id from the list, or words of it").required();
     registry
-        .group(CommandSpec::new("remind", "Reminders, at a time or every week."), &reminders)
+        .group(CommandSpec::new("remind", "Reminders, once or repeated."), &reminders)
         .command(
             CommandSpec::new("new", "Set a reminder.")
                 .public()

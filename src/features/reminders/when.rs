@@ -37,7 +37,7 @@ pub enum WhenError {
     Past(String),
     /// A whole sentence has none.
     #[error(
-        "When? I see no time in that which I can read. Write it like \"remind me tomorrow at 9 to pay the bill\"; \"in 20 minutes\", \"on Friday at 14:30\" and \"every Monday at 8\" work too."
+        "When should that be? I found no time in your message. Try \"remind me tomorrow at 9 to pay the bill\". \"in 20 minutes\", \"on Friday at 14:30\" and \"every Monday at 8\" work too."
     )]
     Missing,
 }

@@ -81,7 +81,7 @@ fn nobody_is_called(name: &str) -> String {
 }
 
 fn of_persona(name: &str) -> String {
-    format!("I remind people, and {name} is a persona. To give {name} something to do, use `/backlog add`.")
+    format!("I can only remind people, and {name} is a persona. To give {name} something to do, use `/backlog add`.")
 }
 
 /// `<@42>`, `<@!42>`, or an id alone as the command line knows it.
@@ -138,8 +138,8 @@ mod tests {
         for (name, told) in [
             ("Cid", "Several people are called Cid: Cid One, Cid Two. Mention"),
             ("Eve", "I don't know anybody called \"Eve\". Mention"),
-            ("vince", "I remind people, and Vince is a persona. To give Vince"),
-            ("<@102>", "I remind people, and Vince is a persona."),
+            ("vince", "I can only remind people, and Vince is a persona. To give Vince"),
+            ("<@102>", "I can only remind people, and Vince is a persona."),
             ("everyone", "I can remind one person at a time."),
         ] {
             let refused = resolve(name).expect_err(name);

@@ -68,14 +68,14 @@ async fn two_people_who_ask_at_once_are_both_reminded(backing: Backing) {
 async fn what_cannot_be_is_answered_with_what_can() {
     let stage = Stage::start(Backing::Sqlite).await;
     for (asked, told) in [
-        ("remind me to call the bank", "When? I see no time in that which I can read. Write it like \"remind me tomorrow at 9"),
+        ("remind me to call the bank", "When should that be? I found no time in your message. Try \"remind me tomorrow at 9"),
         ("remind me yesterday to call", "\"yesterday\" is in the past. Name a time that is still to come"),
-        ("remind me tomorrow at 9", "Remind of what? Write it like"),
+        ("remind me tomorrow at 9", "What should the reminder say? Try"),
         ("remind Eve tomorrow to call", "I don't know anybody called \"Eve\". Mention them with @"),
         ("remind everyone tomorrow to vote", "I can remind one person at a time."),
         (
             "Kelly, remind Vince tomorrow to test",
-            "I remind people, and Vince is a persona. To give Vince something to do, use `/backlog add`.",
+            "I can only remind people, and Vince is a persona. To give Vince something to do, use `/backlog add`.",
         ),
         (&format!("remind me tomorrow to {}", "x".repeat(1500)), "That is too long for a reminder: 1000 characters are the most."),
     ] {
@@ -83,7 +83,7 @@ async fn what_cannot_be_is_answered_with_what_can() {
         assert!(answer.text.starts_with(told), "{asked}: {}", answer.text);
     }
     let answer = stage.answer_to("Kelly, remind me what we said yesterday").await;
-    assert!(!answer.text.starts_with("When?") && !answer.text.contains("in the past"), "a question is for Kelly: {}", answer.text);
+    assert!(!answer.text.starts_with("When should") && !answer.text.contains("in the past"), "a question is for Kelly: {}", answer.text);
     assert_eq!(count(&stage.team, "SELECT COUNT(*) FROM reminders").await, 0);
 }
 

@@ -36,7 +36,7 @@ impl Reminders {
     pub(in crate::features::reminders) async fn draft(&self, asked: Asked<'_>) -> Result<Reminder> {
         let what = asked.what.trim();
         if what.is_empty() {
-            return Err(refused("Remind of what? Write it like \"remind me tomorrow at 9 to pay the bill\"."));
+            return Err(refused("What should the reminder say? Try \"remind me tomorrow at 9 to pay the bill\"."));
         }
         if what.chars().count() > LONGEST {
             return Err(refused(format!("That is too long for a reminder: {LONGEST} characters are the most.")));
