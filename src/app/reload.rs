@@ -116,15 +116,16 @@ impl App {
     pub async fn run_reloading(self, mut reload: Reload<'_>, patience: Duration) -> anyhow::Result<()> {
         let mut app = self;
         loop {
-            let Some(Reloaded { setting, changed }) = app.run(patience, Some(&mut reload)).await? else { return Ok(()) };
-            let restart = async {
+            // On the heap: they hold every part of the team at once.
+            let Some(Reloaded { setting, changed }) = Box::pin(app.run(patience, Some(&mut reload))).await? else { return Ok(()) };
+            let restart = Box::pin(async {
                 let error = match reload.start(&setting).await {
                     Ok(started) => return Ok((started, None)),
                     Err(error) => error,
                 };
                 tracing::error!(error = format!("{error:#}"), "the team cannot start with the new settings");
                 reload.start(&reload.running).await.map(|started| (started, Some(error)))
-            };
+            });
             let (started, error) = tokio::select! {
                 restarted = restart => restarted?,
                 () = shutdown::signalled() => return Ok(()),
@@ -132,13 +133,12 @@ impl App {
             let Some(started) = started else { return Ok(()) };
             app = started;
             let files = changed.join(", ");
-            let text = match error {
-                Some(error) => format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}"),
-                None => {
-                    tracing::info!(files, "settings and personas were reloaded");
-                    reload.take_over(setting);
-                    format!("Reloaded {files}.")
-                }
+            let text = if let Some(error) = error {
+                format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}")
+            } else {
+                tracing::info!(files, "settings and personas were reloaded");
+                reload.take_over(setting);
+                format!("Reloaded {files}.")
             };
             app.tell_operators(text);
         }

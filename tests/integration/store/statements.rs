@@ -156,7 +156,7 @@ async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() 
     let home = Home::sqlite();
     let store = home.open().await;
     let rules = retention_rules(&RetentionSettings::default());
-    let covered: Vec<&str> = rules.iter().flat_map(|rule| rule.tables()).copied().collect();
+    let covered: Vec<&str> = rules.iter().flat_map(kernel::jobs::RetentionRule::tables).copied().collect();
     for (table, _) in store.summary().await.unwrap().tables {
         let kept = KEPT.iter().any(|(kept, _)| *kept == table);
         assert!(covered.contains(&table.as_str()) != kept, "{table} has no rule and no reason, or both");
