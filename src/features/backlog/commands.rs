@@ -1,10 +1,10 @@
-//! `/backlog`, `teamroom backlog` and the buttons below what is said about items.
+//! `/backlog`, `teamroom backlog` and the buttons of items.
 
 use serde_json::{Value, json};
 
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, WorkItem};
-use crate::features::backlog::render::{Detail, ItemSheet, name_of_owner, render_item, render_list};
+use crate::features::backlog::render::{Detail, ItemDetails, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
 use crate::features::backlog::store::Ended;
@@ -15,7 +15,7 @@ use kernel::commands::{
 };
 use kernel::db::StoreError;
 
-/// How many rows fit into a message, and how many a terminal shows.
+/// The most rows in a message and in a terminal.
 const LISTED: u32 = 15;
 const LISTED_IN_TERMINAL: u32 = 50;
 
@@ -36,7 +36,7 @@ const STATUSES: &[Choice] = &[
 const URGENCIES: &[Choice] =
     &[Choice::new("now", "now"), Choice::new("today", "today"), Choice::new("this-week", "this week"), Choice::new("backlog", "some time")];
 
-/// Watching takes terms that no argument holds.
+/// Without `watch`, whose terms do not fit into an argument.
 const KINDS: &[Choice] = &[
     Choice::new("remind", "remind the owner"),
     Choice::new("research", "research"),
@@ -116,13 +116,13 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let sheet = backlog.get_sheet(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let details = backlog.get_details(call.arguments.get_text("id")?).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
-    Ok(CommandReply::private(render_item(&sheet, backlog.roster(), detail)).with_data(describe_sheet(&sheet)))
+    Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
 }
 
 async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    // In a direct conversation one persona could speak and no other.
+    // In a direct conversation only one persona can post.
     let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
     let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), channel).await.map_err(explain)?;
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
@@ -189,13 +189,13 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
     })
 }
 
-/// A choice as the type whose values are called the same.
+/// Parses a choice into a type with the same names.
 fn parse_choice<T: serde::de::DeserializeOwned>(arguments: &Arguments, name: &str) -> anyhow::Result<Option<T>> {
     let value = arguments.find_text(name).map(|value| Value::from(value.replace('-', "_")));
     Ok(value.map(serde_json::from_value).transpose()?)
 }
 
-/// What a person did wrong is told in words that format nothing; a fault of the store is none of theirs.
+/// Mistakes of the caller become a reply without Markdown. Database errors stay errors.
 fn explain(error: BacklogError) -> anyhow::Error {
     match error {
         BacklogError::Refused(why) => Refused::new(Medium::Chat.line(&why)).into(),
@@ -212,19 +212,19 @@ pub(super) fn tell_cancelled(by: &str, ended: &Ended) -> String {
     format!("{by} cancelled {}.{with}", line(&ended.item))
 }
 
-/// An item as Markdown names it.
+/// An item in Markdown.
 pub(super) fn line(item: &WorkItem) -> String {
     Medium::Chat.line(&named(item))
 }
 
-fn describe_sheet(sheet: &ItemSheet) -> Value {
+fn describe_sheet(details: &ItemDetails) -> Value {
     let events: Vec<_> =
-        sheet.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
-    let entries = sheet.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
+        details.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
+    let entries = details.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
     let journal: Vec<_> = entries.map(|(run, (entry, at))| json!({"run": run, "entry": entry, "at": at})).collect();
     json!({
-        "item": sheet.item, "needs": sheet.needs, "parent": sheet.parent, "events": events, "journal": journal,
-        "product": sheet.product, "approvals": sheet.approvals,
+        "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
+        "product": details.product, "approvals": details.approvals,
     })
 }
 

@@ -4,7 +4,7 @@ use kernel::config::{mins, secs, settings};
 use kernel::ids::PersonaSlug;
 
 settings! {
-    /// `[backlog]`: how work items are worked off.
+    /// `[backlog]`: how work items are executed.
     #[derive(Debug, Clone, PartialEq)]
     pub struct BacklogSettings {
         every: Duration = mins(5), only "at least 1 s", |every| *every >= secs(1),

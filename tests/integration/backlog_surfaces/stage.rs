@@ -7,7 +7,7 @@ use kernel::time::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
-use teamroom::features::backlog::render::Voice;
+use teamroom::features::backlog::render::Announcer;
 use teamroom::store::Store;
 
 use crate::support::team::{TestTeam, eventually};
@@ -42,15 +42,15 @@ pub(super) fn person(team: &TestTeam) -> Owner {
 }
 
 /// Puts an item into the backlog, and a message of Kelly's about it into the channel; the message's id.
-pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     store.insert_items(std::slice::from_ref(item), now()).await.expect("the item is stored");
     post_about(team, store, say).await
 }
 
 /// A message of Kelly's; its id. The loop may say the same, but not by her.
-pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     let channel = team.channel(HERE).into();
-    let message = say(&Voice { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
+    let message = say(&Announcer { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
     let text = message.text.clone();
     store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };

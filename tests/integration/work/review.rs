@@ -4,7 +4,7 @@ use kernel::llm::budget::Budgets;
 use kernel::money::Money;
 use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
-use teamroom::features::backlog::review::{Judgement, ReviewParts, review};
+use teamroom::features::backlog::review::{Judgement, ReviewDeps, review};
 use teamroom::features::backlog::verifier::Verdict;
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ impl Made {
         Self { stage, item, evidence, journal }
     }
 
-    async fn judge(&self, parts: &ReviewParts) -> anyhow::Result<Option<Judgement>> {
+    async fn judge(&self, parts: &ReviewDeps) -> anyhow::Result<Option<Judgement>> {
         review(parts, &self.item, &self.evidence, &self.journal, &CancellationToken::new()).await
     }
 

@@ -18,9 +18,9 @@ use kernel::tools::workspace::Workspaces;
 use kernel::tools::{CallStatus, Toolbox, Trace};
 use serde_json::json;
 use teamroom::features::backlog::model::{Claim, Execution, JournalEntry, Origin, Owner, Product, ToolCall, WorkItem};
-use teamroom::features::backlog::review::ReviewParts;
+use teamroom::features::backlog::review::ReviewDeps;
 use teamroom::features::backlog::settings::BacklogSettings;
-use teamroom::features::backlog::verifier::{Submitted, Verdict, VerifierParts, verify};
+use teamroom::features::backlog::verifier::{Submitted, Verdict, VerifierDeps, verify};
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ pub(super) const SECRET: &str = "TOP-SECRET-KEY";
 
 pub(super) struct Stage {
     pub(super) store: Store,
-    pub(super) verifier: VerifierParts,
+    pub(super) verifier: VerifierDeps,
     pub(super) workspaces: Workspaces,
     pub(super) readings: Readings,
     pub(super) directory: tempfile::TempDir,
@@ -55,7 +55,7 @@ impl Stage {
         let directory = tempfile::tempdir().unwrap();
         let workspaces = Workspaces::new(directory.path().join("work"));
         let readings = readings(&directory);
-        let verifier = VerifierParts {
+        let verifier = VerifierDeps {
             store: store.clone(),
             workspaces: workspaces.clone(),
             readings: readings.clone(),
@@ -80,8 +80,8 @@ impl Stage {
     }
 
     /// What judges with this model, within these budgets.
-    pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewParts {
-        ReviewParts { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
+    pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewDeps {
+        ReviewDeps { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
     }
 
     pub(super) fn agents(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Agents {

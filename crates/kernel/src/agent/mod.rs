@@ -1,5 +1,4 @@
-//! Asking personas. [`Agents::answer`] answers a question in words; [`Agents::run`] is the one way to a model, for everything that has a prompt of
-//! its own.
+//! Agent runs. [`Agents::answer`] answers a question in text. [`Agents::run`] runs any prompt; all model calls go through it.
 
 mod answer;
 pub mod ask;
@@ -35,12 +34,12 @@ pub enum RunError {
     OutOfBudget(Refused),
     #[error("the model did not answer: {0}")]
     Model(ModelError),
-    /// The structured answer was unusable twice.
+    /// The structured answer was invalid twice.
     #[error("{provider} gave no usable value in two answers: {reason}")]
     Unusable { provider: String, reason: String },
     #[error("the language model called tools {calls} times and came to no end")]
     TooManyCalls { calls: usize },
-    /// The run continues when a person has decided.
+    /// The run continues once a person has decided.
     #[error("a person has to allow a call first")]
     NeedsApproval(ApprovalId),
     #[error("another worker holds the run")]
@@ -54,7 +53,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Why, in a few words that may stand in a chat: never a provider's own text.
+    /// A short reason that is safe to post. Never quotes a provider.
     pub fn in_short(&self) -> String {
         match self {
             Self::Cancelled => "it was stopped".into(),
@@ -73,7 +72,7 @@ impl RunError {
         }
     }
 
-    /// What the person who waits is told, with what to do.
+    /// A message for the waiting person, with what to do.
     pub fn for_person(&self) -> String {
         let remedy = match self {
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",

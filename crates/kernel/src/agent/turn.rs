@@ -1,27 +1,25 @@
-//! A turn: one persona asked once.
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 
-/// One persona asked once: context in, reply out. A row of the store from the moment it is decided on.
+/// A turn: one persona asked once. Stored as soon as it is decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     pub id: TurnId,
-    /// The message of a person that it answers; for an agent's answer to an agent, the one that started the chain.
+    /// The person's message that is answered. In a chain of agents: the message that started it.
     pub message: MessageId,
     pub chain: ChainId,
     pub channel: ChannelId,
     pub persona: PersonaSlug,
     pub trigger: Trigger,
     pub state: TurnState,
-    /// How often it was begun. A turn that took the process down with it three times is not begun again.
+    /// How many times it was started. A turn that crashed the process three times is not started again.
     pub attempts: u32,
     pub queued_at: DateTime<Utc>,
 }
 
-/// What a turn answers.
+/// The trigger of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -29,19 +27,20 @@ pub enum Trigger {
     Message,
     /// What another persona said to this one in `turn`.
     Agent { from: PersonaSlug, turn: TurnId },
-    /// A person wants another persona asked; this one asks and relays.
+    /// A person wants another persona asked. This persona asks and relays the answer.
     Ask { ask: AskId },
 }
 
-/// Where a turn stands. `Queued → Running → Answered | Silent | Failed | Cancelled`; a crash leaves it `Running`, and the next start begins it again.
+/// The state of a turn: `Queued → Running → Answered | Silent | Failed | Cancelled`. After a crash it is still `Running`, and the next
+/// start repeats it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
     Queued,
     Running,
-    /// The reply is stored, and with it what is to be sent.
+    /// The reply and its outbox rows are stored.
     Answered,
-    /// The model had nothing to say; nothing is posted.
+    /// The model said nothing, so nothing is posted.
     Silent,
     Failed,
     /// Stopped by a person, a halt, a deletion or the guard.
@@ -53,7 +52,7 @@ impl TurnState {
         !matches!(self, Self::Queued | Self::Running)
     }
 
-    /// The state after `next`, if a turn may go there from here.
+    /// Changes the state if the transition is allowed.
     pub fn advance(self, next: Self) -> Result<Self, InvalidTransition> {
         let allowed = match self {
             Self::Queued => matches!(next, Self::Running | Self::Cancelled | Self::Failed),

@@ -5,7 +5,6 @@ use chrono::{Days, NaiveDate};
 use crate::commands::spec::{ArgumentKind, ArgumentSpec, Choice, CommandSpec};
 use crate::commands::{Refused, refuse};
 
-/// The arguments of a command, checked against its [`CommandSpec`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
     values: Vec<(&'static str, Value)>,
@@ -20,7 +19,7 @@ enum Value {
 }
 
 impl Arguments {
-    /// Checks what was given, as `(name, text)`. Every surface hands over text, so that one parser decides what is valid.
+    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser.
     pub fn parse(spec: &CommandSpec, given: &[(String, String)]) -> Result<Self, Refused> {
         let mut values: Vec<(&'static str, Value)> = Vec::new();
         for (name, text) in given {
@@ -36,7 +35,7 @@ impl Arguments {
         }
     }
 
-    /// Text, the name of something, or the value of a choice.
+    /// A text, a reference or the value of a choice.
     pub fn find_text(&self, name: &str) -> Option<&str> {
         match self.find(name) {
             Some(Value::Text(text)) => Some(text),
@@ -44,15 +43,15 @@ impl Arguments {
         }
     }
 
-    /// An argument that the spec calls required.
+    /// A required argument.
     ///
     /// # Errors
-    /// The spec does not.
+    /// The spec does not require it.
     pub fn get_text(&self, name: &str) -> anyhow::Result<&str> {
         self.find_text(name).ok_or_else(|| anyhow::anyhow!("the command has no required argument \"{name}\""))
     }
 
-    /// Everything that was given under a name.
+    /// All values of a repeatable argument.
     pub fn list_texts(&self, name: &str) -> Vec<String> {
         let texts = self.values.iter().filter(|(known, _)| *known == name);
         texts.filter_map(|(_, value)| if let Value::Text(text) = value { Some(text.clone()) } else { None }).collect()
@@ -66,7 +65,7 @@ impl Arguments {
         if let Some(Value::Integer(number)) = self.find(name) { Some(*number) } else { None }
     }
 
-    /// An integer whose limits keep it within 32 bits.
+    /// An integer whose limits fit 32 bits.
     pub fn find_u32(&self, name: &str) -> Option<u32> {
         self.find_integer(name).and_then(|number| u32::try_from(number).ok())
     }
@@ -75,10 +74,10 @@ impl Arguments {
         if let Some(Value::Duration(duration)) = self.find(name) { Some(*duration) } else { None }
     }
 
-    /// A day, read where it is known which day is today.
+    /// A date. `today` resolves relative dates.
     ///
     /// # Errors
-    /// It is no date.
+    /// It is not a date.
     pub fn find_date(&self, name: &str, today: NaiveDate) -> Result<Option<NaiveDate>, Refused> {
         self.find_text(name).map(|text| parse_date(text, today)).transpose()
     }
@@ -118,10 +117,10 @@ fn parse_choice(name: &str, choices: &[Choice], text: &str) -> Result<&'static s
     refuse(format!("\"{name}\" cannot be \"{}\"; choose {}", text.trim(), labels.join(", ")))
 }
 
-/// A number with its unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
+/// A number with a unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
 ///
 /// # Errors
-/// It is none.
+/// It is not a duration.
 pub fn parse_duration(text: &str) -> Result<Duration, Refused> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
@@ -140,10 +139,10 @@ pub fn parse_duration(text: &str) -> Result<Duration, Refused> {
     }
 }
 
-/// `2026-03-31`, `today` or `yesterday`, read where it is known which day is today.
+/// `2026-03-31`, `today` or `yesterday`.
 ///
 /// # Errors
-/// It is no date.
+/// It is not a date.
 pub fn parse_date(text: &str, today: NaiveDate) -> Result<NaiveDate, Refused> {
     match text.trim().to_lowercase().as_str() {
         "today" => Ok(today),

@@ -2,17 +2,17 @@ use std::fmt::Write as _;
 
 use crate::config::KeyPath;
 
-/// A key that the code asked for.
+/// A key requested by the code.
 pub(super) struct DeclaredKey {
     pub path: KeyPath,
     pub variable: Option<String>,
-    /// Its default (or an example) as TOML.
+    /// Its default or an example, as TOML.
     pub shown: String,
     pub allowed: String,
     pub about: &'static str,
-    /// Its table is named by the operator, so what is shown is an example.
+    /// The operator names its table, so an example is shown.
     pub free: bool,
-    /// Its table is one of an array of tables.
+    /// Its table is an entry of an array of tables.
     pub numbered: bool,
 }
 
@@ -25,7 +25,7 @@ impl DeclaredKey {
         &self.path[..self.path.len() - 1]
     }
 
-    /// The line above its keys: `[chat]`, `[[chat.channels]]`, or nothing at the top.
+    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top.
     fn heading(&self) -> Option<String> {
         let section = self.section();
         match section {
@@ -37,7 +37,7 @@ impl DeclaredKey {
     }
 }
 
-/// A variable that is no key of the file.
+/// An environment variable without a key in the file.
 pub(super) struct DeclaredVariable {
     pub name: String,
     pub example: String,
@@ -82,7 +82,7 @@ pub(super) fn render_env(variables: &[DeclaredVariable], keys: &[DeclaredKey]) -
     let mut text = String::from(ENV_HEAD);
     let mut about = "";
     for variable in variables {
-        // Variables that say the same of themselves (one token for each persona) share a paragraph.
+        // Variables with the same help text (the token of each persona) share a paragraph.
         if variable.about != about {
             about = variable.about;
             push_line(&mut text, "");
@@ -102,7 +102,7 @@ pub(super) fn render_env(variables: &[DeclaredVariable], keys: &[DeclaredKey]) -
     text
 }
 
-/// A TOML value as a variable holds it.
+/// Formats a TOML value for a variable.
 fn shell_value(shown: &str) -> String {
     let bare: String = shown.chars().filter(|c| !matches!(c, '"' | '[' | ']')).collect();
     if bare.contains([' ', '#', '$']) { format!("'{bare}'") } else { bare }
@@ -118,7 +118,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Wraps at 110 characters, so that the file reads well in a terminal.
+/// Wraps at 110 characters for terminals.
 fn push_comment(text: &mut String, comment: &str) {
     let mut width = 0;
     for word in comment.split_whitespace() {

@@ -27,7 +27,7 @@ fn refusal(kind: &str, settings: serde_json::Value) -> String {
     build(&spec(kind, settings), &sources).err().expect("it is refused").to_string()
 }
 
-/// Commits with a date `days_ago`, in the order given.
+/// A repository with commits dated `days_ago`, in the given order.
 fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
     let git = |arguments: &[&str], date: &str| {
         let done = Command::new("git").arg("-C").arg(directory).args(arguments).env("GIT_COMMITTER_DATE", date).output().unwrap();

@@ -1,33 +1,32 @@
-//! Which calls may be made (TRUST-3).
+//! Which calls are allowed (TRUST-3).
 
 use crate::tools::approval::Risk;
 
-/// What policy says to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Allowed {
         risk: Risk,
     },
-    /// A person has to allow exactly this call. `why` is for the person.
+    /// A person must approve exactly this call. `why` is for the person.
     NeedsApproval {
         risk: Risk,
         why: String,
     },
-    /// Nobody can allow it. `why` is for the model.
+    /// Nobody can approve it. `why` is for the model.
     Refused {
         why: String,
     },
 }
 
-/// The table of TRUST-3, for a call that is offered and whose arguments fit.
+/// The table of TRUST-3, for an offered call with valid arguments.
 ///
-/// | what the call does | nothing from outside was read | text from outside was read |
+/// | effect of the call | only trusted text | text from outside |
 /// | --- | --- | --- |
 /// | `read` | allowed | allowed |
 /// | `write` | allowed | by approval |
 /// | `reach-out` | allowed | by approval |
 ///
-/// `tainted`: text from outside is in the context, so the call may be what that text asked for.
+/// `tainted`: the context contains text from outside, which may have caused the call.
 pub(super) fn decide(tool: &str, risk: Risk, tainted: bool) -> Decision {
     let does = match risk {
         _ if !tainted => return Decision::Allowed { risk },

@@ -7,23 +7,22 @@ use crate::config::{Section, Setting as _, choice, setting, settings};
 use crate::llm::settings::is_web_address;
 
 settings! {
-    /// `[tools]`: what personas may reach with their tools.
+    /// `[tools]`: what personas may access with their tools.
     #[derive(Debug, Clone)]
     pub struct ToolSettings {
-        /// None: nobody searches the web.
+        /// None: no web search.
         search: Option<SearchSettings> = None, by read_search;
         hosts: Vec<ListedHost> = Vec::new(),
             "Hosts that personas may read from without asking, also inside your network, as host or host:port. List none that does things when read.";
     }
 }
 
-/// Who searches the web for the team.
 #[derive(Debug, Clone)]
 pub struct SearchSettings {
     pub engine: SearchEngine,
-    /// Of the engine's API; for `SearXNG` the address of the instance.
+    /// The address of the API, or of the `SearXNG` instance.
     pub url: String,
-    /// `SearXNG` needs none.
+    /// Not needed for `SearXNG`.
     pub key: Option<SecretString>,
 }
 
@@ -36,20 +35,20 @@ pub enum SearchEngine {
 
 choice!(SearchEngine { "brave" => Self::Brave, "tavily" => Self::Tavily, "searxng" => Self::Searxng });
 
-/// A host of the operator's choice, on one port or on all of them.
+/// A host allowed by the operator, on one port or all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedHost {
-    /// As addresses are normalised: in lower case, an IPv6 address in brackets.
+    /// Normalised: lower case, an IPv6 address in brackets.
     host: String,
     port: Option<u16>,
 }
 
 impl ListedHost {
-    /// `host` or `host:port`; nothing else of an address.
+    /// Parses `host` or `host:port`.
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(&format!("http://{text}/")).ok()?;
         let host = url.host_str()?.to_owned();
-        // What is left of the address shows whether there was more than a host. The port 80 is dropped by the parser.
+        // Anything left in the URL means that there was more than a host. The parser drops port 80.
         let (_, port) = text.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).unzip();
         let port = port.map(str::parse::<u16>).transpose().ok()?;
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && !text.contains(['@', '/', '?', '#']);
@@ -74,7 +73,7 @@ setting! {
 }
 
 impl SearchEngine {
-    /// Where it is asked unless the operator says otherwise.
+    /// The default address.
     fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Brave => Some("https://api.search.brave.com/res/v1/web/search"),

@@ -21,7 +21,7 @@ fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
     check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &people }, &open, MOST_ACTIONS)
 }
 
-/// What became of one action that Vince owns: the text, or the reason.
+/// Checks one action owned by Vince. Returns its text or the reason.
 fn told(what: &str) -> Result<String, String> {
     let mut checked = checked(&[proposed(what, "Vince", Urgency::Today)], &[]);
     checked.accepted.pop().map(|action| action.what).ok_or_else(|| checked.refused.remove(0).reason)

@@ -1,4 +1,4 @@
-/// What people and personas do at work, as they are told to.
+/// Verbs of work, in the imperative.
 const VERBS: &str = "\
     accept add address adjust agree align analyse analyze announce answer apply approve archive arrange ask assess assign audit \
     automate avoid back backfill backport balance benchmark block book bring build bump buy calculate call cancel cap capture change \
@@ -16,19 +16,20 @@ const VERBS: &str = "\
     suggest summarise summarize survey switch sync tag take talk tell test tidy trace track train translate triage trim try tune turn \
     unblock update upgrade use validate verify visit watch work write";
 
-/// Behind a verb that is a noun too, these tell that it is the noun: "Test coverage" passes, "Review of the plan" and "Plan is late" do not.
+/// After a word that is both noun and verb, these show that it is the noun: "Test coverage" passes, "Review of the plan" and "Plan is late"
+/// do not.
 const BEHIND_NOUNS: &[&str] = &["of", "is", "are", "was", "were", "has", "have", "had", "should", "must", "needs", "will"];
 
-/// Whether an action says what to do.
+/// Checks that an action begins with a verb.
 ///
 /// # Errors
-/// The reason, in words, with an example made of the action where that is possible.
+/// The reason, with a corrected example if possible.
 pub(super) fn check_begins_with_verb(what: &str) -> Result<(), String> {
     let lower = what.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
     let Some(first) = words.next() else { return Err("says nothing to do".to_owned()) };
     let second = words.next();
-    // "Double-check" and "re-run" are what stands behind the hyphen.
+    // In "double-check" and "re-run" the verb follows the hyphen.
     let verb = if matches!(first, "re" | "double" | "cross" | "quickly" | "carefully" | "then") { second.unwrap_or(first) } else { first };
     if matches!(verb, "we" | "i" | "you" | "they" | "somebody" | "someone" | "let's") {
         return Err(format!("begins with \"{verb}\"; begin with what is to be done, as in \"Fix the login\""));

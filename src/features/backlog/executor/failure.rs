@@ -5,7 +5,7 @@ use crate::features::backlog::model::Wait;
 use kernel::agent::RunError;
 use kernel::llm::ModelError;
 
-/// How long a run is put off after it has been idle for less than this: 1 minute, then 5, 15, and half an hour each time.
+/// The pause before the next attempt, by how long the run has made no progress: 1 minute, then 5, 15, and 30.
 const PAUSES: [(TimeDelta, TimeDelta); 3] = [
     (TimeDelta::minutes(1), TimeDelta::minutes(1)),
     (TimeDelta::minutes(6), TimeDelta::minutes(5)),
@@ -13,7 +13,7 @@ const PAUSES: [(TimeDelta, TimeDelta); 3] = [
 ];
 const LONGEST: TimeDelta = TimeDelta::minutes(30);
 
-/// What becomes of an item whose run has no reply. `idle` is how long its journal had not grown when the run was taken up.
+/// The outcome for an item whose run has no reply. `idle`: how long its journal had not grown.
 ///
 /// # Errors
 /// The database is unavailable.
@@ -28,7 +28,7 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
             let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
             Outcome::Waits(Wait::Decision { why })
         }
-        // The same prompt may bring the same useless answer for ever, and each is paid for. Another run has another prompt.
+        // The same prompt may produce the same useless answer again, at a cost. A new run has a different prompt.
         RunError::Nothing
         | RunError::Unusable { .. }
         | RunError::Model(ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => {

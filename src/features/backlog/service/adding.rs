@@ -1,4 +1,4 @@
-//! How items come in by people's hands: one at a time, or a file of them, all or none.
+//! Adds items: a single one or a file, all or none.
 
 use std::collections::HashMap;
 
@@ -11,27 +11,27 @@ use crate::features::backlog::store::InsertItemsError;
 use kernel::ids::{ChannelId, UserId, WorkItemId};
 use kernel::text::{essence, without_invisible};
 
-/// The most characters of how, why and each criterion: as much as a prompt bears.
+/// The most characters of how, why and each criterion.
 const PROSE: usize = 2000;
 const CRITERIA: usize = 20;
 
-/// How many faults of a file are told; who mends them sees the rest.
+/// The most problems of a file in an error.
 const FAULTS: usize = 10;
 
 impl Backlog {
-    /// Puts an item into the backlog; `channel` is where people hear of it.
+    /// Adds an item. `channel`: where people are told about it.
     ///
     /// # Errors
-    /// What is wrong with the draft.
+    /// The problem with the draft.
     pub async fn add(&self, draft: &ItemDraft, asker: &Asker, channel: Option<ChannelId>) -> Result<WorkItem, BacklogError> {
         let mut items = self.add_all(std::slice::from_ref(draft), asker, channel).await?;
         Ok(items.remove(0))
     }
 
-    /// Puts items into the backlog, all of them or none.
+    /// Adds items, all or none.
     ///
     /// # Errors
-    /// What is wrong with them, each named, or a circle in which they wait for each other.
+    /// All problems, or a cycle of dependencies.
     pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, channel: Option<ChannelId>) -> Result<Vec<WorkItem>, BacklogError> {
         if drafts.is_empty() {
             return Err(refused("there is nothing to add"));
@@ -61,7 +61,7 @@ impl Backlog {
         Ok(items)
     }
 
-    /// The item that a draft becomes, without its ties to others.
+    /// Converts a draft to an item, without dependencies.
     fn check(&self, draft: &ItemDraft, asker: &Asker) -> Result<WorkItem, String> {
         let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
         action::check_what(&what)?;
@@ -80,7 +80,7 @@ impl Backlog {
         Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
     }
 
-    /// Sets what each item needs and belongs to: another of the same file by its key, or one that is there by its id.
+    /// Resolves dependencies and parents: keys of the same file, or ids of existing items.
     async fn tie(&self, drafts: &[ItemDraft], items: &mut [WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
         let mut known: HashMap<&str, WorkItemId> = HashMap::new();
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(&*items)) {
@@ -116,7 +116,7 @@ impl Backlog {
         Ok(())
     }
 
-    /// What is open already, or stands twice in the file, is not added again.
+    /// Skips drafts that repeat an open item or an earlier draft.
     async fn find_repetitions(&self, drafts: &[ItemDraft], items: &[WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
         let open = self.parts.store.list_open_titles().await?;
         let mut taken: HashMap<String, String> =
@@ -133,7 +133,7 @@ impl Backlog {
     }
 }
 
-/// Whose name `me` is.
+/// The person that `me` stands for.
 pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
     match asker {
         Asker::Person { id, name, .. } => Some((id, name)),
@@ -158,7 +158,7 @@ pub(super) fn check_criteria(criteria: &[String]) -> Result<Vec<String>, String>
     Ok(cleaned.into_iter().filter(|criterion| !criterion.is_empty()).collect())
 }
 
-/// What `how` and `why` may be, and each criterion.
+/// Checks `how`, `why` and each criterion.
 pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
     clean(field, text, PROSE)
 }

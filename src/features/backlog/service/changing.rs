@@ -1,4 +1,4 @@
-//! What people change about an item that is there.
+//! Changes of existing items.
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::WHAT;
@@ -8,7 +8,6 @@ use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
 use kernel::chat::outbound::OutboundMessage;
 
-/// Changes that an item may have.
 struct CheckedChanges {
     what: Option<String>,
     how: Option<String>,
@@ -19,10 +18,10 @@ struct CheckedChanges {
 }
 
 impl Backlog {
-    /// Makes an item the next of its persona's.
+    /// Puts an item first among those of its persona.
     ///
     /// # Errors
-    /// It is over, it is being worked on, or it waits for something else than its turn.
+    /// It is over, in progress, or waits for something other than its turn.
     pub async fn run(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         match item.status {
@@ -38,10 +37,10 @@ impl Backlog {
         self.read(&item).await
     }
 
-    /// Has an item tried once more, whatever was made of it so far.
+    /// Tries an item again from the beginning.
     ///
     /// # Errors
-    /// It neither ended nor waits.
+    /// It has not ended and does not wait.
     pub async fn retry(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         self.retry_item(&item, asker).await
@@ -64,7 +63,7 @@ impl Backlog {
         self.read(item).await
     }
 
-    /// Ends an item without a result; what needs it fails with it.
+    /// Cancels an item. Items that need it fail.
     ///
     /// # Errors
     /// It is over already.
@@ -84,10 +83,10 @@ impl Backlog {
         Ok(ended)
     }
 
-    /// Changes what an item says. One that is being worked on begins anew.
+    /// Edits an item. An item in progress starts again.
     ///
     /// # Errors
-    /// It is over, or the change is none that an item may have.
+    /// It is over, or the change is not allowed.
     pub async fn edit(&self, id: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         if *changes == ItemChanges::default() {
@@ -129,7 +128,7 @@ impl Backlog {
         })
     }
 
-    /// The item, if the asker may change it.
+    /// The item, if the caller may change it.
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get(id).await?;
         if !asker.may_change(&item) {
@@ -138,20 +137,20 @@ impl Backlog {
         Ok(item)
     }
 
-    /// A cancelled item is told where people heard of it, unless they see the answer to the command there.
+    /// Announces a cancelled item in its channel, unless the command's answer is shown there.
     fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Vec<OutboundMessage> {
         let told = item.channel.as_ref().filter(|channel| asker.channel() != Some(channel));
         let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
-        told.map(|channel| self.voice(channel).announce_cancelled(&cancelled)).into_iter().collect()
+        told.map(|channel| self.announcer(channel).announce_cancelled(&cancelled)).into_iter().collect()
     }
 
-    /// The item as it is now.
+    /// The item's current state.
     async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
         Ok(self.parts.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
     }
 }
 
-/// Why nothing was changed: somebody was faster.
+/// The error if somebody else changed the item first.
 fn moved(now: &WorkItem) -> BacklogError {
     refused(if now.status.is_over() {
         over(now)
@@ -160,12 +159,12 @@ fn moved(now: &WorkItem) -> BacklogError {
     })
 }
 
-/// An item as sentences name it.
+/// An item in a sentence.
 pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
     format!("\"{}\" (#{})", item.what, item.short_id())
 }
 
-/// That an item is over, and what can be done about it.
+/// The error if an item is over, with what can be done.
 pub(super) fn over(item: &WorkItem) -> String {
     match item.status {
         WorkStatus::Done => format!("{} is done already", named(item)),

@@ -326,10 +326,10 @@ async fn what_happens_moves_the_mark(home: &Home) {
     let claimed = claim(&store).await;
     let later = store.backlog_mark().await.unwrap();
     assert!(later > mark);
-    store.beat(&claimed.lease.worker).await.unwrap();
+    store.heartbeat(&claimed.lease.worker).await.unwrap();
     assert_eq!(store.backlog_mark().await.unwrap(), later, "a sign of life is nothing to look at");
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
     assert!(store.backlog_mark().await.unwrap() > later);
     let events = store.list_events(&made.id).await.unwrap();
     assert_eq!(events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(), ["new", "ready", "in_progress", "ready"]);

@@ -178,8 +178,8 @@ impl Stage<'_> {
             Deed::Crash => {
                 let leases = store.list_leases().await.unwrap();
                 if let Some(seen) = leases.get(place % leases.len().max(1)) {
-                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_some());
-                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
+                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_some());
+                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
                 }
             }
             Deed::Restart => {
@@ -258,7 +258,7 @@ impl Stage<'_> {
     /// All workers are dead.
     async fn bury(&self, poisonous: u32) {
         for seen in self.store.list_leases().await.unwrap() {
-            self.store.take_back(&seen, poisonous, at(4)).await.unwrap();
+            self.store.reclaim_item(&seen, poisonous, at(4)).await.unwrap();
         }
     }
 

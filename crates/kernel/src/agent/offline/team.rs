@@ -1,9 +1,9 @@
-//! What is answered from the roster: who is there, what can be asked, and what cannot be known.
+//! Answers from the roster: who is on the team and what they can do.
 
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::persona::Persona;
 
-/// How to get a model, in one line.
+/// How to connect a model, in one line.
 const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart, and I can.";
 
 pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
@@ -33,7 +33,7 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
     draft
 }
 
-/// A question for a mind. What it is, what it can do, and the remedy: one line each.
+/// Explains that the question needs a model, what works without one, and how to connect one.
 pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::from(format!(
         "I cannot judge that: no language model is configured, so I only tell what feeds and files hold. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
@@ -51,7 +51,7 @@ pub(super) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::from(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
 }
 
-/// Who to ask instead.
+/// Suggests another persona.
 fn hint(asked: &OfflineQuestion<'_>, able: impl Fn(&Persona) -> bool) -> String {
     let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && able(persona));
     let others: Vec<_> = others.map(|persona| format!("{} ({})", persona.name, feeds_of(persona))).collect();
@@ -62,7 +62,7 @@ fn reads(persona: &Persona, kind: &str) -> bool {
     persona.feeds.iter().any(|feed| feed.kind == kind)
 }
 
-/// What can be asked without a model, by the persona's feeds.
+/// What this persona can answer without a model, based on its feeds.
 fn abilities(persona: &Persona) -> Vec<String> {
     let mut abilities: Vec<String> = persona.feeds.iter().filter_map(|feed| example(&feed.kind)).map(str::to_owned).collect();
     abilities.dedup();

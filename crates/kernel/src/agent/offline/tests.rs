@@ -10,7 +10,7 @@ use crate::money::{CostLine, Money, TokenUsage};
 use crate::testing::feeds::{Told, feed, now, sources};
 use crate::testing::persona::roster;
 
-/// What a persona is asked, with what it may draw on.
+/// A question with its material.
 #[derive(Default)]
 struct Asked {
     feeds: Vec<Feed>,

@@ -7,14 +7,14 @@ use crate::llm::settings::known::{KnownProvider, find_provider};
 use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings, known};
 use crate::persona::Tier;
 
-/// The provider that `TEAMROOM_MODEL_URL` describes.
+/// The provider defined by `TEAMROOM_MODEL_URL`.
 const SHORT_PATH: &str = "model";
 const WEB: &[&str] = &["http", "https"];
 const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
 const PARALLEL: usize = 4;
 
 impl ModelSettings {
-    /// All of the section: what the table has, and how providers, tiers and prices fit together.
+    /// Reads the whole section: the table, and how providers, tiers and prices fit together.
     pub fn read_all(section: &mut Section<'_>) -> Self {
         let mut models = Self::read(section);
         let short_path = read_short_path(section);
@@ -33,7 +33,7 @@ impl ModelSettings {
         models
     }
 
-    /// Tiers and providers must fit together.
+    /// Checks that every tier's provider exists.
     fn check(&self, section: &mut Section<'_>) {
         let names: Vec<_> = self.providers.iter().map(|provider| provider.name.as_str()).collect();
         for (tier, models) in &self.tiers {
@@ -73,13 +73,13 @@ fn read_tiers(tiers: &mut Section<'_>) -> BTreeMap<Tier, Vec<ModelRef>> {
     read.into_iter().filter(|(_, models)| !models.is_empty()).collect()
 }
 
-/// The name of a model may hold slashes of its own.
+/// Model names may contain slashes.
 fn parse_model(text: &str) -> Option<ModelRef> {
     let (provider, model) = text.split_once('/')?;
     (!provider.is_empty() && !model.is_empty()).then(|| ModelRef { provider: provider.into(), model: model.into() })
 }
 
-/// The providers that a key or a tier brings in by name, and those of the file.
+/// Providers added by a key or a tier, and those of the file.
 fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef>>) -> Vec<ProviderSettings> {
     let configured = section.list_entries("providers", "local");
     let known = known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name));
@@ -88,7 +88,7 @@ fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef
     providers
 }
 
-/// A key brings in its provider only where no tiers are set: it may stand in the environment for another program.
+/// A key adds its provider only if no tiers are set, because it may be in the environment for another program.
 fn read_known_provider(
     section: &mut Section<'_>,
     known: &KnownProvider,
@@ -135,7 +135,7 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
     prices
 }
 
-/// One endpoint and one model by variables alone, for whoever tries a local model server. They win over the file.
+/// One endpoint and model from variables alone, for trying a local model server. Overrides the file.
 fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, String)> {
     let about = "The short way to a model: the address of any OpenAI-compatible or Anthropic endpoint and one model for all tiers. \
                  The kind is openai (default) or anthropic; the key may be left out for a local server.";
@@ -170,7 +170,7 @@ fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, Strin
     Some((ProviderSettings { name: SHORT_PATH.into(), kind, base_url, key, parallel: PARALLEL }, model))
 }
 
-/// What the keys alone give: each tier tries every provider that has a model for it.
+/// The tiers if only keys are set: each tier tries every provider with a model for it.
 fn default_tiers(providers: &[ProviderSettings]) -> BTreeMap<Tier, Vec<ModelRef>> {
     let mut tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
     for provider in providers {
@@ -186,7 +186,7 @@ fn key_variable(provider: &str) -> String {
     format!("{}_API_KEY", provider.to_uppercase().replace(['-', '.', ' '], "_"))
 }
 
-/// Whether a text is an address with one of the schemes and a host. A password in it would be a secret outside its place.
+/// Whether a text is an address with one of the schemes and a host. Rejects passwords, which belong into secrets.
 pub fn is_web_address(text: &str, schemes: &[&str]) -> bool {
     Url::parse(text)
         .is_ok_and(|url| schemes.contains(&url.scheme()) && url.has_host() && url.username().is_empty() && url.password().is_none())
