@@ -346,7 +346,7 @@ async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
     let offline = Stage::new(None).await.conclude().await;
     assert_eq!((conclusion.tldr, conclusion.actions), (offline.tldr.clone(), offline.actions));
     assert_eq!(offline.tldr, ["Changed most: shop latency 410 → 840 ms (+430) since Fri 09:00."]);
-    assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded by rule: "), "{:?}", conclusion.problems);
+    assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded without a model: "), "{:?}", conclusion.problems);
     assert!(offline.problems.is_empty());
 }
 

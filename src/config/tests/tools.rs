@@ -29,7 +29,7 @@ fn a_search_has_its_usual_address_and_its_key_is_a_secret() {
 fn a_search_that_cannot_work_is_refused() {
     assert_eq!(
         refused("[tools]\nsearch = \"searxng\"\n", &[]),
-        ["teamroom.toml:1: tools.search_url: is missing; give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\""]
+        ["teamroom.toml:1: tools.search_url: is missing. Give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\""]
     );
     assert_eq!(
         refused("[tools]\nsearch = \"tavily\"\n", &[("BRAVE_API_KEY", "x")]),

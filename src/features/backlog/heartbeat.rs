@@ -67,7 +67,7 @@ impl Work {
                     Ok(()) => silent = 0,
                     Err(error) => {
                         silent += 1;
-                        tracing::warn!(%error, "cannot give a sign of life to the items in progress");
+                        tracing::warn!(%error, "cannot send a heartbeat for the items in progress");
                     }
                 }
                 // Others will reclaim the items soon, so they are stopped here first.
@@ -76,7 +76,7 @@ impl Work {
                 }
             }
             if let Err(error) = self.reclaim_dead(&mut monitor).await {
-                tracing::warn!(%error, "cannot look after the items in progress");
+                tracing::warn!(%error, "cannot check the items in progress");
             }
             tokio::select! {
                 () = parts.kill.cancelled() => return,
@@ -96,7 +96,7 @@ impl Work {
         let idle: HashSet<Lease> = held.iter().filter(|lease| !self.running().contains_key(&lease.item)).cloned().collect();
         // Idle twice in a row; once could be a lease that was just claimed.
         for lease in idle.intersection(&monitor.idle) {
-            tracing::warn!(item = %lease.item, "an item in progress that nobody works on is given back");
+            tracing::warn!(item = %lease.item, "releasing an item in progress that nobody works on");
             parts.store.end_run(&RunEnd { lease, end: End::Released, outbox: &[], at: parts.clock.now() }).await?;
         }
         monitor.idle = idle;
@@ -117,7 +117,7 @@ impl Work {
                 continue;
             }
             let Some(item) = parts.store.reclaim_item(&dead, MAX_CRASHES, parts.clock.now()).await? else { continue };
-            tracing::warn!(item = %item.id, worker = dead.lease.worker.as_str(), "the worker of an item is dead; it goes on without it");
+            tracing::warn!(item = %item.id, worker = dead.lease.worker.as_str(), "the worker of an item is dead; the item was reclaimed");
             metrics::counter!("teamroom_work_taken_back_total").increment(1);
             parts.wake.notify_one();
         }

@@ -57,7 +57,7 @@ impl Work {
             self.ask_people(&item, |announcer| announcer.ask_review(&item, files)).await
         };
         if let Err(error) = contain(Box::pin(held)).await {
-            tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review came to nothing; it is begun again later");
+            tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review failed and is repeated later");
         }
         parts.wake.notify_one();
     }
@@ -109,7 +109,7 @@ impl Work {
     async fn ask_people(&self, item: &WorkItem, question: impl FnOnce(Announcer<'_>) -> OutboundMessage) -> anyhow::Result<()> {
         let parts = self.parts();
         let Some(channel) = self.find_channel(item).await? else {
-            tracing::warn!(item = %item.id, "an item waits for a person, and there is no channel to say so in");
+            tracing::warn!(item = %item.id, "an item waits for a person, but there is no channel to ask in");
             return Ok(());
         };
         let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });

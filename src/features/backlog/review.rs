@@ -72,15 +72,15 @@ pub async fn review(
     cancel: &CancellationToken,
 ) -> anyhow::Result<Option<Judgement>> {
     let Agents { runner, roster, team, store, .. } = parts.agents.as_ref();
-    let halts = store.list_halts().await.context("cannot see who is paused")?;
+    let halts = store.list_halts().await.context("cannot check who is paused")?;
     let is_paused = |persona: &Persona| halts.iter().any(|halt| halt.scope == HaltScope::Persona(persona.slug.clone()));
     let reviewer = choose(roster, parts.reviewer.as_ref(), item, is_paused).filter(|_| !parts.agents.is_offline());
     let Some(reviewer) = reviewer else {
-        tracing::info!(item = %item.id, "nobody but a person can judge it");
+        tracing::info!(item = %item.id, "only a person can review it");
         return Ok(None);
     };
     let Some(files) = read_files(parts, item, evidence).await? else {
-        tracing::warn!(item = %item.id, "what was made has changed since it was verified; a person judges it");
+        tracing::warn!(item = %item.id, "the files have changed since they were verified, so a person reviews them");
         return Ok(None);
     };
     let marker = new_marker();
@@ -97,7 +97,7 @@ pub async fn review(
     Ok(match note {
         Ok((accepted, note)) => Some(Judgement { by: reviewer.slug.clone(), accepted, note }),
         Err(problem) => {
-            tracing::warn!(item = %item.id, reviewer = %reviewer.slug, problem, "no usable verdict; a person judges it");
+            tracing::warn!(item = %item.id, reviewer = %reviewer.slug, problem, "no valid verdict, so a person reviews it");
             None
         }
     })

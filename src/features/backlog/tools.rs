@@ -122,5 +122,5 @@ fn check_origin(adding: &WorkItem, open: &[WorkItem]) -> Result<(), ToolError> {
 
 fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the backlog");
-    ToolError::Failed("the backlog cannot be reached at the moment".into())
+    ToolError::Failed("the backlog is not available right now".into())
 }

@@ -159,7 +159,7 @@ impl Work {
     async fn again(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
         let tries = item.attempts + 1;
         if tries >= self.parts().settings.attempts {
-            return self.fail(item, format!("tried {tries} times; at last: {why}")).await;
+            return self.fail(item, format!("failed {tries} times, most recently because {why}")).await;
         }
         let at = self.parts().clock.now() + PAUSE * 2_i32.pow(item.attempts.min(8));
         Ok(End::Again { at, why }.into())
@@ -171,10 +171,10 @@ impl Work {
         let later = |why: &str| End::Later { at: self.parts().clock.now() + SOON, why: why.to_owned() }.into();
         if error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable) {
             // Does not count as an attempt; the same run continues.
-            return later("the store did not answer");
+            return later("the database did not respond");
         }
-        let again = self.again(item, "something went wrong that the log explains".into()).await;
-        again.unwrap_or_else(|_| later("the store did not answer"))
+        let again = self.again(item, "something went wrong; see the log".into()).await;
+        again.unwrap_or_else(|_| later("the database did not respond"))
     }
 
     /// A message in the item's channel. None if it has no channel.

@@ -91,7 +91,7 @@ async fn without_a_team_items_are_added_shown_changed_and_ended(backing: Backing
 
     let cancelled = json_of(&team, &["cancel", &id]).await;
     assert_eq!((&cancelled["item"]["status"], &cancelled["failed"]), (&json!("cancelled"), &json!([second["id"]])));
-    assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled; it can be tried again with retry"));
+    assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled. You can retry it"));
     assert!(complain(&team, &["retry", &short(&second)]).await.contains("would fail at once"));
     assert!(say(&team, &["retry", &id]).await.contains("You asked for another try"));
     assert!(say(&team, &["list", "--status", "failed"]).await.contains("Tell Ann"));

@@ -76,7 +76,7 @@ async fn a_bad_answer_is_told_in_plain_words() {
         (site.json("/empty", "\n"), "its answer is empty"),
         (site.json("/half", r#"{"queue": 1"#), "its answer (application/json) is no JSON: EOF while parsing an object at line 1 column 11"),
         (site.json("/missing", r#"{"tail": 1}"#), "none of its values could be read (queue: there is nothing at /queue)"),
-        (site.tell("/broken", Answer::Broken), "its answer broke off"),
+        (site.tell("/broken", Answer::Broken), "its answer was cut off"),
     ];
     for (url, expected) in cases {
         assert_eq!(read("http_json", &url).await, Err(expected.into()), "{url}");

@@ -208,7 +208,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
         "holds outside text",
         "(9999 characters in all)",
         "http_get (reach-out)",
-        "Waits for a person to allow a call",
+        "Waits for approval",
         "in progress → <b>waiting</b>",
     ] {
         assert!(page.contains(words), "{words} is missing in {page}");

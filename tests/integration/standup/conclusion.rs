@@ -112,5 +112,5 @@ async fn a_conclusion_that_no_model_gives_is_made_by_rule(backing: Backing) {
     let held = stage.hold().await;
     assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "{:?}", held.report);
     let footer = stage.cards().await[0].raw["embeds"][0]["footer"]["text"].to_string();
-    assert!(footer.contains("put together by rule"), "{footer}");
+    assert!(footer.contains("generated without AI"), "{footer}");
 }

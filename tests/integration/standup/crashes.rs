@@ -235,7 +235,7 @@ async fn a_turn_that_keeps_killing_the_process_is_passed_over(backing: Backing) 
     assert_eq!(left.meetings[0].state, MeetingState::Done);
     let states: Vec<_> = left.seats.iter().map(|seat| seat.state).collect();
     assert_eq!(states, [SeatState::Spoke, SeatState::Skipped, SeatState::Spoke]);
-    assert_eq!(left.count("Eliza is skipped: it was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!(left.count("Eliza is skipped: it was interrupted three times"), 1, "{:#?}", left.texts());
     assert_eq!(reports_asked(&team), 2 + ATTEMPTS as usize);
 }
 
@@ -255,7 +255,7 @@ async fn a_closing_that_keeps_killing_the_process_ends_without_a_report(backing:
     let left = Aftermath::wait(&team, 1).await;
     left.expect_nothing_twice(&team);
     assert_eq!(left.meetings[0].state, MeetingState::Failed);
-    assert_eq!(left.count("There is no Day Report this time: its result was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!(left.count("There is no Day Report this time: its result was interrupted three times"), 1, "{:#?}", left.texts());
     assert_eq!((closings(), reports_asked(&team)), (ATTEMPTS as usize, SPEAKERS.len()));
 }
 

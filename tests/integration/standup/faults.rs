@@ -105,7 +105,7 @@ async fn a_standup_that_runs_out_of_budget_has_a_report(backing: Backing) {
     assert_eq!(held.states()[0], Quiet, "{:?}", held.seats);
     assert_eq!(held.states()[4..], [Skipped, Skipped]);
     assert!(held.reason("solus").starts_with("the team has used $0.00"), "{}", held.reason("solus"));
-    assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "put together by rule: {:?}", held.report.tldr);
+    assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "generated without AI: {:?}", held.report.tldr);
     let (cost, usage) = stage.store.spent_on(held.meeting.id.as_str()).await.expect("the ledger");
     assert!(cost > Money::ZERO && cost <= Money::from_dollars(0.004), "{cost}");
     assert_eq!((held.report.cost, held.report.usage), (cost, usage), "the report tells what was spent");

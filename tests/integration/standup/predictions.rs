@@ -40,7 +40,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         ("yes", 431, Verdict::Hit, "**right**"),
         ("yes", 840, Verdict::Miss, "**wrong**"),
         ("no", 840, Verdict::Hit, "**right**"),
-        ("uncertain", 840, Verdict::Uncalled, "neither right nor wrong"),
+        ("uncertain", 840, Verdict::Uncalled, "undecided"),
     ]) {
         calling(answer).perform(&stage.team.model);
         stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));

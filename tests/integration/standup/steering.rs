@@ -173,6 +173,6 @@ async fn a_standup_ends_when_its_time_is_over(backing: Backing) {
     }
     let held = stage.over().await;
     assert_eq!(held.states(), [Skipped; 6]);
-    assert_eq!((held.reason("oracle"), held.reason("sentinel")), ("no answer within 600 s", "the meeting's time was over"));
+    assert_eq!((held.reason("oracle"), held.reason("sentinel")), ("no answer within 600 s", "the meeting was over time"));
     assert_eq!(stage.cards().await.len(), 1, "there is a report all the same");
 }

@@ -77,7 +77,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
 async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     for (action, options) in [("status", &[][..]), ("skip", &[("persona", "vince")]), ("wrap", &[]), ("cancel", &[])] {
-        assert_refused(&standup(&team, action, options).await, "No standup is running here. `/standup start` begins one.");
+        assert_refused(&standup(&team, action, options).await, "No standup is running here. Start one with `/standup start`.");
     }
     let help = invoke(&team, HERE, "help", json!([])).await;
     for command in ["/standup", "/report", "/predictions"] {

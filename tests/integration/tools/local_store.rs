@@ -139,7 +139,7 @@ async fn a_store_that_is_gone_is_told_without_its_insides(home: &Home) {
     let bench = Bench::new(store.clone());
     store.close().await;
     let saved = bench.call("memory_save", json!({"text": "It is gone."})).await;
-    assert_eq!(saved, Err(ToolError::Failed("the team's memory cannot be reached at the moment".into())));
+    assert_eq!(saved, Err(ToolError::Failed("the team's memory is not available right now".into())));
     let added = bench.call("backlog_add", proposal("Paint the fence", "Vince")).await;
-    assert_eq!(added, Err(ToolError::Failed("the backlog cannot be reached at the moment".into())));
+    assert_eq!(added, Err(ToolError::Failed("the backlog is not available right now".into())));
 }

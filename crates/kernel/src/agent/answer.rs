@@ -174,7 +174,7 @@ impl Agents {
     /// The state of the language models in one line, for `/status`.
     pub fn describe_models(&self) -> String {
         if self.is_offline() {
-            return "No language model is configured: we answer offline, from feeds and files alone.".into();
+            return "No language model is connected. Answers come from feeds and files only.".into();
         }
         let providers: Vec<_> = self
             .runner
@@ -182,8 +182,9 @@ impl Agents {
             .status()
             .into_iter()
             .map(|provider| {
-                let trouble =
-                    provider.last_error.map_or(String::new(), |(at, error)| format!(", trouble since {}: {error}", at.format("%H:%M UTC")));
+                let trouble = provider
+                    .last_error
+                    .map_or(String::new(), |(at, error)| format!(", failing since {}:  {error}", at.format("%H:%M UTC")));
                 format!(
                     "{} ({}; {} of {} calls under way{trouble})",
                     provider.name,

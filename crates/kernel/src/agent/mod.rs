@@ -37,10 +37,10 @@ pub enum RunError {
     /// The structured answer was invalid twice.
     #[error("{provider} gave no usable value in two answers: {reason}")]
     Unusable { provider: String, reason: String },
-    #[error("the language model called tools {calls} times and came to no end")]
+    #[error("the language model called tools {calls} times without finishing")]
     TooManyCalls { calls: usize },
     /// The run continues once a person has decided.
-    #[error("a person has to allow a call first")]
+    #[error("a person has to approve a call first")]
     NeedsApproval(ApprovalId),
     #[error("another worker holds the run")]
     Lost,
@@ -48,7 +48,7 @@ pub enum RunError {
     Paused,
     #[error("persona {0} is not on the roster")]
     NoPersona(PersonaSlug),
-    #[error("the store does not answer: {0}")]
+    #[error("the database does not respond: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -59,16 +59,18 @@ impl RunError {
             Self::Cancelled => "it was stopped".into(),
             Self::Nothing => "there was nothing to say".into(),
             Self::OutOfBudget(refused) => refused.to_string(),
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "the language model refused; its settings need a look".into(),
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => {
+                "the language model refused the request, so its settings need checking".into()
+            }
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
             Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
-            Self::Model(_) | Self::Unusable { .. } => "the language model gave no usable answer".into(),
-            Self::NeedsApproval(_) => "a person has to allow something first".into(),
+            Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
+            Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::Lost => "another worker took over".into(),
-            Self::TooManyCalls { .. } => "it went round in circles".into(),
+            Self::TooManyCalls { .. } => "it got stuck in a loop".into(),
             Self::Paused => "it is paused".into(),
             Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
-            Self::Store(_) => "our store does not answer".into(),
+            Self::Store(_) => "the database does not respond".into(),
         }
     }
 
@@ -76,7 +78,7 @@ impl RunError {
     pub fn for_person(&self) -> String {
         let remedy = match self {
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "`teamroom doctor` tells an operator what is wrong.",
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "An operator can run `teamroom doctor` to find the problem.",
             _ => "Please ask again in a few minutes.",
         };
         format!("No answer this time: {}. {remedy}", self.in_short())

@@ -70,9 +70,9 @@ pub struct PageEntry {
 /// Why a feed was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchFeed {
-    #[error("there is no feed called \"{name}\"; there {known}")]
+    #[error("there is no feed called \"{name}\". There {known}")]
     Unknown { name: String, known: String },
-    #[error("\"{name}\" is the name of different feeds ({owners}); give them names of their own in their persona files")]
+    #[error("\"{name}\" is the name of several feeds ({owners}). Give them different names in their persona files")]
     Ambiguous { name: String, owners: String },
 }
 

@@ -28,7 +28,7 @@ pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize) -> Re
     let text = clean(text, roster);
     let length = text.chars().count();
     if length > attach_over {
-        let summary = format!("{}\n\n*All of it ({length} characters) is in the file.*", summarise(&text));
+        let summary = format!("{}\n\n*The full text ({length} characters) is in the file.*", summarise(&text));
         return Rendered::File { summary, name: name.to_owned(), text };
     }
     Rendered::Messages(split(&align_tables(&text), MESSAGE_LIMIT))

@@ -133,7 +133,7 @@ pub enum IdentityState {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     /// The call may have succeeded. Retry with the same nonce.
-    #[error("the platform could not be reached: {0}")]
+    #[error("cannot reach the platform: {0}")]
     Unreachable(String),
     #[error("the platform asks to wait {0:?}")]
     RateLimited(Duration),
@@ -144,7 +144,7 @@ pub enum SendError {
     #[error("the platform refused: {0}")]
     Refused(String),
     /// The message to edit was deleted, or belongs to another account.
-    #[error("it is gone: {0}")]
+    #[error("it was deleted: {0}")]
     Gone(String),
 }
 
@@ -153,11 +153,11 @@ pub enum SendError {
 pub enum DownloadError {
     #[error("it is larger than {0} bytes")]
     TooLarge(u64),
-    #[error("it does not lie on the platform's own host")]
+    #[error("it is not on the platform's own host")]
     ForeignHost,
     /// No identity is online yet. A retry may succeed.
-    #[error("nobody is online to fetch it")]
+    #[error("no persona is online to download it")]
     Offline,
-    #[error("it could not be fetched: {0}")]
+    #[error("the download failed: {0}")]
     Failed(String),
 }

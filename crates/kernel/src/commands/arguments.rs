@@ -25,7 +25,7 @@ impl Arguments {
         for (name, text) in given {
             let Some(argument) = spec.find_argument(name) else { return refuse(format!("there is no argument \"{name}\"")) };
             if !argument.many && values.iter().any(|(known, _)| known == name) {
-                return refuse(format!("\"{name}\" was given twice"));
+                return refuse(format!("\"{name}\" was given more than once"));
             }
             values.push((argument.name, parse_value(argument, text)?));
         }
@@ -91,7 +91,7 @@ fn parse_value(argument: &ArgumentSpec, text: &str) -> Result<Value, Refused> {
     let name = argument.name;
     match argument.kind {
         ArgumentKind::Text(most) if text.chars().count() > usize::from(most) => {
-            refuse(format!("\"{name}\" has {} characters, where {most} are the most", text.chars().count()))
+            refuse(format!("\"{name}\" has {} characters. The limit is {most}", text.chars().count()))
         }
         ArgumentKind::Text(_) | ArgumentKind::Reference(_) | ArgumentKind::Date => Ok(Value::Text(text.to_owned())),
         ArgumentKind::Choice(choices) => Ok(Value::Text(parse_choice(name, choices, text)?.to_owned())),
@@ -114,7 +114,7 @@ fn parse_choice(name: &str, choices: &[Choice], text: &str) -> Result<&'static s
         return Ok(choice.value);
     }
     let labels: Vec<_> = choices.iter().map(|choice| choice.label).collect();
-    refuse(format!("\"{name}\" cannot be \"{}\"; choose {}", text.trim(), labels.join(", ")))
+    refuse(format!("\"{name}\" cannot be \"{}\". Choose {}", text.trim(), labels.join(", ")))
 }
 
 /// A number with a unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
@@ -135,7 +135,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, Refused> {
     let duration = milliseconds.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
     match duration {
         Some(milliseconds) => Ok(Duration::from_millis(milliseconds)),
-        None => refuse(format!("\"{text}\" is no length of time; write it as 30s, 10m, 2h or 1d")),
+        None => refuse(format!("\"{text}\" is not a duration. Write it like 30s, 10m, 2h or 1d")),
     }
 }
 
@@ -147,7 +147,7 @@ pub fn parse_date(text: &str, today: NaiveDate) -> Result<NaiveDate, Refused> {
     match text.trim().to_lowercase().as_str() {
         "today" => Ok(today),
         "yesterday" => Ok(today.checked_sub_days(Days::new(1)).unwrap_or(today)),
-        date => date.parse().or_else(|_| refuse(format!("\"{}\" is no date; write it as {today}, or today", text.trim()))),
+        date => date.parse().or_else(|_| refuse(format!("\"{}\" is not a date. Write it like {today}, or today", text.trim()))),
     }
 }
 

@@ -78,7 +78,7 @@ impl CommandCall {
     /// # Errors
     /// The command was run at the command line.
     pub fn get_channel(&self) -> Result<&Channel, Refused> {
-        self.channel.as_ref().ok_or_else(|| Refused::new("this needs a channel; give the command in the chat"))
+        self.channel.as_ref().ok_or_else(|| Refused::new("this needs a channel. Use the command in the chat"))
     }
 }
 

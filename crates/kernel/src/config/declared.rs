@@ -46,19 +46,19 @@ pub(super) struct DeclaredVariable {
 }
 
 const FILE_HEAD: &str = "\
-# Settings of Teamroom. Nothing here is needed: every line that begins with #key shows the default (below a #[heading]: an
-# example). Take the # away to change it. A variable of the environment, or a line in .env, wins over this file.
-# Secrets do not belong here; .env.example says where each of them goes.
+# Settings of Teamroom. All of them are optional. A line that begins with #key shows the default (below a #[heading]: an
+# example). Remove the # to change it. Environment variables and lines in .env override this file.
+# Do not put secrets here. .env.example shows where they go.
 ";
 
 const ENV_HEAD: &str = "\
-# Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does it) and fill in what you have; nothing is needed
-# to begin. Take the # away to set a line. The environment of the process wins over .env. A value with spaces, $ or # stands in
-# single quotes. Each secret can also be kept in a file of its own: NAME_FILE=/path/of/the/file in place of NAME=secret.
+# Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does that) and fill in what you have. Everything is
+# optional. Remove the # to set a line. The environment of the process overrides .env. Put a value with spaces, $ or # in
+# single quotes. Each secret can also be in a file of its own: NAME_FILE=/path/of/the/file instead of NAME=secret.
 ";
 
 const ENV_KEYS_HEAD: &str = "\
-# Every key of teamroom.toml can be set here too; a list has commas between its items. These lines show the defaults.
+# Every key of teamroom.toml can be set here too. Separate the items of a list with commas. These lines show the defaults.
 ";
 
 pub(super) fn render_file(keys: &[DeclaredKey]) -> String {

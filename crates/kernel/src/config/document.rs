@@ -89,7 +89,7 @@ fn read_text(path: &Path, required: bool) -> Result<String, String> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => Ok(String::new()),
-        Err(error) => Err(format!("could not be read: {error}")),
+        Err(error) => Err(format!("cannot be read: {error}")),
     }
 }
 

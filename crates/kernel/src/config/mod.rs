@@ -119,13 +119,13 @@ impl Reader {
         self.declare_variable(name, "", about, true);
         let file_variable = format!("{name}_FILE");
         let secret = match (self.variables.get(name), self.variables.get(&file_variable)) {
-            (Some(_), Some(_)) => Err((name, format!("is set and {file_variable} too; keep one"))),
+            (Some(_), Some(_)) => Err((name, format!("is set, and so is {file_variable}. Keep only one"))),
             (None, Some(path)) => read_secret(Path::new(path.trim())).map_err(|problem| (file_variable.as_str(), problem)),
             (value, None) => Ok(value.map(|text| text.trim().to_owned())),
         };
         match secret {
             Ok(Some(text)) if text.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-                self.refuse_variable(name, "has a space or line break in it; give the bare secret");
+                self.refuse_variable(name, "contains a space or line break. Give only the secret");
                 None
             }
             Ok(text) => text.map(SecretString::from),
@@ -149,6 +149,6 @@ impl Reader {
 }
 
 fn read_secret(path: &Path) -> Result<Option<String>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{} could not be read: {error}", path.display()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     if text.trim().is_empty() { Err(format!("{} is empty", path.display())) } else { Ok(Some(text.trim().to_owned())) }
 }

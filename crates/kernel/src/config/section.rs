@@ -88,7 +88,7 @@ impl<'r> Section<'r> {
             return Some(example);
         }
         if !self.is_set(key) {
-            self.refuse(key, format!("is missing; give {allowed}"));
+            self.refuse(key, format!("is missing. Give {allowed}"));
             return None;
         }
         self.find(key, allowed, fits)
@@ -148,7 +148,7 @@ impl<'r> Section<'r> {
         let found = self.reader.find(&path, self.variable_of(&path).as_deref())?;
         let value = T::parse(&found.given).filter(fits);
         if value.is_none() {
-            let problem = format!("{} is not allowed; give {allowed}", found.given);
+            let problem = format!("{} is not allowed. Give {allowed}", found.given);
             self.reader.errors.push(ConfigError { place: found.place, key: found.key, problem });
         }
         value

@@ -35,7 +35,7 @@ fn read_dotenv(path: &Path) -> Result<BTreeMap<String, String>, ConfigErrors> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(unreadable(format!("could not be read: {error}"))),
+        Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
     };
     let mut variables = BTreeMap::new();
     let mut errors = Vec::new();

@@ -48,10 +48,10 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::Io(error) => Self::Unavailable(error.to_string()),
             sqlx::Error::Tls(error) => Self::Unavailable(error.to_string()),
             sqlx::Error::Protocol(error) => Self::Unavailable(error),
-            sqlx::Error::PoolTimedOut => Self::Unavailable("no connection to it became free in time".into()),
+            sqlx::Error::PoolTimedOut => Self::Unavailable("all its connections were busy".into()),
             sqlx::Error::PoolClosed => Self::Unavailable("it was closed".into()),
-            sqlx::Error::WorkerCrashed => Self::Unavailable("its connection broke down".into()),
-            sqlx::Error::BeginFailed => Self::Unavailable("no transaction could be begun".into()),
+            sqlx::Error::WorkerCrashed => Self::Unavailable("its connection was lost".into()),
+            sqlx::Error::BeginFailed => Self::Unavailable("cannot begin a transaction".into()),
             sqlx::Error::ColumnDecode { index, source } => Self::Corrupt(format!("column {index}: {source}")),
             other => Self::Other(other.to_string()),
         }

@@ -69,7 +69,7 @@ impl Leadership {
         match self {
             Self::File(file) => {
                 if let Err(error) = file.unlock() {
-                    tracing::warn!(%error, "the database lock could not be given back; it ends with the process");
+                    tracing::warn!(%error, "cannot release the database lock; it ends with the process");
                 }
             }
             Self::Session(session) => {
@@ -98,7 +98,7 @@ async fn keep(address: &Address, who: &str, mut session: PgConnection, stop: &Ca
                 return Kept::GivenBack;
             }
         }
-        tracing::warn!("the session that holds the database lock broke down; taking the lock again");
+        tracing::warn!("the session with the database lock was lost; taking the lock again");
         session = loop {
             match address.lock(who).await {
                 Ok(Ok(session)) => break session,

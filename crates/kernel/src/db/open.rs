@@ -108,9 +108,9 @@ async fn migrate_postgres(pool: &PgPool, place: &str) -> Result<()> {
 /// At start, an unreachable server probably means a wrong address.
 fn unreachable(error: StoreError, place: &str) -> StoreError {
     match error {
-        StoreError::Unavailable(reason) => {
-            StoreError::Unavailable(format!("{place} does not answer ({reason}); check that PostgreSQL runs there, or mend DATABASE_URL"))
-        }
+        StoreError::Unavailable(reason) => StoreError::Unavailable(format!(
+            "{place} does not respond ({reason}). Check that PostgreSQL runs there, or correct DATABASE_URL"
+        )),
         other => other,
     }
 }
@@ -140,6 +140,6 @@ fn explain_migration(error: MigrateError, migrator: &Migrator, place: &str) -> S
     match error {
         MigrateError::VersionMissing(found) => StoreError::NewerSchema { place: place.to_owned(), found, known: known(migrator) },
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-        other => StoreError::Other(format!("the schema of {place} could not be brought up to date: {other}")),
+        other => StoreError::Other(format!("cannot update the schema of {place}: {other}")),
     }
 }

@@ -26,7 +26,7 @@ impl Address {
     pub fn parse(url: &str) -> Result<Self> {
         let options = PgConnectOptions::from_str(url).map_err(|_| {
             // The parser's message may contain the password.
-            StoreError::Address("cannot be read; write postgres://user:password@host:port/database".into())
+            StoreError::Address("cannot be parsed. Write it as postgres://user:password@host:port/database".into())
         })?;
         // The server ends statements and idle transactions that we gave up. We never wait inside a transaction, so an idle one belongs to a
         // suspended machine and would block others.

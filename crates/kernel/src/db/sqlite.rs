@@ -61,12 +61,12 @@ impl Address {
     /// Reads `sqlite:path` or `sqlite://path?mode=…`.
     pub(super) fn parse(url: &str) -> Result<Self> {
         if url.contains(":memory:") || url.contains("mode=memory") {
-            return Err(StoreError::Address("names a database in memory, which would forget everything; name a file".into()));
+            return Err(StoreError::Address("is a database in memory, which would lose everything. Give a file".into()));
         }
         let options = SqliteConnectOptions::from_str(url).map_err(|error| StoreError::Address(format!("cannot be read: {error}")))?;
         let path = options.get_filename().to_path_buf();
         if path.as_os_str().is_empty() {
-            return Err(StoreError::Address("names no file; write sqlite:path/to/teamroom.db".into()));
+            return Err(StoreError::Address("has no file. Write it as sqlite:path/to/teamroom.db".into()));
         }
         let options = options
             .create_if_missing(false)

@@ -6,7 +6,7 @@ use crate::figure;
 
 /// A condition that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is not understood; give {allowed}")]
+#[error("{given:?} is not a valid condition. Give {allowed}")]
 pub struct UnknownTerm {
     pub given: String,
     pub allowed: &'static str,

@@ -127,7 +127,7 @@ impl Feed {
         let mut newest = self.newest();
         let told = reading.as_of;
         if told > asked.now + AHEAD {
-            reading.add_note(&format!("it says that its data is of {}, which is yet to come; taken as of now", moment(told)));
+            reading.add_note(&format!("its data is dated {}, which is in the future, so it counts as current", moment(told)));
             reading.as_of = asked.now;
         } else if told != asked.now
             && let Some(before) = newest.filter(|before| told < *before)

@@ -114,7 +114,7 @@ pub struct Document {
 /// Why a feed has no data. Shown to the persona and in the report (FEED-2).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum FeedError {
-    #[error("it did not answer within {} s", .0.as_secs())]
+    #[error("it did not respond within {} s", .0.as_secs())]
     TimedOut(Duration),
     #[error("{0}")]
     Failed(String),

@@ -8,9 +8,9 @@ use crate::persona::FeedSpec;
 /// Why a declared feed cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedSpecError {
-    #[error("there is no kind of feed called \"{kind}\"; there are {known}")]
+    #[error("there is no feed kind \"{kind}\". Available: {known}")]
     UnknownKind { kind: String, known: String },
-    #[error("feed \"{feed}\" has no setting \"{key}\"; it takes {allowed}")]
+    #[error("feed \"{feed}\" has no setting \"{key}\". Available: {allowed}")]
     UnknownKey { feed: String, key: String, allowed: String },
     #[error("feed \"{feed}\": {key} must be {allowed}")]
     Invalid { feed: String, key: &'static str, allowed: String },

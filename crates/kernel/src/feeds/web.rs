@@ -35,7 +35,7 @@ impl Web {
         let mut response = check_status(sent.map_err(|error| failed(&error))?)?;
         let content_type = header(&response, &CONTENT_TYPE).unwrap_or_default();
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|_| FeedError::Failed("its answer broke off".into()))? {
+        while let Some(chunk) = response.chunk().await.map_err(|_| FeedError::Failed("its answer was cut off".into()))? {
             if bytes.len() + chunk.len() > most {
                 return Err(FeedError::Failed(format!("its answer is longer than {} MiB", most >> 20)));
             }
@@ -57,14 +57,14 @@ pub struct Page {
 impl Page {
     /// An error that says which format was found instead of `wanted`.
     pub fn is_no(&self, wanted: &str, reason: &dyn std::fmt::Display) -> FeedError {
-        let kind = if self.content_type.is_empty() { "of no stated type" } else { &self.content_type };
+        let kind = if self.content_type.is_empty() { "of unknown type" } else { &self.content_type };
         let begins = self.bytes.trim_ascii_start();
         let is_html =
             [&b"<!doctype html"[..], b"<html"].iter().any(|tag| begins.len() >= tag.len() && begins[..tag.len()].eq_ignore_ascii_case(tag));
         FeedError::Failed(if is_html || self.content_type.starts_with("text/html") {
-            format!("it answered with a web page ({kind}), not with {wanted}")
+            format!("it returned a web page ({kind}) instead of {wanted}")
         } else {
-            format!("its answer ({kind}) is no {wanted}: {reason}")
+            format!("its answer ({kind}) is not {wanted}: {reason}")
         })
     }
 }
@@ -88,8 +88,8 @@ fn check_status(response: Response) -> Result<Response, FeedError> {
     // A redirect that was not followed is returned as it is.
     let target = header(&response, &LOCATION).and_then(|target| response.url().join(&target).ok()).filter(|_| status.is_redirection());
     Err(FeedError::Failed(match target {
-        Some(target) if target.host_str() == response.url().host_str() => format!("it sent us on more than {REDIRECTS} times"),
-        Some(target) => format!("it sends us to another host, {}; if that is right, write that address", render_address(&target)),
+        Some(target) if target.host_str() == response.url().host_str() => format!("it redirected more than {REDIRECTS} times"),
+        Some(target) => format!("it redirects to another host, {}. If that is right, use that address", render_address(&target)),
         None => format!("it answered {status}"),
     }))
 }
@@ -106,5 +106,5 @@ fn failed(error: &reqwest::Error) -> FeedError {
     }
     // An error without a cause is the outermost one, whose text contains the address.
     let reason = if cause.downcast_ref::<reqwest::Error>().is_some() { "the request failed".to_owned() } else { cause.to_string() };
-    FeedError::Failed(format!("it could not be reached: {reason}"))
+    FeedError::Failed(format!("cannot connect: {reason}"))
 }

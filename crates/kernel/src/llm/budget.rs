@@ -8,13 +8,13 @@ settings! {
     /// item keeps one item from using up the day.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Budgets {
-        day: Option<Money> = Some(Money(5_000_000)), "Dollars that may be spent in a day (UTC), all personas together.";
-        day_tokens: Option<u64> = None, "Tokens that may be used in a day, all personas together.";
-        persona_day: Option<Money> = None, "Dollars that each persona may spend in a day.";
-        persona_day_tokens: Option<u64> = None, "Tokens that each persona may use in a day.";
-        item: Option<Money> = Some(Money(1_000_000)), "Dollars that one work item may cost, all its tries together.";
-        item_tokens: Option<u64> = None, "Tokens that one work item may use, all its tries together.";
-        meeting: Option<Money> = None, "Dollars that one meeting may cost. Once they are spent it comes to its end.";
+        day: Option<Money> = Some(Money(5_000_000)), "Daily spending limit in dollars for the whole team. A day is in UTC.";
+        day_tokens: Option<u64> = None, "Daily token limit for the whole team.";
+        persona_day: Option<Money> = None, "Daily spending limit in dollars for each persona.";
+        persona_day_tokens: Option<u64> = None, "Daily token limit for each persona.";
+        item: Option<Money> = Some(Money(1_000_000)), "Spending limit in dollars for a work item, over all attempts.";
+        item_tokens: Option<u64> = None, "Token limit for a work item, over all attempts.";
+        meeting: Option<Money> = None, "Spending limit in dollars for a meeting. When it is used up, the meeting closes.";
     }
 }
 

@@ -61,13 +61,13 @@ impl ProviderLimiter {
             biased;
             () = cancel.cancelled() => return Err(ModelError::Cancelled),
             slot = self.slots.acquire() => slot.expect("the slots are never closed"),
-            () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were taken for too long")),
+            () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were busy for too long")),
         };
         // Checked after the wait, because the breaker may have opened.
         if self.health().breaker.admit(now()) {
             Ok(slot)
         } else {
-            Err(self.busy("it failed several times in a row and is left alone for a while"))
+            Err(self.busy("it failed several times in a row, so calls are paused for a moment"))
         }
     }
 

@@ -34,7 +34,7 @@ impl LedgerMeter {
         let today = self.clock.now().date_naive();
         let key = format!("budget:{today}");
         if matches!(self.store.claim_notice(&key, self.clock.now(), Duration::from_hours(24)).await, Ok(true)) {
-            let sentence = format!("{:.0} % of today's budget is reserved or spent. `/costs` shows on what.", share * 100.0);
+            let sentence = format!("{:.0} % of today's budget is used. See `/costs` for details.", share * 100.0);
             // The queue holds one warning. A second one on the same day would be the same.
             let _ = self.low.try_send(sentence);
         }

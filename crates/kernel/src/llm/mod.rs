@@ -125,16 +125,16 @@ impl ModelReply {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// Temporary: 408, 409, 429, 5xx, 529, connection problems.
-    #[error("{provider} could not answer now: {reason}")]
+    #[error("{provider} is not available right now: {reason}")]
     Busy { provider: String, reason: String, retry_after: Option<Duration> },
-    #[error("{provider} was silent for too long")]
+    #[error("{provider} took too long")]
     TimedOut { provider: String },
     /// Permanent: the request, the key or the account is wrong.
     #[error("{provider} refused: {reason}")]
     Refused { provider: String, reason: String },
-    #[error("{provider} answered with something that is no answer: {reason}")]
+    #[error("{provider} returned an invalid answer: {reason}")]
     Garbled { provider: String, reason: String },
-    #[error("{provider} answered with nothing")]
+    #[error("{provider} returned an empty answer")]
     Empty { provider: String },
     #[error("{provider} stopped in the middle of its answer")]
     Truncated { provider: String },
@@ -142,10 +142,10 @@ pub enum ModelError {
     OutOfBudget(Refused),
     #[error("cancelled")]
     Cancelled,
-    #[error("no model is configured for this tier")]
+    #[error("no model is configured")]
     NoModel,
     /// The ledger cannot be written, so no call is made.
-    #[error("the ledger could not be written: {0}")]
+    #[error("cannot record the cost: {0}")]
     Ledger(String),
 }
 

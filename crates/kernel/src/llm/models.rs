@@ -74,7 +74,7 @@ impl CallState<'_> {
 
 /// A tier refers to an unknown provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("tier {tier} names the provider {provider:?}, which is not configured")]
+#[error("tier {tier} uses the provider {provider:?}, which is not configured")]
 pub struct UnknownProvider {
     pub tier: &'static str,
     pub provider: String,

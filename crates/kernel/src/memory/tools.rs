@@ -174,5 +174,5 @@ fn memory_id(source: &MemorySource, persona: &PersonaSlug, text: &str) -> Memory
 
 fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the team's memory");
-    ToolError::Failed("the team's memory cannot be reached at the moment".into())
+    ToolError::Failed("the team's memory is not available right now".into())
 }

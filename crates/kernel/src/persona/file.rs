@@ -24,7 +24,7 @@ const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "her
 pub enum PersonaFileError {
     #[error("could not be read: {0}")]
     Unreadable(#[from] std::io::Error),
-    #[error("is larger than {MAX_BYTES} bytes, the most that a persona file may have")]
+    #[error("is larger than {MAX_BYTES} bytes, the limit for persona files")]
     TooLarge,
     #[error("the name of the file must be lower-case letters, digits and hyphens, such as vince.md")]
     Slug,
@@ -99,7 +99,7 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
     check.tools(&tools)?;
     let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
     if !(1..=MAX_CAP).contains(&cap) {
-        return Err(check.refuse("standup", format!("the cap is {cap}; allowed is 1 to {MAX_CAP} characters")));
+        return Err(check.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")));
     }
     Ok(Persona {
         slug: PersonaSlug::new(slug),
@@ -142,7 +142,7 @@ fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
 fn refuse_hidden(text: &str) -> Result<(), PersonaFileError> {
     for (line, content) in (1..).zip(text.lines()) {
         if let Some(hidden) = content.chars().find(|c| is_invisible(*c) && *c != '\u{FE0F}') {
-            return Err(malformed(line, format!("holds the hidden character U+{:04X}; remove it", u32::from(hidden))));
+            return Err(malformed(line, format!("contains the hidden character U+{:04X}. Remove it", u32::from(hidden))));
         }
     }
     Ok(())
@@ -200,11 +200,11 @@ impl Check<'_> {
             if name.is_empty() || !one_word || name.chars().count() > MAX_NAME {
                 return Err(self.refuse(
                     key,
-                    format!("\"{name}\" is not allowed; a name is one word of letters, digits, - and _, at most {MAX_NAME}"),
+                    format!("\"{name}\" is not allowed. A name is one word of letters, digits, - and _ with at most {MAX_NAME} characters"),
                 ));
             }
             if RESERVED.contains(&fold_name(name).as_str()) {
-                return Err(self.refuse(key, format!("\"{name}\" already means something in a chat; choose another")));
+                return Err(self.refuse(key, format!("\"{name}\" already has a meaning in chats. Choose another name")));
             }
             if !seen.insert(fold_name(name)) {
                 return Err(self.refuse(key, format!("\"{name}\" stands there twice")));
@@ -214,13 +214,13 @@ impl Check<'_> {
     }
 
     fn not_empty(&self, key: &str, text: &str) -> Result<(), PersonaFileError> {
-        if text.trim().is_empty() { Err(self.refuse(key, "is empty; say it in a few words")) } else { Ok(()) }
+        if text.trim().is_empty() { Err(self.refuse(key, "is empty. Describe it in a few words")) } else { Ok(()) }
     }
 
     fn tools(&self, tools: &[String]) -> Result<(), PersonaFileError> {
         let wrong =
             tools.iter().find(|tool| tool.is_empty() || !tool.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
-        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is no name of a tool; names look like ask_agent"))))
+        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is not a tool name. Names look like ask_agent"))))
     }
 
     /// `"#5865F2"`. The quotes are needed, because YAML treats a bare `#` as a comment.
@@ -228,7 +228,7 @@ impl Check<'_> {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
         digits
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed; give six hexadecimal digits such as \"#5865F2\"")))
+            .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed. Give six hexadecimal digits such as \"#5865F2\"")))
     }
 
     fn feeds(&self, declared: Vec<Map<String, Value>>) -> Result<Vec<FeedSpec>, PersonaFileError> {
@@ -243,7 +243,7 @@ impl Check<'_> {
                 Some(_) => return Err(self.refuse("feeds", "the name of a feed is a text")),
             };
             if !names.insert(name.clone()) {
-                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\"; give one of them a name of its own")));
+                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\". Rename one of them")));
             }
             Ok(FeedSpec { kind, name, settings })
         });

@@ -16,11 +16,11 @@ pub struct Roster {
 pub enum RosterError {
     #[error("no persona file could be loaded")]
     Empty,
-    #[error("no persona is the coordinator; set `coordinator: true` in one file")]
+    #[error("no persona is the coordinator. Set `coordinator: true` in one file")]
     NoCoordinator,
-    #[error("{first} and {second} are both coordinator; keep one")]
+    #[error("{first} and {second} are both coordinator. Keep only one")]
     TwoCoordinators { first: PersonaSlug, second: PersonaSlug },
-    #[error("{first} and {second} both answer to \"{name}\"; change one of them")]
+    #[error("{first} and {second} both use the name \"{name}\". Change one of them")]
     SharedName { name: String, first: PersonaSlug, second: PersonaSlug },
 }
 
@@ -94,7 +94,7 @@ impl Roster {
 
 /// No persona has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nobody on the team is called \"{asked}\"; there are {}", known.join(", "))]
+#[error("nobody on the team is called \"{asked}\". The team: {}", known.join(", "))]
 pub struct UnknownPersona {
     pub asked: String,
     pub known: Vec<String>,

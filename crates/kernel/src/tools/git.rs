@@ -183,10 +183,10 @@ impl Git {
 }
 
 /// The error if git prints nothing.
-const SILENT: &str = "git failed without a word";
+const SILENT: &str = "git failed without a message";
 
 async fn read_output(mut command: Command) -> Result<String, ToolError> {
-    let not_run = |error: std::io::Error| ToolError::Failed(format!("git could not be run ({error}); is it installed?"));
+    let not_run = |error: std::io::Error| ToolError::Failed(format!("cannot run git ({error}). Is it installed?"));
     let mut child = command.spawn().map_err(not_run)?;
     let (out, err) = (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
     let complaint = tokio::spawn(read_some(err));

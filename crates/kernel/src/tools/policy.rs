@@ -31,10 +31,10 @@ pub(super) fn decide(tool: &str, risk: Risk, tainted: bool) -> Decision {
     let does = match risk {
         _ if !tainted => return Decision::Allowed { risk },
         Risk::Read => return Decision::Allowed { risk },
-        Risk::Write => "changes what the team keeps",
-        Risk::ReachOut => "is seen by others",
+        Risk::Write => "changes the team's data",
+        Risk::ReachOut => "is visible to others",
     };
-    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and the run has read text from outside") }
+    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and it has read text from outside") }
 }
 
 #[cfg(test)]
@@ -47,9 +47,9 @@ mod tests {
             assert_eq!(decide("x", risk, false), Decision::Allowed { risk });
         }
         assert_eq!(decide("x", Risk::Read, true), Decision::Allowed { risk: Risk::Read });
-        let why = "memory_save changes what the team keeps, and the run has read text from outside".to_owned();
+        let why = "memory_save changes the team's data, and it has read text from outside".to_owned();
         assert_eq!(decide("memory_save", Risk::Write, true), Decision::NeedsApproval { risk: Risk::Write, why });
-        let why = "fetch_page is seen by others, and the run has read text from outside".to_owned();
+        let why = "fetch_page is seen by others, and it has read text from outside".to_owned();
         assert_eq!(decide("fetch_page", Risk::ReachOut, true), Decision::NeedsApproval { risk: Risk::ReachOut, why });
     }
 }

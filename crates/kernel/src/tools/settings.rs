@@ -13,7 +13,7 @@ settings! {
         /// None: no web search.
         search: Option<SearchSettings> = None, by read_search;
         hosts: Vec<ListedHost> = Vec::new(),
-            "Hosts that personas may read from without asking, also inside your network, as host or host:port. List none that does things when read.";
+            "Hosts that may be fetched without approval, including inside your network, as host or host:port. Do not list hosts where a plain GET request changes something.";
     }
 }
 
@@ -92,27 +92,26 @@ impl SearchEngine {
 }
 
 fn read_search(section: &mut Section<'_>) -> Option<SearchSettings> {
-    let engine: Option<SearchEngine> =
-        section.read("search", None, "Who searches the web for the personas that may; Brave and Tavily need a key.");
+    let engine: Option<SearchEngine> = section.read("search", None, "The web search engine. Brave and Tavily need a key.");
     let url = section.read_where(
         "search_url",
         None,
         "an address that begins with http:// or https://, without user and password, or \"none\"",
-        "Where the search is asked, if not at its usual address; SearXNG has none.",
+        "Address of the search engine, if not the default. SearXNG has no default.",
         |url: &Option<String>| url.as_ref().is_none_or(|url| is_web_address(url, &["http", "https"])),
     );
     let keys = [
-        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "The key of the web search, for search = \"brave\".")),
-        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "The key of the web search, for search = \"tavily\".")),
+        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "API key of the web search, for search =  \"brave\".")),
+        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "API key of the web search, for search =  \"tavily\".")),
     ];
     let engine = engine?;
     let key = keys.into_iter().find(|(of, _)| *of == engine).and_then(|(_, key)| key);
     let url = url.or_else(|| engine.default_url().map(str::to_owned));
     if url.is_none() {
-        section.refuse("search_url", "is missing; give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\"");
+        section.refuse("search_url", "is missing. Give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\"");
     }
     if let Some(variable) = engine.key_variable().filter(|_| key.is_none()) {
-        section.refuse_variable(variable, format!("is missing; tools.search = {} needs a key", engine.render()));
+        section.refuse_variable(variable, format!("is missing. tools.search = {} needs a key", engine.render()));
     }
     Some(SearchSettings { engine, url: url?, key })
 }

@@ -102,7 +102,7 @@ fn check(
         return Err(format!("says the same as {other}"));
     }
     if left == 0 {
-        return Err("there are more urgent actions than a standup may set; put it forward again when they are done".to_owned());
+        return Err("the limit for new actions is reached. Propose it again when others are done".to_owned());
     }
     Ok(owner)
 }
@@ -138,7 +138,7 @@ impl KnownOwners<'_> {
             return Err(if name.is_empty() {
                 "has no owner".to_owned()
             } else {
-                format!("{name} is nobody in particular; name one owner")
+                format!("\"{name}\" is not one person. Name a single owner")
             });
         }
         let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name;

@@ -46,8 +46,8 @@ fn an_action_begins_with_a_verb_once_its_address_is_gone() {
 #[test]
 fn an_action_without_a_verb_is_refused_with_a_hint() {
     for (what, reason) in [
-        ("", "says nothing to do"),
-        ("@@ **", "says nothing to do"),
+        ("", "does not say what to do"),
+        ("@@ **", "does not say what to do"),
         ("We should fix the login", "begins with \"we\""),
         ("Let's fix it", "begins with \"let's\""),
         ("Fixing the login", "say \"fix …\""),

@@ -27,21 +27,21 @@ const BEHIND_NOUNS: &[&str] = &["of", "is", "are", "was", "were", "has", "have",
 pub(super) fn check_begins_with_verb(what: &str) -> Result<(), String> {
     let lower = what.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-    let Some(first) = words.next() else { return Err("says nothing to do".to_owned()) };
+    let Some(first) = words.next() else { return Err("does not say what to do".to_owned()) };
     let second = words.next();
     // In "double-check" and "re-run" the verb follows the hyphen.
     let verb = if matches!(first, "re" | "double" | "cross" | "quickly" | "carefully" | "then") { second.unwrap_or(first) } else { first };
     if matches!(verb, "we" | "i" | "you" | "they" | "somebody" | "someone" | "let's") {
-        return Err(format!("begins with \"{verb}\"; begin with what is to be done, as in \"Fix the login\""));
+        return Err(format!("begins with \"{verb}\". Begin with a verb, such as \"Fix the login\""));
     }
     if let Some(stem) = verb.strip_suffix("ing").and_then(find_verb) {
-        return Err(format!("begins with \"{verb}\"; say \"{stem} …\""));
+        return Err(format!("begins with \"{verb}\". Write \"{stem} …\""));
     }
     if !is_verb(verb) {
-        return Err(format!("does not begin with a verb but with \"{verb}\"; say what is to be done, as in \"Fix the login\""));
+        return Err(format!("begins with \"{verb}\", which is not a verb. Begin with one, such as \"Fix the login\""));
     }
     match second.filter(|second| BEHIND_NOUNS.contains(second)) {
-        Some(second) => Err(format!("\"{verb} {second}\" is no verb; say what is to be done, as in \"Fix the login\"")),
+        Some(second) => Err(format!("\"{verb} {second}\" is not a verb. Begin with one, such as \"Fix the login\"")),
         None => Ok(()),
     }
 }

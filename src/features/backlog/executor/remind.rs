@@ -16,7 +16,7 @@ impl Work {
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (parts, item) = (self.parts(), assignment.item);
         let Some(channel) = self.find_channel(item).await? else {
-            return Ok(Outcome::Failed { why: "there is no channel to say it in; set `backlog.channel`".into() });
+            return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
         };
         let id = OutboxId::new(format!("work-{}-{}", item.id, item.run));
         let answer = !matches!(item.execution, Some(Execution::Remind { answer: false }));
@@ -30,7 +30,7 @@ impl Work {
             parts.clock.sleep(LOOK).await;
             waited += LOOK;
         }
-        let summary = format!("{} was told", name_of_owner(&item.owner, &parts.roster));
+        let summary = format!("{} was notified", name_of_owner(&item.owner, &parts.roster));
         Ok(Outcome::Made(Product { summary, claims: vec![Claim::Message { outbox: id }], lesson: None, model: None }))
     }
 }

@@ -52,7 +52,7 @@ impl Work {
         };
         if now >= terms.until {
             return Ok(Outcome::Impossible {
-                why: format!("{} did not come about until {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
+                why: format!("{} did not happen by {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
             });
         }
         Ok(Outcome::Later { at: (now + EVERY).min(terms.until), why: state })

@@ -37,12 +37,12 @@ impl fmt::Display for NamedItem {
 pub enum GraphError {
     #[error("{item} needs the item {needs}, which is not in the backlog")]
     UnknownNeed { item: NamedItem, needs: WorkItemId },
-    #[error("{item} is to be a part of the item {parent}, which is not in the backlog")]
+    #[error("{item} has the parent {parent}, which is not in the backlog")]
     UnknownParent { item: NamedItem, parent: WorkItemId },
     #[error("{0} waits for itself")]
     Itself(NamedItem),
     /// Each waits for the next, and the last for the first.
-    #[error("these items wait for each other in a circle: {}", render_circle(.0))]
+    #[error("these items wait for each other: {}", render_circle(.0))]
     Circle(Vec<NamedItem>),
 }
 

@@ -30,11 +30,11 @@ impl Wait {
     /// The reason in a few words, for people.
     pub fn describe(&self) -> String {
         match self {
-            Self::Answer { of } => format!("for an answer of {of}"),
-            Self::Approval { .. } => "for a person to allow a call".into(),
+            Self::Answer { of } => format!("for an answer from {of}"),
+            Self::Approval { .. } => "for approval".into(),
             Self::Budget { refused, .. } => format!("for a higher budget: {refused}"),
-            Self::Model => "for a language model: none is configured".into(),
-            Self::Decision { why } => format!("for a person to decide: {why}"),
+            Self::Model => "for a language model to be connected".into(),
+            Self::Decision { why } => format!("for a decision: {why}"),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Work {
                 ExecutionKind::Watch => None,
             },
             Err(error) => {
-                tracing::warn!(item = %item.id, %error, "no model classified an item; its owner is reminded");
+                tracing::warn!(item = %item.id, %error, "no model classified an item, so its owner is reminded");
                 None
             }
         }

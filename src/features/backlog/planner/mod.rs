@@ -58,7 +58,7 @@ impl Work {
             }
             match self.plan_one(item).await {
                 Err(error) if !error.is_retryable() => {
-                    tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are");
+                    tracing::error!(item = %item.id, %error, "cannot plan an item; the others continue");
                 }
                 planned => is_planned |= planned?,
             }
@@ -128,7 +128,7 @@ impl Work {
             if let Owner::Persona(slug) = &item.owner
                 && parts.roster.find(slug).is_none()
             {
-                tracing::warn!(item = %item.id, persona = %slug, "the owner of an item is no longer on the team; the coordinator takes it over");
+                tracing::warn!(item = %item.id, persona = %slug, "the owner of an item has left the team; the coordinator takes over");
                 let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
                 parts.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), parts.clock.now()).await?;
             }

@@ -83,18 +83,18 @@ impl Page<'_> {
     fn record(&self) -> String {
         let item = &self.details.item;
         let wait = item.wait.as_ref().map_or(String::new(), |wait| format!(", waits {}", line(&wait.describe())));
-        let not_before = item.not_before.map_or(String::new(), |at| format!(", not before {}", labels::time(at)));
-        let mut text = format!("Stands: **{}**{wait}{not_before}", labels::status(item.status));
+        let not_before = item.not_before.map_or(String::new(), |at| format!(", starts after {}", labels::time(at)));
+        let mut text = format!("Status: **{}**{wait}{not_before}", labels::status(item.status));
         if let Some(outcome) = &item.outcome {
             let _ = write!(text, "\nOutcome: {}", self.prose(outcome));
         }
         let doer = item.persona.as_ref().map_or(String::new(), |slug| format!(", done by {}", labels::name(self.roster.name_of(slug))));
         let _ = write!(text, "\nOwner: {}{doer}", labels::name(labels::name_of_owner(&item.owner, self.roster)));
         let kind = item.execution.as_ref().map_or_else(|| "not planned yet".to_owned(), describe_execution);
-        let _ = write!(text, "\nUrgency: {}; how it is carried out: {}", labels::urgency(item.urgency), line(&kind));
+        let _ = write!(text, "\nUrgency: {}, type of work: {}", labels::urgency(item.urgency), line(&kind));
         let _ = write!(text, "\nFrom {}, {}", labels::name(&labels::origin(&item.origin)), labels::time(item.created_at));
         let model = self.find_model().map_or(String::new(), |model| format!(" by {}", line(model)));
-        let _ = write!(text, "\nTried in vain: {}; run {}; cost {}{model}", item.attempts, item.run, item.cost);
+        let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}", item.attempts, item.run, item.cost);
         text
     }
 
@@ -125,7 +125,7 @@ impl Page<'_> {
                 files.insert(path, format!(", {bytes} bytes, sha256 {}", labels::short_hash(sha256)));
             }
         }
-        section("Files of the last run", files.into_iter().map(|(path, known)| format!("{}{known}", line(path))).collect(), usize::MAX)
+        section("Files of the last attempt", files.into_iter().map(|(path, known)| format!("{}{known}", line(path))).collect(), usize::MAX)
     }
 
     fn approvals(&self) -> String {
@@ -134,7 +134,7 @@ impl Page<'_> {
             let arguments = line(&approval.arguments.to_string());
             format!("{} {arguments}: {}{by}", line(&approval.tool), approval.state.as_str())
         });
-        section("Calls that a person has to allow", asked.collect(), usize::MAX)
+        section("Approvals", asked.collect(), usize::MAX)
     }
 
     fn events(&self) -> String {
@@ -150,7 +150,9 @@ impl Page<'_> {
         for run in &self.details.runs {
             let names = name_calls(&run.entries);
             lines.extend(
-                run.entries.iter().map(|(entry, at)| format!("run {}, {}: {}", run.run, at.format("%H:%M:%S"), describe(entry, &names))),
+                run.entries
+                    .iter()
+                    .map(|(entry, at)| format!("attempt {}, {}: {}", run.run, at.format("%H:%M:%S"), describe(entry, &names))),
             );
         }
         section("Journal", lines, self.most())
@@ -205,7 +207,7 @@ fn name_calls(entries: &[(JournalEntry, DateTime<Utc>)]) -> HashMap<&str, &str> 
 fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
     let tool = |call: &String| line(names.get(call.as_str()).copied().unwrap_or(call));
     match entry {
-        JournalEntry::Asked { tainted, .. } => if *tainted { "asked, with text from outside" } else { "asked" }.to_owned(),
+        JournalEntry::Asked { tainted, .. } => if *tainted { "asked, including outside text" } else { "asked" }.to_owned(),
         JournalEntry::Replied { text, calls, model } => {
             let calls: Vec<_> = calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
             let said = [text.as_str(), &calls.join("; ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" → ");

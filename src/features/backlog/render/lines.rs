@@ -12,7 +12,7 @@ const OUTCOME: usize = 70;
 const EVIDENCE: usize = 50;
 
 /// Shown if no reason is stored.
-const NO_REASON: &str = "no reason is known";
+const NO_REASON: &str = "no reason given";
 
 /// Who did what, with result and evidence.
 pub fn render_done(item: &WorkItem, roster: &Roster) -> String {

@@ -26,14 +26,14 @@ pub struct ListView<'a> {
 pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
     let counted: Vec<String> = view.counts.iter().map(|(status, count)| format!("{count} {}", labels::status(*status))).collect();
     if counted.is_empty() {
-        return "The backlog is empty. `/backlog add` puts something into it, and so does every standup.".to_owned();
+        return "The backlog is empty. Add items with `/backlog add`, or hold a standup.".to_owned();
     }
     let mut text = format!("The backlog: {}.\n", counted.join(", "));
     if view.items.is_empty() {
-        text.push_str("None of them is of this kind.");
+        text.push_str("No items match this filter.");
         return text;
     }
-    text.push_str("\n| id | what | owner | stands | when |\n| --- | --- | --- | --- | --- |\n");
+    text.push_str("\n| id | what | owner | status | when |\n| --- | --- | --- | --- | --- |\n");
     for item in view.items {
         let cells = [
             item.short_id().to_owned(),
@@ -45,7 +45,7 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     if view.more {
-        text.push_str("\nThere are more; name a status or an owner to see others.");
+        text.push_str("\nThere are more items. Filter by status or owner to see them.");
     }
     text
 }
@@ -84,7 +84,7 @@ mod tests {
         let empty = ListView { items: &[], counts: &[], more: false };
         assert!(render_list(&empty, &roster).contains("/backlog add"));
         let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
-        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNone of them is of this kind.");
+        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNo items match this filter.");
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Announcer<'_> {
 
     /// A summary of many items that ended because of others.
     pub fn announce_many(&self, many: usize) -> OutboundMessage {
-        self.say(format!("And {many} more items ended with what they need or consist of: `/backlog list` shows them."))
+        self.say(format!("And {many} more items ended because of that. See `/backlog list`."))
     }
 
     /// Notifies the owner. Pings a person. With `answer`, buttons report the result.
@@ -72,7 +72,7 @@ impl Announcer<'_> {
     /// Asks people to review a result. `files`: the result.
     pub fn ask_review(&self, item: &WorkItem, files: Vec<OutboundFile>) -> OutboundMessage {
         let by = item.persona.as_ref().map_or_else(|| labels::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
-        let mut text = format!("🔎 {} has made something that a person has to judge: {}", labels::name(by), title(item));
+        let mut text = format!("🔎 {} needs a review:  {}", labels::name(by), title(item));
         push_criteria(&mut text, item);
         self.push_evidence(&mut text, item);
         let buttons = vec![
@@ -85,7 +85,7 @@ impl Announcer<'_> {
 
     /// Asks people to decide about an item. `made`: there is a result that could be accepted.
     pub fn ask_decision(&self, item: &WorkItem, why: &str, made: bool) -> OutboundMessage {
-        let mut text = format!("⚖ A person has to decide: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
+        let mut text = format!("⚖ Decision needed: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
         self.push_evidence(&mut text, item);
         let mut buttons = vec![button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)];
         if made {
@@ -101,7 +101,7 @@ impl Announcer<'_> {
         let arguments = render_arguments(&approval.arguments);
         let print = fingerprint(&approval.tool, &approval.arguments);
         let mut text = format!(
-            "🔐 {} wants to call `{}` ({}) for: {}\nWhy you: {}",
+            "🔐 {} wants to call `{}` ({}) for: {}\nWhy: {}",
             labels::name(who),
             approval.tool.replace('`', "'"),
             approval.risk.as_str(),
@@ -115,10 +115,10 @@ impl Announcer<'_> {
         if is_long {
             text.push_str("The rest is in the file. ");
         }
-        let _ = write!(text, "-# Allowed, it may be made once, exactly like this ({}).", labels::short_hash(&print));
+        let _ = write!(text, "-# Approval covers this exact call, once ({}).", labels::short_hash(&print));
         let file = OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(arguments) };
         let buttons = vec![
-            button(&WorkButton::Allow(approval.id.clone()), "Allow this call", ButtonStyle::Success),
+            button(&WorkButton::Allow(approval.id.clone()), "Approve", ButtonStyle::Success),
             button(&WorkButton::Refuse(approval.id.clone()), "Refuse", ButtonStyle::Danger),
         ];
         OutboundMessage { files: if is_long { vec![file] } else { Vec::new() }, buttons, ..self.say(text) }
@@ -126,8 +126,8 @@ impl Announcer<'_> {
 
     /// Reports a used-up budget, with a button that raises the limit by `step`.
     pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, step: i64) -> OutboundMessage {
-        let until = if refused.limit.ends_with_the_day() { " Tomorrow it goes on by itself." } else { "" };
-        let text = format!("💰 On hold: {} — {refused}. What is done is kept.{until}", title(item));
+        let until = if refused.limit.ends_with_the_day() { " It continues tomorrow." } else { "" };
+        let text = format!("💰 On hold: {} — {refused}. Results so far are kept.{until}", title(item));
         let raise = format!("Raise by {}", refused.limit.render(step));
         let buttons = vec![
             button(&WorkButton::Raise(item.id.clone()), &raise, ButtonStyle::Primary),

@@ -34,7 +34,7 @@ impl Backlog {
     /// All problems, or a cycle of dependencies.
     pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, channel: Option<ChannelId>) -> Result<Vec<WorkItem>, BacklogError> {
         if drafts.is_empty() {
-            return Err(refused("there is nothing to add"));
+            return Err(refused("there are no items to add"));
         }
         let mut faults = Vec::new();
         let mut items = Vec::with_capacity(drafts.len());
@@ -87,7 +87,7 @@ impl Backlog {
             if let Some(key) = draft.key.as_deref()
                 && known.insert(key, item.id.clone()).is_some()
             {
-                faults.push(format!("{} has a key that another has too", label(number, draft)));
+                faults.push(format!("{} has the same key as another item", label(number, draft)));
             }
         }
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
@@ -145,14 +145,14 @@ pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
 pub(super) fn clean(field: &str, text: &str, limit: usize) -> Result<String, String> {
     let text = without_invisible(text).trim().to_owned();
     match text.chars().count() {
-        length if length > limit => Err(format!("has {length} characters in \"{field}\", where {limit} are the most")),
+        length if length > limit => Err(format!("has {length} characters in \"{field}\". The limit is {limit}")),
         _ => Ok(text),
     }
 }
 
 pub(super) fn check_criteria(criteria: &[String]) -> Result<Vec<String>, String> {
     if criteria.len() > CRITERIA {
-        return Err(format!("has {} criteria, where {CRITERIA} are the most", criteria.len()));
+        return Err(format!("has {} criteria. The limit is {CRITERIA}", criteria.len()));
     }
     let cleaned = criteria.iter().map(|criterion| clean("criteria", criterion, PROSE)).collect::<Result<Vec<_>, _>>()?;
     Ok(cleaned.into_iter().filter(|criterion| !criterion.is_empty()).collect())
@@ -166,10 +166,10 @@ pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
 fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
     let Some(kind) = draft.kind else { return Ok(None) };
     if matches!(owner, Owner::Person { .. }) && kind != ExecutionKind::Remind {
-        return Err("is a person's, who can only be reminded; leave out the kind, or give it to a persona".to_owned());
+        return Err("belongs to a person, who can only be reminded. Leave out the kind, or assign it to a persona".to_owned());
     }
     if kind == ExecutionKind::Watch && draft.watch.is_none() {
-        return Err("is to watch, but does not say for what; give `watch` with a feed and until when".to_owned());
+        return Err("has the kind watch, but no terms. Add `watch` with a feed and an end time".to_owned());
     }
     Ok(action::execution_of(kind, draft.watch.as_ref(), owner, what, how))
 }

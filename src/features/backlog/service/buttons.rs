@@ -33,7 +33,7 @@ impl Backlog {
     async fn answer(&self, id: &WorkItemId, done: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
         if !asker.may_answer(&item) {
-            return Err(refused(format!("only whoever was reminded, or an operator, may answer for {}", named(&item))));
+            return Err(refused(format!("only the person who was reminded or an operator may answer for {}", named(&item))));
         }
         if !waits_for(&item, |wait| matches!(wait, Wait::Answer { .. })) {
             return Ok(settled(&item));
@@ -93,8 +93,8 @@ impl Backlog {
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),
-            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {}, as often as that may be.", line(&item))),
-            _ => CommandReply::public(format!("{by} sent {} back for another try.", line(&item))),
+            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {}for the last allowed time.", line(&item))),
+            _ => CommandReply::public(format!("{by} rejected {}. It will be tried again.", line(&item))),
         }
         .retiring_buttons())
     }
@@ -113,7 +113,7 @@ impl Backlog {
             return Ok(settled(&item));
         }
         let item = self.retry_item(&item, asker).await?;
-        Ok(CommandReply::public(format!("{} asked for another try: {}", by(asker), line(&item))).retiring_buttons())
+        Ok(CommandReply::public(format!("{} restarted {}", by(asker), line(&item))).retiring_buttons())
     }
 
     async fn press_cancel(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
@@ -137,9 +137,9 @@ impl Backlog {
         let Some(known) = store.find_approval(id).await? else { return Ok(gone()) };
         let decided_by = known.by.as_deref().map_or_else(|| "somebody".to_owned(), |by| Medium::Chat.line_within(by, 40));
         Ok(match known.state {
-            ApprovalState::Allowed => CommandReply::refused(format!("{decided_by} has allowed this call already.")).retiring_buttons(),
-            ApprovalState::Refused => CommandReply::refused(format!("{decided_by} has refused this call already.")).retiring_buttons(),
-            ApprovalState::Asked => CommandReply::refused("Nobody waits for this call any more.").retiring_buttons(),
+            ApprovalState::Allowed => CommandReply::refused(format!("{decided_by} has approved this already.")).retiring_buttons(),
+            ApprovalState::Refused => CommandReply::refused(format!("{decided_by} has refused this already.")).retiring_buttons(),
+            ApprovalState::Asked => CommandReply::refused("This approval is no longer needed.").retiring_buttons(),
         })
     }
 
@@ -156,7 +156,7 @@ impl Backlog {
         store.raise_limit(limit, step, asker.name(), now).await?;
         self.ring(None);
         let whose = if limit.ends_with_the_day() { "today's budget" } else { "the budget" };
-        let raised = format!("{} raised {whose} by {}; it goes on: {}", by(asker), limit.render(step), line(&item));
+        let raised = format!("{} raised {whose} by {}. Work continues: {}", by(asker), limit.render(step), line(&item));
         Ok(CommandReply::public(raised).retiring_buttons())
     }
 
@@ -172,7 +172,7 @@ impl Backlog {
 }
 
 fn operators_only(asker: &Asker) -> Result<(), BacklogError> {
-    if asker.operates() { Ok(()) } else { Err(refused("only an operator may decide that")) }
+    if asker.operates() { Ok(()) } else { Err(refused("only operators can decide that")) }
 }
 
 fn waits_for(item: &WorkItem, which: impl Fn(&Wait) -> bool) -> bool {
@@ -184,13 +184,13 @@ fn settled(item: &WorkItem) -> CommandReply {
     let text = if item.status.is_over() {
         Medium::Chat.line(&over(item))
     } else {
-        format!("This is decided already: {} is {}", line(item), item.status.as_str().replace('_', " "))
+        format!("This was already decided: {} is {}", line(item), item.status.as_str().replace('_', " "))
     };
     CommandReply::refused(format!("{text}.")).retiring_buttons()
 }
 
 fn gone() -> CommandReply {
-    CommandReply::refused("This is not in the backlog any more.").retiring_buttons()
+    CommandReply::refused("This item is no longer in the backlog.").retiring_buttons()
 }
 
 fn by(asker: &Asker) -> String {

@@ -26,8 +26,8 @@ impl Backlog {
         let item = self.get_own(id, asker).await?;
         match item.status {
             WorkStatus::Done | WorkStatus::Failed | WorkStatus::Cancelled => return Err(refused(over(&item))),
-            WorkStatus::InProgress => return Err(refused(format!("{} is being worked on already", named(&item)))),
-            WorkStatus::InReview => return Err(refused(format!("{} is done but for its review", named(&item)))),
+            WorkStatus::InProgress => return Err(refused(format!("{} is already in progress", named(&item)))),
+            WorkStatus::InReview => return Err(refused(format!("{} is done and waits for its review", named(&item)))),
             WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::Waiting => {}
         }
         if !self.parts.store.run_item(&item.id, self.parts.clock.now()).await? {
@@ -49,12 +49,15 @@ impl Backlog {
     pub(super) async fn retry_item(&self, item: &WorkItem, asker: &Asker) -> Result<WorkItem, BacklogError> {
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             let stands = item.status.as_str().replace('_', " ");
-            return Err(refused(format!("{} is {stands}; what failed, was cancelled or waits can be tried again", named(item))));
+            return Err(refused(format!("{} is {stands}. Only items that failed, were cancelled or wait can be retried", named(item))));
         }
         if !self.parts.store.retry_item(&item.id, asker.name(), self.parts.clock.now()).await? {
             let now = self.read(item).await?;
             return Err(if now.status == item.status {
-                refused(format!("{} would fail at once: what it needs, or a part of it, did not come about; retry that first", named(item)))
+                refused(format!(
+                    "{} would fail again, because an item it depends on failed or was cancelled. Retry that one first",
+                    named(item)
+                ))
             } else {
                 moved(&now)
             });
@@ -90,7 +93,7 @@ impl Backlog {
     pub async fn edit(&self, id: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         if *changes == ItemChanges::default() {
-            return Err(refused("there is nothing to change; say what is to be different"));
+            return Err(refused("there is nothing to change. Give at least one new value"));
         }
         if item.status.is_over() {
             return Err(refused(over(&item)));
@@ -106,7 +109,7 @@ impl Backlog {
         };
         if !self.parts.store.edit_item(&item.id, &edit, asker.name(), self.parts.clock.now()).await? {
             let now = self.read(&item).await?;
-            return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} says so already", named(&now)) }));
+            return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} already has these values", named(&now)) }));
         }
         self.ring(None);
         self.read(&item).await
@@ -132,7 +135,7 @@ impl Backlog {
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get(id).await?;
         if !asker.may_change(&item) {
-            return Err(refused(format!("only an operator, its owner or whoever added it may change {}", named(&item))));
+            return Err(refused(format!("only an operator, its owner or its creator may change {}", named(&item))));
         }
         Ok(item)
     }
@@ -155,7 +158,7 @@ fn moved(now: &WorkItem) -> BacklogError {
     refused(if now.status.is_over() {
         over(now)
     } else {
-        format!("{} has just become {}; please look again", named(now), now.status.as_str().replace('_', " "))
+        format!("{} has just changed to {}. Please check again", named(now), now.status.as_str().replace('_', " "))
     })
 }
 
@@ -167,8 +170,8 @@ pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
 /// The error if an item is over, with what can be done.
 pub(super) fn over(item: &WorkItem) -> String {
     match item.status {
-        WorkStatus::Done => format!("{} is done already", named(item)),
-        WorkStatus::Cancelled => format!("{} was cancelled; it can be tried again with retry", named(item)),
-        _ => format!("{} has failed; it can be tried again with retry", named(item)),
+        WorkStatus::Done => format!("{} is already done", named(item)),
+        WorkStatus::Cancelled => format!("{} was cancelled. You can retry it", named(item)),
+        _ => format!("{} has failed. You can retry it", named(item)),
     }
 }

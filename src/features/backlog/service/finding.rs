@@ -74,17 +74,17 @@ impl Backlog {
         let short = asked.trim().trim_start_matches('#').to_lowercase();
         if short.len() < SHORTEST || !short.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused(format!(
-                "\"{}\" names no item; give the last {SHORTEST} characters of its id, or more, as the list of the backlog shows them",
+                "\"{}\" is not an item id. Give at least the last {SHORTEST} characters of the id, as shown in the backlog list",
                 asked.trim()
             )));
         }
         let mut found = self.parts.store.find_items_by_suffix(&short, NAMED).await?;
         match found.len() {
-            0 => Err(refused(format!("there is no item #{short}; the list of the backlog shows those there are"))),
+            0 => Err(refused(format!("there is no item #{short}. See the backlog list"))),
             1 => Ok(found.remove(0)),
             _ => {
                 let named: Vec<_> = found.iter().map(|item| format!("{} (\"{}\")", item.id, item.what)).collect();
-                Err(refused(format!("several items end in {short}; give more of the id: {}", named.join(", "))))
+                Err(refused(format!("several ids end with {short}. Give a longer part: {}", named.join(", "))))
             }
         }
     }
@@ -164,7 +164,7 @@ fn parse_statuses(asked: Option<&str>) -> Result<Vec<WorkStatus>, BacklogError> 
     let found = WorkStatus::ALL.into_iter().find(|status| status.as_str() == name);
     found.map(|status| vec![status]).ok_or_else(|| {
         let names = WorkStatus::ALL.map(|status| status.as_str().replace('_', " "));
-        refused(format!("\"{}\" is no status; there are {}, open, all", asked.trim(), names.join(", ")))
+        refused(format!("\"{}\" is not a status. Choose {}, open or all", asked.trim(), names.join(", ")))
     })
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn check(
         };
         let sha256 = sha256_of(&bytes);
         if !sources.wrote(path, &sha256) {
-            found.refuse(format!("the file {path:?} was not written in this run as it stands"));
+            found.refuse(format!("the file {path:?} was changed after it was written"));
             continue;
         }
         match read_form(path, &bytes, !built) {
@@ -50,11 +50,11 @@ pub(super) async fn check(
         }
     }
     if item.execution == Some(Execution::Research) && !sources.any {
-        found.refuse("it rests on no source: no page was fetched and no feed or repository was read in this run");
+        found.refuse("it has no source: no page, feed or repository was read in this attempt");
     }
     // The test command is skipped if the result cannot be accepted anyway.
     if !(built && found.stands() && test::run(parts, &workspace, submitted.now, found, cancel).await?) {
-        found.leave_open("code cannot judge whether it is any good");
+        found.leave_open("code cannot judge its quality");
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn check_links(path: &str, text: &str, sources: &Sources<'_>, found: &mut Findin
         if let Some((url, sha256, at)) = readings.iter().find_map(|reading| sources.find_fetched(reading)) {
             found.prove(Evidence::Link { url: url.to_owned(), sha256: sha256.to_owned(), at });
         } else if !readings.iter().any(|reading| sources.given.contains(reading)) {
-            found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this run"));
+            found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this attempt"));
         }
     }
 }

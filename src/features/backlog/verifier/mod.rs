@@ -59,7 +59,7 @@ pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Ca
     let Submitted { item, product, now, .. } = *submitted;
     let mut found = Findings::default();
     let Some(execution) = &item.execution else {
-        found.refuse("nobody has said how it is to be carried out");
+        found.refuse("it has not been planned");
         return Ok(found.conclude());
     };
     for claim in &product.claims {
@@ -89,7 +89,7 @@ pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Ca
         Execution::Ask { .. } | Execution::Remind { .. } | Execution::Watch(_) => {}
     }
     if !item.criteria.is_empty() {
-        found.leave_open("its criteria are in words");
+        found.leave_open("its criteria are in prose");
     }
     Ok(found.conclude())
 }
@@ -155,7 +155,7 @@ impl Findings {
             return Verdict::NotYet { why: self.waits.join("; ") };
         }
         if self.reasons.is_empty() && self.evidence.is_empty() {
-            self.refuse("nothing was claimed that can be looked up");
+            self.refuse("nothing was claimed that can be checked");
         }
         if !self.reasons.is_empty() {
             let beyond = self.reasons.len().saturating_sub(REASONS);

@@ -25,7 +25,7 @@ pub(super) async fn check_message(parts: &VerifierDeps, outbox: &OutboxId, found
             found.prove(Evidence::Delivered { outbox: outbox.clone(), message: posted.message, at: posted.at });
         }
         Some(Delivery::Pending) => found.wait("the message is not delivered yet"),
-        Some(Delivery::Failed { why }) => found.refuse(format!("the message could not be delivered: {why}")),
+        Some(Delivery::Failed { why }) => found.refuse(format!("the message was not delivered: {why}")),
         None => found.refuse(format!("there is no message {outbox}")),
     }
     Ok(())
@@ -45,7 +45,7 @@ pub(super) async fn check_ask(
     };
     let askee = &row.askee;
     if *whom != Owner::Persona(askee.clone()) {
-        found.refuse(format!("the question went to {askee}, who was not to be asked"));
+        found.refuse(format!("the question went to {askee}, who was not the one to ask"));
         return Ok(());
     }
     match (row.state, row.answer.as_deref().map(str::trim)) {

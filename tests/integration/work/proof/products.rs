@@ -24,7 +24,7 @@ async fn research_with_its_sources_goes_to_review_with_evidence() {
     let [Evidence::File { path, bytes, form, sha256 }, Evidence::Link { url, .. }] = evidence.as_slice() else { panic!("{evidence:?}") };
     assert_eq!((path.as_str(), *bytes, sha256.len()), ("prices.md", REPORT.len() as u64, 64));
     assert_eq!((form.as_str(), url.as_str()), ("Markdown, 1 heading, 14 words", "https://a.example/x"));
-    assert_eq!(why, "code cannot judge whether it is any good");
+    assert_eq!(why, "code cannot judge its quality");
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
 async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() {
     let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
-    let not_written = "was not written in this run as it stands";
+    let not_written = "was changed after it was written";
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "left by an earlier run");
     let refused_write = [journal[0].clone(), refused(journal[1].clone())];
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &refused_write).await).contains(not_written));
@@ -118,7 +118,7 @@ async fn a_page_that_was_not_fetched_cannot_be_cited() {
         }
         let told = reasons(verdict);
         for address in &wrong {
-            assert!(told.contains(&format!("names {address}, which was not fetched in this run")), "{links}: {told}");
+            assert!(told.contains(&format!("names {address}, which was not fetched in this attempt")), "{links}: {told}");
         }
         assert_eq!(told.lines().count(), wrong.len(), "{told}");
     }
@@ -168,7 +168,7 @@ async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
 
 #[tokio::test]
 async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not() {
-    let not_tested = "code cannot judge whether it is any good";
+    let not_tested = "code cannot judge its quality";
     assert!(matches!(built(&[], &[]).await, Verdict::ForReview { why, .. } if why == not_tested));
     let passed = built(&["true"], &[]).await;
     if let Verdict::ForReview { why, .. } = &passed {
@@ -176,7 +176,7 @@ async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not
         return skip::missing("landlock", why);
     }
     assert!(evidence(passed).iter().any(|found| matches!(found, Evidence::Test { exit_code: 0, .. })));
-    assert!(matches!(built(&["true"], &["It is good"]).await, Verdict::ForReview { why, .. } if why == "its criteria are in words"));
+    assert!(matches!(built(&["true"], &["It is good"]).await, Verdict::ForReview { why, .. } if why == "its criteria are in prose"));
     assert!(reasons(built(&["sh", "-c", "echo 2 tests failed; exit 3"], &[]).await).contains("ended with 3: 2 tests failed"));
     assert!(matches!(built(&["no-such-program-here"], &[]).await, Verdict::ForReview { .. }));
 }

@@ -54,7 +54,7 @@ async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
     assert!(reasons(stage.verify(&reminder, &[unknown], &[]).await).contains("there is no message nowhere"));
 
     let strict = WorkItem { criteria: vec!["It is friendly".into()], ..reminder };
-    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in words".into() };
+    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in prose".into() };
     assert_eq!(stage.verify(&strict, &[claim(&delivered)], &[]).await, for_review);
 }
 
@@ -93,7 +93,7 @@ async fn an_answer_proves_a_question_and_words_about_none_do_not(home: &Home) {
     for (ask, why) in [
         (ask("solus", Some(AskState::Failed), None).await, "solus could not answer"),
         (ask("solus", Some(AskState::Answered), Some(" \n")).await, "solus could not answer"),
-        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not to be asked"),
+        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not the one to ask"),
         (AskId::from("nowhere"), "there is no question nowhere"),
     ] {
         assert!(reasons(stage.verify(&question, &claim(&ask), &[]).await).contains(why), "{why}");

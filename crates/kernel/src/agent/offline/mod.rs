@@ -23,10 +23,10 @@ use intent::{Intent, Understood, understand};
 
 /// Shown in full once per channel and day (LLM-2).
 pub const EXPLANATION: &str = "No language model is configured, so our answers are composed by rule: what our feeds and the files posted \
-     here say, with its place. Set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to let us think.";
+     here say, with its place. Set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart.";
 
 /// The last line of each composed answer.
-pub const FOOTER: &str = "-# composed from feeds and files, no model";
+pub const FOOTER: &str = "-# from feeds and files, generated without AI";
 
 /// A question and the material for its answer.
 pub struct OfflineQuestion<'a> {

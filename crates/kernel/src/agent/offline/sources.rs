@@ -123,11 +123,11 @@ impl Material {
     pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
         let subject: Vec<_> = asked_words(asked.text, query);
         let looked = if self.looked_at.is_empty() {
-            format!("I have nothing to look {} up in: no file was dropped here", quoted(&subject))
+            format!("I have nothing to look {} up in: no file was posted here", quoted(&subject))
         } else {
-            format!("I find nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+            format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
-        let mut draft = Draft::from(format!("{looked}, and without a language model I know nothing else."));
+        let mut draft = Draft::from(format!("{looked}. Connect a model for a fuller answer."));
         draft.lines.extend(self.failures.iter().cloned());
         draft
     }
@@ -181,7 +181,7 @@ pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
         }
         draft.sources.push(name);
     }
-    draft.line("Ask me about it, and I quote what it says.");
+    draft.line("Ask me about it and I'll quote from it.");
     draft
 }
 

@@ -50,16 +50,16 @@ const BINARY_ENDINGS: &[&str] = &[
 /// Why a file is not read, as a sentence for its sender.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("I cannot read {name}: I take text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
+    #[error("I can't read {name}. I can read text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
     NotText { name: String },
-    #[error("{name} is too large for me: {} of at most {}. Please send the part that matters.", in_words(*size), in_words(*limit))]
+    #[error("{name} is too large: {} of at most {}. Please send only the part that matters.", in_words(*size), in_words(*limit))]
     TooLarge { name: String, size: u64, limit: u64 },
     #[error(
-        "{name} is one file too many: I read at most {MAX_FILES} files and {} of a message. Please send the rest in another one.",
+        "{name} is one file too many. I can read {MAX_FILES} files and {} per message. Please send the rest in another message.",
         in_words(MAX_TOTAL_BYTES)
     )]
     TooMuch { name: String },
-    #[error("{name} does not look like text inside, so I left it out.")]
+    #[error("{name} is not a text file, so I skipped it.")]
     Binary { name: String },
 }
 

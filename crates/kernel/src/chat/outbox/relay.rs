@@ -156,7 +156,7 @@ impl Relay {
         let Inner { store, clock, .. } = &*self.inner;
         let message = &row.message;
         if clock.now() - row.created_at > GIVE_UP_AFTER {
-            self.fail(message, "it could not be delivered for a day").await?;
+            self.fail(message, "it could not be delivered within a day").await?;
             return Ok(true);
         }
         // Stored before the attempt, so that a restart knows that the message may have been posted.

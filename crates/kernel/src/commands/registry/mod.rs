@@ -158,7 +158,7 @@ impl Registry {
                 return CommandReply::refused(sentence(&why));
             }
             tracing::error!(error = format!("{error:#}"), ?invoked, "a command failed");
-            CommandReply::refused("That did not work: our database does not answer. Please try again in a minute.")
+            CommandReply::refused("That didn't work because the database is not responding. Please try again in a minute.")
         })
     }
 
@@ -171,7 +171,7 @@ impl Registry {
         let (name, handler, arguments, needed) = match invoked {
             Invoked::Command { path, given } => {
                 let found = self.find(&path).zip(self.handlers.get(&path));
-                let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command is not known any more.")) };
+                let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command no longer exists.")) };
                 let needed = spec.right_with(given.iter().map(|(name, _)| name.as_str()));
                 self.check(needed, &caller, channel.as_ref())?;
                 (path, handler, Arguments::parse(spec, &given)?, needed)
@@ -179,7 +179,7 @@ impl Registry {
             Invoked::Button(id) => {
                 let prefix = id.split(':').next().unwrap_or_default();
                 let handler = self.buttons.get(prefix);
-                let Some(handler) = handler else { return Ok(CommandReply::refused("This button is not known any more.")) };
+                let Some(handler) = handler else { return Ok(CommandReply::refused("This button no longer works.")) };
                 (id, handler, Arguments::default(), Right::Anybody)
             }
         };

@@ -53,7 +53,7 @@ impl Source for Activity {
 impl Activity {
     async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ActivityLine>, FeedError> {
         let lines = self.source.list_activity(since, until).await;
-        lines.map_err(|error| FeedError::Failed(format!("the team's activity could not be read: {error:#}")))
+        lines.map_err(|error| FeedError::Failed(format!("cannot read the team's activity: {error:#}")))
     }
 }
 

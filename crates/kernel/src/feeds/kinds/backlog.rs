@@ -56,7 +56,7 @@ pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<d
 impl Source for Work {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let backlog = self.source.read_backlog(asked.since, asked.until, asked.today(), asked.limit).await;
-        let backlog = backlog.map_err(|error| FeedError::Failed(format!("the backlog could not be read: {error:#}")))?;
+        let backlog = backlog.map_err(|error| FeedError::Failed(format!("cannot read the backlog: {error:#}")))?;
         Ok(Reading {
             source: "the backlog".into(),
             as_of: asked.now,

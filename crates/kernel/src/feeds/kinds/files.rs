@@ -57,7 +57,7 @@ impl Files {
         let folder = tokio::task::spawn_blocking(move || Folder::load(&root)).await;
         folder
             .map_err(|error| FeedError::Failed(error.to_string()))?
-            .map_err(|error| FeedError::Failed(format!("the folder {} could not be read: {error}", self.shown)))
+            .map_err(|error| FeedError::Failed(format!("the folder {} cannot be read: {error}", self.shown)))
     }
 }
 

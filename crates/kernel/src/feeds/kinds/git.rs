@@ -37,7 +37,7 @@ impl Source for Git {
         let top = match self.git(&["rev-parse", "--show-toplevel"]).await {
             Ok(top) => PathBuf::from(top.trim()),
             Err(GitError::Refused(reason)) if reason.contains("not a git repository") => {
-                return Ok(empty(asked, Vec::new(), format!("{} is no git repository", self.directory.display())));
+                return Ok(empty(asked, Vec::new(), format!("{} is not a git repository", self.directory.display())));
             }
             Err(error) => return Err(error.into()),
         };
@@ -70,7 +70,7 @@ fn gauges(commits: Option<u64>, refs: &[Ref]) -> Vec<Value> {
 }
 
 fn parse_count(count: &str) -> Result<u64, FeedError> {
-    count.trim().parse().map_err(|_| FeedError::Failed("git counted no number".into()))
+    count.trim().parse().map_err(|_| FeedError::Failed("git did not return a count".into()))
 }
 
 impl Git {
@@ -118,14 +118,14 @@ impl Git {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
             let reason = String::from_utf8_lossy(&output.stderr);
-            Err(GitError::Refused(reason.lines().next().unwrap_or("git failed without a word").to_owned()))
+            Err(GitError::Refused(reason.lines().next().unwrap_or("git failed without a message").to_owned()))
         }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 enum GitError {
-    #[error("git could not be run ({0}); is it installed?")]
+    #[error("cannot run git ({0}). Is it installed?")]
     NotRun(#[from] io::Error),
     #[error("git said: {0}")]
     Refused(String),

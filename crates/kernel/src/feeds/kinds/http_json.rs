@@ -77,7 +77,7 @@ impl Source for HttpJson {
             }
         }
         if values.is_empty() {
-            return Err(FeedError::Failed(format!("none of its values could be read ({})", notes.join("; "))));
+            return Err(FeedError::Failed(format!("it has no readable values ({})", notes.join("; "))));
         }
         let total = items.len();
         items.truncate(asked.limit);
@@ -91,7 +91,7 @@ impl HttpJson {
     fn time_of(&self, document: &Json, now: DateTime<Utc>, notes: &mut Vec<String>) -> DateTime<Utc> {
         let Some(pointer) = &self.time else { return now };
         document.pointer(pointer).and_then(parse_time).unwrap_or_else(|| {
-            notes.push(format!("no time at {pointer}, so it counts as of now"));
+            notes.push(format!("no time at {pointer}, so it counts as current"));
             now
         })
     }
@@ -104,8 +104,10 @@ impl Declared {
         let number = match found {
             None => return Err(format!("there is nothing at {pointer}")),
             Some(Json::Number(number)) => number.as_f64(),
-            Some(Json::String(text)) => text.trim().parse().map(Some).map_err(|_| format!("at {pointer} there is a text and no number"))?,
-            Some(other) => return Err(format!("at {pointer} there is {} and no number", kind_of(other))),
+            Some(Json::String(text)) => {
+                text.trim().parse().map(Some).map_err(|_| format!("the value at {pointer} is a text, not a number"))?
+            }
+            Some(other) => return Err(format!("the value at {pointer} is {}, not a number", kind_of(other))),
         };
         let number =
             number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| format!("the number at {pointer} is too large or none"))?;

@@ -50,7 +50,7 @@ impl Source for Ledger {
 impl Ledger {
     async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>, FeedError> {
         let lines = self.source.list_costs(since, until, group).await;
-        lines.map_err(|error| FeedError::Failed(format!("the ledger could not be read: {error:#}")))
+        lines.map_err(|error| FeedError::Failed(format!("cannot read the ledger: {error:#}")))
     }
 }
 

@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
         match self.stop {
             None | Some(Stop::Length) => return Err(ModelError::Truncated { provider }),
             Some(Stop::Filtered) => {
-                return Err(ModelError::Refused { provider, reason: "the answer was held back by its content filter".to_owned() });
+                return Err(ModelError::Refused { provider, reason: "the answer was blocked by its content filter".to_owned() });
             }
             Some(Stop::Done) => {}
         }

@@ -19,11 +19,11 @@ settings! {
     /// `[models]`: providers, tiers and prices. Without a provider the team works offline.
     #[derive(Debug, Clone)]
     pub struct ModelSettings {
-        connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "How long a connection to a provider may take.";
-        idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "The longest silence of an answer that is being streamed.";
-        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "The longest a call may take in all.";
-        attempts: u32 = 3, in 1..=10, "Attempts of a call, the first included.";
-        max_output_tokens: u32 = 1500, in 16..=200_000, "The most tokens an answer may have.";
+        connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "Time limit for connecting to a provider.";
+        idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
+        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
+        attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
+        max_output_tokens: u32 = 1500, in 16..=200_000, "Most tokens in an answer.";
         providers: Vec<ProviderSettings> = Vec::new();
         /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();

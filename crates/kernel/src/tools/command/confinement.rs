@@ -99,7 +99,7 @@ pub(super) fn confine_thread(reach: &Reach) -> Result<(), String> {
 /// Other systems have no equivalent that can be called safely.
 #[cfg(not(target_os = "linux"))]
 pub fn confine_thread(_: &Reach) -> Result<(), String> {
-    Err("that takes Linux; run the team there, or judge what was built yourself".into())
+    Err("that needs Linux. Run the team there, or review the result yourself".into())
 }
 
 #[cfg(test)]

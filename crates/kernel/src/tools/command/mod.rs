@@ -42,16 +42,16 @@ pub struct CommandResult {
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// Nothing was run.
-    #[error("the test command was not run, because this machine cannot confine it: {0}")]
+    #[error("the test command was not run, because this machine cannot sandbox it: {0}")]
     NotConfined(String),
     /// Nothing was run.
-    #[error("the test command could not be started: {0}")]
+    #[error("cannot start the test command: {0}")]
     NotStarted(String),
     #[error("the test command did not end within {} s and was stopped", .0.as_secs())]
     TimedOut(Duration),
     #[error("the test command was stopped before it ended")]
     Cancelled,
-    #[error("what the test command did is not known: {0}")]
+    #[error("the result of the test command is unknown: {0}")]
     Lost(#[from] io::Error),
 }
 
@@ -98,7 +98,7 @@ async fn run_with(
 /// Resolves the command's program: a path relative to `dir`, or a name in `PATH`.
 fn find_program(command: &[String], dir: &Path, search: &OsString) -> Result<PathBuf, CommandError> {
     let name = command.first().filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| CommandError::NotStarted("it is empty; correct backlog.test_command".into()))?;
+    let name = name.ok_or_else(|| CommandError::NotStarted("it is empty. Correct backlog.test_command".into()))?;
     let mut candidates: Vec<PathBuf> = if name.contains('/') {
         vec![dir.join(name)]
     } else {
@@ -106,7 +106,7 @@ fn find_program(command: &[String], dir: &Path, search: &OsString) -> Result<Pat
     };
     candidates.retain(|candidate| candidate.is_file());
     let found = candidates.into_iter().next();
-    found.ok_or_else(|| CommandError::NotStarted(format!("there is no program {name} here; install it or correct backlog.test_command")))
+    found.ok_or_else(|| CommandError::NotStarted(format!("the program {name} was not found. Install it or correct backlog.test_command")))
 }
 
 /// Passes on only `PATH` and the like, because the rest of the environment contains tokens.

@@ -104,5 +104,5 @@ pub(super) fn failed(error: &reqwest::Error) -> ToolError {
     }
     // An error without a cause is the outermost one, whose text contains the address.
     let reason = if cause.downcast_ref::<reqwest::Error>().is_some() { "the request failed".to_owned() } else { cause.to_string() };
-    ToolError::Failed(format!("it could not be reached: {reason}"))
+    ToolError::Failed(format!("cannot connect: {reason}"))
 }

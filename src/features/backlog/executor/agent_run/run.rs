@@ -107,11 +107,11 @@ impl AgentExecutor {
         }
         if written.is_empty() {
             if deliverable == Deliverable::Files {
-                return Ok(Outcome::Failed { why: "the language model talked of the work and wrote no file".into() });
+                return Ok(Outcome::Failed { why: "the language model described the work but wrote no file".into() });
             }
             let saved = match self.save(item, &text).await {
                 Ok(saved) => saved,
-                Err(error) => return Ok(Outcome::Failed { why: format!("the document could not be saved: {error}") }),
+                Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the document: {error}") }),
             };
             written.push(saved.path.clone());
             let entry = JournalEntry::Returned {

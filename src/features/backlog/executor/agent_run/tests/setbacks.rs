@@ -34,7 +34,7 @@ async fn an_answer_that_is_none_is_asked_for_again_and_not_for_ever() {
         assert_eq!(later(stage.continue_run().await), 1);
         stage.wait(TimeDelta::minutes(21));
         let Outcome::Failed { why } = stage.continue_run().await else { panic!("this try is given up") };
-        assert_eq!(why, "the language model gave no usable answer for 21 minutes");
+        assert_eq!(why, "the language model gave no valid answer for 21 minutes");
     }
 }
 
@@ -55,7 +55,7 @@ async fn a_budget_that_is_used_up_is_waited_for() {
 async fn a_model_that_refuses_is_for_people_to_look_at() {
     let stage = Stage::of(Execution::Write).await;
     stage.model.on(|_| Script::status(401));
-    let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
+    let why = "the language model refused the request. Run `teamroom doctor` to check its settings".to_owned();
     assert_eq!(stage.continue_run().await, Outcome::Waits(Wait::Decision { why }));
 }
 

@@ -1,4 +1,4 @@
-//! Figures, times and states in words, the same everywhere.
+//! Short texts for numbers, times and states.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -22,7 +22,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A difference with its sign: `+12`, `-3`.
+/// A signed difference: `+12`, `-3`.
 pub(super) fn difference(value: f64) -> String {
     if value > 0.0 { format!("+{}", number(value)) } else { number(value) }
 }
@@ -66,7 +66,7 @@ pub(super) fn direction(direction: Direction) -> &'static str {
     }
 }
 
-/// `**Yes**, 72 % sure`. To be sure of being uncertain means nothing.
+/// `**Yes**, 72 % sure`. An uncertain call has no confidence.
 pub(super) fn call(call: &Call) -> String {
     match call.answer {
         Answer::Yes => format!("**Yes**, {} sure", percent(call.confidence)),
