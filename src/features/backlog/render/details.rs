@@ -94,7 +94,7 @@ impl Page<'_> {
         let _ = write!(text, "\nUrgency: {}, type of work: {}", labels::urgency(item.urgency), line(&kind));
         let _ = write!(text, "\nFrom {}, {}", labels::name(&labels::origin(&item.origin)), labels::time(item.created_at));
         let model = self.find_model().map_or(String::new(), |model| format!(" by {}", line(model)));
-        let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}", item.attempts, item.run, item.cost);
+        let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}", item.attempts, item.cost);
         text
     }
 

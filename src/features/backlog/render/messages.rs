@@ -60,7 +60,7 @@ impl Announcer<'_> {
             Owner::Person { id, .. } => (format!("<@{id}>"), vec![id.clone()]),
             Owner::Persona(slug) => (labels::name(self.roster.name_of(slug)), Vec::new()),
         };
-        let mut text = format!("⏰ {whom}, to be done ({}): {}", labels::urgency(item.urgency), title(item));
+        let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::urgency(item.urgency), title(item));
         push_details(&mut text, item);
         let buttons = [
             button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
