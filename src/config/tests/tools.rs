@@ -33,13 +33,13 @@ fn a_search_that_cannot_work_is_refused() {
     );
     assert_eq!(
         refused("[tools]\nsearch = \"tavily\"\n", &[("BRAVE_API_KEY", "x")]),
-        ["environment or .env: TAVILY_API_KEY: is missing; tools.search = \"tavily\" needs a key"]
+        ["environment or .env: TAVILY_API_KEY: is missing. tools.search = \"tavily\" needs a key"]
     );
     assert_eq!(
         refused("[tools]\nsearch = \"google\"\nsearch_url = \"ftp://x\"\n", &[]),
         [
-            "teamroom.toml:2: tools.search: \"google\" is not allowed; give \"brave\", \"tavily\", \"searxng\", or \"none\"",
-            "teamroom.toml:3: tools.search_url: \"ftp://x\" is not allowed; give an address that begins with http:// or https://, \
+            "teamroom.toml:2: tools.search: \"google\" is not allowed. Give \"brave\", \"tavily\", \"searxng\", or \"none\"",
+            "teamroom.toml:3: tools.search_url: \"ftp://x\" is not allowed. Give an address that begins with http:// or https://, \
              without user and password, or \"none\"",
         ]
     );

@@ -1,4 +1,4 @@
-//! Strangers: no data, no changes, whatever they try (P18).
+//! Unauthorised requests get no data and change nothing (P18).
 
 use reqwest::header::{AUTHORIZATION, COOKIE, HOST, HeaderName, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -8,7 +8,7 @@ use teamroom::features::backlog::model::WorkStatus;
 use super::stage::{Stage, TOKEN, item};
 use crate::support::team::Backing;
 
-/// What a stranger must not read.
+/// Must not appear in any refused response.
 const SECRET: &str = "buy the rival";
 
 struct Guarded {
@@ -29,7 +29,7 @@ impl Guarded {
         lines.iter().fold(request, |request, (name, value)| request.header(name.clone(), *value))
     }
 
-    /// Each route refuses with this status, tells nothing and invites nobody.
+    /// Checks that each route refuses with this status and reveals nothing.
     async fn refuses(&self, expected: StatusCode, lines: &[(HeaderName, &str)], query: &str) {
         for route in &self.routes {
             let response = self.ask(Method::GET, &format!("{route}{query}"), lines).send().await.expect("an answer");
@@ -40,7 +40,7 @@ impl Guarded {
         }
     }
 
-    /// Each route answers.
+    /// Checks that each route answers.
     async fn answers(&self, lines: &[(HeaderName, &str)]) {
         for route in &self.routes {
             let response = self.ask(Method::GET, route, lines).send().await.expect("an answer");
@@ -105,7 +105,7 @@ async fn with_a_token_the_board_is_shown_to_whoever_has_it_wherever_it_is() {
             guarded.refuses(StatusCode::UNAUTHORIZED, &[], &format!("?{name}={TOKEN}")).await;
         }
         guarded.refuses(StatusCode::UNAUTHORIZED, &[(COOKIE, &format!("teamroom_board={TOKEN}"))], "").await;
-        // The token does not excuse the rest.
+        // The other checks also apply with a token.
         guarded.refuses(StatusCode::MISDIRECTED_REQUEST, &[(AUTHORIZATION, &bearer), (HOST, "evil.example")], "").await;
         guarded.refuses(StatusCode::FORBIDDEN, &[(AUTHORIZATION, &bearer), (ORIGIN, "https://evil.example")], "").await;
         guarded.answers(&[(AUTHORIZATION, &bearer)]).await;

@@ -1,4 +1,4 @@
-//! The board in headless Chromium (`tests/page/kanban.mjs`).
+//! The kanban page in headless Chromium (`tests/page/kanban.mjs`).
 
 use axum::Router;
 use axum::routing::post;
@@ -19,7 +19,7 @@ async fn a_person_looks_at_the_board() {
     let settings = ServerSettings { token: Some(SecretString::from(TOKEN)), ..ServerSettings::default() };
     let guarded = Stage::start_in_time(settings).await;
 
-    // The script says when one more item is to arrive.
+    // The script requests one more item through this server.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let arrive = format!("http://{}/", listener.local_addr().expect("an address"));
     let store = stage.store.clone();
@@ -33,7 +33,7 @@ async fn a_person_looks_at_the_board() {
     arrivals.abort();
 }
 
-/// Items in every column, some of them awkward to show.
+/// Items in every column, some hard to display.
 fn backlog() -> Vec<WorkItem> {
     let needed = item("Measure first", WorkStatus::Done, 300);
     let ben = || Owner::Person { id: "7".into(), name: "Ben".into() };

@@ -1,4 +1,4 @@
-//! What orchestrators ask for.
+//! Health and readiness.
 
 use std::sync::atomic::Ordering;
 

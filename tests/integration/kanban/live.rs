@@ -1,4 +1,4 @@
-//! The board's events.
+//! Live updates of the kanban page.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ impl Listener {
         Self { response, heard: String::new() }
     }
 
-    /// The next mark.
+    /// The next counter value.
     async fn hear(&mut self) -> i64 {
         let next = async {
             loop {
@@ -48,7 +48,7 @@ impl Listener {
     }
 }
 
-/// Until the watch of the store and each listener (its sign of life and its end) sleep.
+/// Waits until the polling task and each connection's two timers sleep.
 async fn until_sleepers(stage: &Stage, expected: usize) {
     let asleep = async {
         while stage.clock.sleepers() != expected {
@@ -62,7 +62,7 @@ async fn until_sleepers(stage: &Stage, expected: usize) {
 async fn a_page_that_listens_hears_of_a_change(backing: Backing) {
     let stage = Stage::start(backing).await;
     let mut page = Listener::open(&stage).await;
-    // What it is told at first may still be nothing; a page compares it with its own.
+    // The first value may be unchanged; a page compares it.
     let mut mark = page.hear().await;
     for round in 0..3 {
         stage.insert(&[item(&format!("change {round}"), WorkStatus::Ready, 1)]).await;
@@ -83,7 +83,7 @@ async fn nobody_asks_the_store_while_nobody_listens(backing: Backing) {
     let page = Listener::open(&stage).await;
     until_sleepers(&stage, 3).await;
     drop(page);
-    // The server notices that the page has gone when it next writes to it, or at once.
+    // The server notices a closed page at its next write, or at once.
     let rounds = async {
         while stage.clock.sleepers() > 0 {
             stage.clock.advance(Duration::from_secs(20));

@@ -1,4 +1,4 @@
-//! The board of the backlog over real HTTP: who may see it, what it shows, and that it keeps up.
+//! The kanban page over HTTP: access, content and live updates.
 
 mod access;
 mod browser;

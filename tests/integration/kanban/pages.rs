@@ -1,4 +1,4 @@
-//! What the board shows.
+//! The content of the kanban page.
 
 use chrono::TimeDelta;
 use kernel::ids::ApprovalId;
@@ -75,9 +75,16 @@ async fn each_item_stands_in_its_column_with_what_there_is_to_know(backing: Back
     assert_eq!(card["short_id"], all[6].short_id());
 
     let page = stage.get("/backlog").await;
-    for words in
-        ["Night &lt;shift&gt;", "Waits for an answer of Ben", "Evidence: 1 file, 1 review", "No source.", "tried 3×", "$0.12", "3 h", "2 d"]
-    {
+    for words in [
+        "Night &lt;shift&gt;",
+        "Waits for an answer from Ben",
+        "Evidence: 1 file, 1 review",
+        "No source.",
+        "tried 3×",
+        "$0.12",
+        "3 h",
+        "2 d",
+    ] {
         assert!(page.contains(words), "{words} is missing in {page}");
     }
     let vince = page.split("<li class=\"card ready\"").nth(1).expect("a card");
@@ -164,7 +171,7 @@ async fn an_item_opens_with_all_that_is_known_of_it(backing: Backing) {
     for unknown in ["nothing", "%00", "..%2f..%2fetc%2fpasswd"] {
         let response = stage.http.get(stage.url(&format!("/backlog/items/{unknown}"))).send().await.expect("an answer");
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{unknown}");
-        assert!(response.text().await.expect("a page").contains("There is no such item."));
+        assert!(response.text().await.expect("a page").contains("This item does not exist."));
     }
 }
 
@@ -243,7 +250,7 @@ async fn hostile_words_stay_words(backing: Backing) {
 async fn the_metrics_count_items_by_status(backing: Backing) {
     let stage = Stage::start(backing).await;
     stage.insert(&[item("one", WorkStatus::Ready, 1), item("two", WorkStatus::Ready, 1)]).await;
-    // Other tests of this process share the collector; what it shows are the counts of whoever was asked last.
+    // Other tests share the metrics, so the counts are those of the last request.
     let metrics = stage.get("/metrics").await;
     for status in WorkStatus::ALL {
         let line = format!("teamroom_work_items{{status=\"{}\"}} ", status.as_str());

@@ -1,4 +1,4 @@
-//! The team's HTTP server over a store, without the rest of the team, so that items stay where a test puts them.
+//! The HTTP server on a store without the rest of the team, so that items keep their state.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).single().expect("a time")
 }
 
-/// An item of Vince's with a status, so many minutes old.
+/// An item of Vince with a status and an age in minutes.
 pub(crate) fn item(what: &str, status: WorkStatus, minutes: i64) -> WorkItem {
     let at = noon() - TimeDelta::minutes(minutes);
     WorkItem { status, ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, at) }
@@ -44,14 +44,14 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) clock: ManualClock,
     pub(crate) http: reqwest::Client,
-    /// Whether the team says that it hears everything.
+    /// Whether the fake team reports that it receives all messages.
     pub(crate) listening: Arc<AtomicBool>,
     stop: CancellationToken,
     _directory: tempfile::TempDir,
 }
 
 impl Stage {
-    /// A board for this machine only.
+    /// A server for this machine only.
     pub(crate) async fn start(backing: Backing) -> Self {
         Self::start_with(backing, "127.0.0.1:0", ServerSettings::default()).await
     }
@@ -67,7 +67,7 @@ impl Stage {
         Self::start_by(backing, listen, settings, clock.clone(), Arc::new(clock)).await
     }
 
-    /// Where time goes by itself, for a browser.
+    /// With real time, for a browser.
     pub(crate) async fn start_in_time(settings: ServerSettings) -> Self {
         Self::start_by(Backing::Sqlite, "127.0.0.1:0", settings, ManualClock::new(noon()), Arc::new(kernel::time::SystemClock)).await
     }
@@ -94,7 +94,7 @@ impl Stage {
         };
         let stop = CancellationToken::new();
         let address = http::serve(listener, shown, stop.clone()).expect("the server starts");
-        // What is bound to every address is asked at one of them.
+        // A server bound to all addresses is requested at loopback.
         let address = SocketAddr::from(([127, 0, 0, 1], address.port()));
         let http = reqwest::Client::builder()
             .no_proxy()
@@ -135,7 +135,7 @@ fn roster() -> Roster {
     Roster::new(personas.collect()).expect("a roster")
 }
 
-/// A platform that nobody is on.
+/// A platform without identities.
 struct Nobody;
 
 #[async_trait]

@@ -84,7 +84,7 @@ async fn a_turn_may_not_end_in_the_middle(home: &Home) {
     let store = home.open().await;
     let turns = [turn("m1", "vince")];
     decided(&store, "m1", &turns).await;
-    // Never begun, so it cannot have answered; but it can be given up on.
+    // It never started, so it cannot have answered. But it can be given up.
     assert!(!store.finish_turn(&finished(&turns[0])).await.unwrap());
     assert!(!store.finish_turn(&Finished { state: TurnState::Running, ..finished(&turns[0]) }).await.unwrap());
     let failed = Finished { state: TurnState::Failed, reply: None, error: Some("it crashed three times"), ..finished(&turns[0]) };

@@ -1,4 +1,4 @@
-//! `kill -9` at each step of a message: the reader sees exactly one answer, and a stored answer is not paid for twice.
+//! `kill -9` at each step of a message: exactly one answer is posted, and a stored answer is not paid twice.
 
 use std::time::Duration;
 
@@ -34,24 +34,24 @@ async fn quiet(backing: Backing) -> TestTeam {
     team
 }
 
-/// What the team has said, oldest first.
+/// The team's messages, oldest first.
 async fn said(team: &TestTeam) -> Vec<String> {
     team.answers("general").await.into_iter().map(|answer| answer.text).collect()
 }
 
-/// One answer, and it stays one.
+/// Checks for exactly one answer.
 async fn expect_one_answer(team: &TestTeam, text: &str) {
     expect_said(team, &[text]).await;
 }
 
-/// These and no more.
+/// Checks for exactly these messages.
 async fn expect_said(team: &TestTeam, texts: &[&str]) {
     eventually("it was answered", || async { team.answers("general").await.len() >= texts.len() }).await;
     tokio::time::sleep(Duration::from_millis(700)).await;
     assert_eq!(said(team).await, texts);
 }
 
-/// From now on every post of Vince's goes wrong in this way.
+/// Makes every post by Vince fail in this way.
 fn break_posts(team: &TestTeam, with: RestFault) {
     let path = format!("/channels/{}/messages", team.channel("general"));
     let switch = Switch::Rest { bot: Some("vince".into()), method: Some("POST".into()), path, times: u32::MAX, with };
@@ -70,7 +70,7 @@ async fn killed_before_it_heard_a_message(backing: Backing) {
 
 async fn killed_after_the_claim(backing: Backing) {
     let team = quiet(backing).await;
-    // A long wait for more of the burst holds the message in the state `claimed`.
+    // A long wait for further messages keeps the message in the state `claimed`.
     let process = TeamProcess::start(&team, &[("TEAMROOM_CHAT_COALESCE_MS", "10000")]).await;
     team.say("general", "vince, report two").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -119,7 +119,7 @@ async fn killed_while_a_command_asks(backing: Backing) {
     assert_eq!(thinking, [""], "the command was taken before it was carried out");
     team.model.on(|_| Script::say("it silts up"));
     let _process = TeamProcess::start(&team, &[]).await;
-    // Nobody but the process that took a command could edit its answer.
+    // Only the process that received a command can edit its answer.
     expect_said(&team, &["", "Late, but here it is. **Vince** answers:\nit silts up"]).await;
     assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
 }
@@ -217,7 +217,7 @@ async fn killed_at_random_moments(backing: Backing) {
     let mut random = fastrand::Rng::with_seed(seed);
     for round in 0..rounds {
         let process = TeamProcess::start(&team, &[]).await;
-        // What the last kill left gets a moment, or three kills in a row would make a turn look poisonous.
+        // Recovery gets a moment. Otherwise three kills in a row would make a turn look like the cause.
         tokio::time::sleep(Duration::from_millis(400)).await;
         team.say("general", &format!("vince, report round{round}")).await;
         tokio::time::sleep(Duration::from_micros(random.u64(0..20_000))).await;

@@ -1,4 +1,4 @@
-//! Memory and backlog as tools, on both stores.
+//! The memory and backlog tools on both stores.
 
 use kernel::chat::message::AuthorKind;
 use kernel::memory::{Memory, MemorySource};
@@ -104,7 +104,7 @@ async fn what_a_standup_would_refuse_is_not_added(home: &Home) {
     let bench = bench_with_item(&store, Origin::CommandLine).await;
     for (arguments, reason) in [
         (proposal("Measure the checkout", ""), "has no owner"),
-        (proposal("Measure the checkout", "everybody"), "everybody is nobody in particular; name one owner"),
+        (proposal("Measure the checkout", "everybody"), "\"everybody\" is not one person. Name a single owner"),
         (proposal("Measure the checkout", "Zaphod"), "nobody on the team is called \"Zaphod\""),
         (proposal("Look into it!", "Vince"), "says the same as an open item"),
     ] {

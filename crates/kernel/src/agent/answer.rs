@@ -184,7 +184,7 @@ impl Agents {
             .map(|provider| {
                 let trouble = provider
                     .last_error
-                    .map_or(String::new(), |(at, error)| format!(", failing since {}:  {error}", at.format("%H:%M UTC")));
+                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", at.format("%H:%M UTC")));
                 format!(
                     "{} ({}; {} of {} calls under way{trouble})",
                     provider.name,

@@ -51,7 +51,7 @@ impl ResearchUse {
             "fetch_page" | "http_get" if self.since_query == Some(RESEARCH.pages_per_query) => {
                 let most = RESEARCH.pages_per_query;
                 return Err(format!(
-                    "{most} pages were read since the last search, which is the most; search anew, or work with what was read"
+                    "{most} pages were read since the last search, which is the limit; search again, or work with what was read"
                 ));
             }
             "fetch_page" | "http_get" => {

@@ -101,8 +101,8 @@ fn read_search(section: &mut Section<'_>) -> Option<SearchSettings> {
         |url: &Option<String>| url.as_ref().is_none_or(|url| is_web_address(url, &["http", "https"])),
     );
     let keys = [
-        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "API key of the web search, for search =  \"brave\".")),
-        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "API key of the web search, for search =  \"tavily\".")),
+        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "API key of the web search, for search = \"brave\".")),
+        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "API key of the web search, for search = \"tavily\".")),
     ];
     let engine = engine?;
     let key = keys.into_iter().find(|(of, _)| *of == engine).and_then(|(_, key)| key);

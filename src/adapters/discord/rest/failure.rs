@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_lost_permission_is_named() {
-        let expected = "the bot lacks a permission here; give it Send Messages";
+        let expected = "the bot lacks a permission here. Give it: Send Messages";
         assert_eq!(reason(403, r#"{"code": 50013, "message": "Missing Permissions"}"#), expected);
         assert_eq!(reason(403, "<html>"), expected);
     }

@@ -217,7 +217,7 @@ mod tests {
         let error = check_alone(&[item("a", &["x"])]).unwrap_err();
         assert_eq!(error.to_string(), "\"do a\" (#a) needs the item x, which is not in the backlog");
         let error = check_alone(&[part("a", "x")]).unwrap_err();
-        assert_eq!(error.to_string(), "\"do a\" (#a) is to be a part of the item x, which is not in the backlog");
+        assert_eq!(error.to_string(), "\"do a\" (#a) has the parent x, which is not in the backlog");
         check(&[item("a", &["x"]), part("b", "x")], &|id| id.as_str() == "x").unwrap();
     }
 

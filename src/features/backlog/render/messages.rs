@@ -72,7 +72,7 @@ impl Announcer<'_> {
     /// Asks people to review a result. `files`: the result.
     pub fn ask_review(&self, item: &WorkItem, files: Vec<OutboundFile>) -> OutboundMessage {
         let by = item.persona.as_ref().map_or_else(|| labels::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
-        let mut text = format!("🔎 {} needs a review:  {}", labels::name(by), title(item));
+        let mut text = format!("🔎 {} needs a review: {}", labels::name(by), title(item));
         push_criteria(&mut text, item);
         self.push_evidence(&mut text, item);
         let buttons = vec![

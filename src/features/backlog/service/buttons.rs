@@ -93,7 +93,7 @@ impl Backlog {
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),
-            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {}for the last allowed time.", line(&item))),
+            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {} for the last allowed time.", line(&item))),
             _ => CommandReply::public(format!("{by} rejected {}. It will be tried again.", line(&item))),
         }
         .retiring_buttons())

@@ -179,6 +179,6 @@ mod tests {
         assert_eq!(parse_statuses(Some("all")).unwrap().len(), 9);
         assert_eq!(parse_statuses(None).unwrap(), parse_statuses(Some("open")).unwrap());
         let told = parse_statuses(Some("busy")).unwrap_err().to_string();
-        assert!(told.starts_with("\"busy\" is no status; there are new, ready, blocked, in progress"), "{told}");
+        assert!(told.starts_with("\"busy\" is not a status. Choose new, ready, blocked, in progress"), "{told}");
     }
 }

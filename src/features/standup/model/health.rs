@@ -86,11 +86,10 @@ fn median_minutes(standups: &[&StandupFigures]) -> Option<f64> {
 fn warn(quiet_share: f64) -> Option<String> {
     let percent = format!("{:.0} %", quiet_share * 100.0);
     if quiet_share < TOO_LOUD {
-        Some(format!("only {percent} of the reports are \"nothing to report\". Reports may contain too much detail"))
+        Some(format!("Only {percent} of the reports are \"nothing to report\". Reports may contain too much detail"))
     } else if quiet_share > TOO_QUIET {
         Some(format!(
-            "{percent} of the reports are \"nothing to report\": hardly anybody has anything, so meet less often, ask fewer personas or give them \
-             feeds that move"
+            "{percent} of the reports are \"nothing to report\". Hold fewer standups, ask fewer personas, or give them more active feeds"
         ))
     } else {
         None
@@ -122,12 +121,12 @@ mod tests {
     #[test]
     fn too_loud_and_too_quiet_are_told_once_there_are_enough_standups() {
         for (reports, quiet, standups, told) in [
-            (10, 0, 14, Some("ask for less")),
-            (91, 9, 5, Some("only 9 %")),
+            (10, 0, 14, Some("too much detail")),
+            (91, 9, 5, Some("Only 9 %")),
             (9, 1, 14, None),
             (6, 4, 14, None),
             (3, 7, 14, None),
-            (29, 71, 5, Some("meet less often")),
+            (29, 71, 5, Some("Hold fewer standups")),
             (0, 6, 4, None),
         ] {
             let warning = health(reports, quiet, standups).warning;

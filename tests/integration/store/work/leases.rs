@@ -239,7 +239,7 @@ fn approval(item: &WorkItem) -> Approval {
     }
 }
 
-/// Makes each write of a worker and gives the names of those that were taken.
+/// Attempts every write of a worker and returns the names of those that succeeded.
 async fn write_all(store: &Store, lease: &Lease, item: &WorkItem) -> Vec<&'static str> {
     let entry = JournalEntry::Began { call: "1".into() };
     let ends = [

@@ -1,4 +1,4 @@
-//! Each claim that is not so beside a twin that is.
+//! False claims, each with a true counterpart.
 
 mod products;
 mod property;

@@ -1,4 +1,4 @@
-//! What was written and built, by what the run says it read and wrote.
+//! Claims about files and sources.
 
 use kernel::tools::Trace;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
@@ -9,7 +9,7 @@ use crate::support::skip;
 use crate::work::stage::{Stage, called, fetched, fetched_from, file, item, refused, returned};
 
 const REPORT: &str = "# Prices\n\nScanner A asks nine dollars, says https://a.example/x, and scanner B asks four of us.\n";
-/// Research with a report that cites what was fetched.
+/// Research with a report that cites fetched pages.
 async fn researched(stage: &Stage) -> (WorkItem, Vec<JournalEntry>) {
     let item = item(Execution::Research);
     let journal = vec![fetched("https://a.example/x"), stage.write(&item, "prices.md", REPORT.as_bytes()).await];
@@ -51,7 +51,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
     let outside = stage.directory.path().join("outside.md");
     std::fs::write(&outside, REPORT).unwrap();
     std::os::unix::fs::symlink(&outside, stage.workspaces.open(&item.id).await.unwrap().path().join("link.md")).unwrap();
-    // Even if the journal had it: the very contents, under the name of the link.
+    // Even if the journal had the same contents under the link's name.
     let Some(JournalEntry::Returned { trace: Some(Trace::Wrote { sha256, bytes, .. }), .. }) = journal.pop() else { panic!("written") };
     journal.push(returned("write", false, Some(Trace::Wrote { path: "link.md".into(), sha256, bytes })));
     assert!(reasons(stage.verify(&item, &[file("link.md")], &journal).await).contains("\"link.md\" was claimed, but"));
@@ -145,7 +145,7 @@ async fn research_rests_on_something_that_was_read() {
     }
     let mut refused_read = read("read_feed");
     refused_read[1] = refused(refused_read[1].clone());
-    // The same id again, for another tool.
+    // The same call id, used for another tool.
     let renamed = [called("1", "read_feed"), called("1", "memory_search"), returned("1", true, None), written.clone()];
     for journal in [vec![written.clone()], read("web_search").to_vec(), refused_read.to_vec(), renamed.to_vec()] {
         assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains("it rests on no source"), "{journal:?}");
@@ -154,13 +154,13 @@ async fn research_rests_on_something_that_was_read() {
     evidence(stage.verify(&written_only, &[file("prices.md")], &[written]).await);
 }
 
-/// Something was built, to be tested by this command.
+/// An item whose result is tested by this command.
 async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
     let mut stage = Stage::on_sqlite().await;
     stage.verifier.settings.test_command = command.iter().map(|word| (*word).to_owned()).collect();
     let criteria = criteria.iter().map(|words| (*words).to_owned()).collect();
     let item = WorkItem { criteria, ..item(Execution::Build) };
-    // A picture, and an address that nobody fetched: what is built need not be a text, and need not cite.
+    // A picture and an unfetched address: built files need not be text and need no citations.
     let written = stage.write(&item, "src/a.bin", &[0xff, 0x00]).await;
     let documented = stage.write(&item, "src/a.rs", b"// See https://never.example\nfn main() {}\n").await;
     stage.verify(&item, &[file("src/a.bin"), file("src/a.rs")], &[written, documented]).await

@@ -22,8 +22,8 @@ use crate::persona::roster::Roster;
 use intent::{Intent, Understood, understand};
 
 /// Shown in full once per channel and day (LLM-2).
-pub const EXPLANATION: &str = "No language model is configured, so our answers are composed by rule: what our feeds and the files posted \
-     here say, with its place. Set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart.";
+pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
+     answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart.";
 
 /// The last line of each composed answer.
 pub const FOOTER: &str = "-# from feeds and files, generated without AI";

@@ -59,7 +59,7 @@ impl Delivery<'_> {
         let Some(original) = self.store.find_posted(of).await? else { return self.post(&self.row.message.channel).await };
         match self.platform.edit(&self.placed_in(&original.channel), &original.message).await {
             Err(SendError::Gone(why)) => {
-                tracing::info!(outbox = %self.row.message.id, original = %original.message, why, "nothing to revise; it is posted anew");
+                tracing::info!(outbox = %self.row.message.id, original = %original.message, why, "nothing to edit; posting it as a new message");
                 self.post(&self.row.message.channel).await
             }
             revised => Ok(revised?),

@@ -140,8 +140,8 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
 
 /// One endpoint and model from variables alone, for trying a local model server. Overrides the file.
 fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, String)> {
-    let about = "The short way to a model: the address of any OpenAI-compatible or Anthropic endpoint and one model for all tiers. \
-                 The kind is openai (default) or anthropic; the key may be left out for a local server.";
+    let about = "The quickest way to connect a model: the address of an OpenAI-compatible or Anthropic API, and one model for \
+                 everything. The kind is openai (default) or anthropic. A local server may not need a key.";
     let url = section.variable("TEAMROOM_MODEL_URL", "http://127.0.0.1:11434/v1", about);
     let model = section.variable("TEAMROOM_MODEL", "llama3.2", about);
     let kind = section.variable("TEAMROOM_MODEL_KIND", "openai", about);

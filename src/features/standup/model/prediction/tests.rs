@@ -44,7 +44,7 @@ fn comparisons_hold_with_room_for_decimal_fractions() {
     }
     assert_eq!(Comparison::parse("≥"), Ok(Comparison::AtLeast));
     let error = Comparison::parse("=>").expect_err("no comparison").to_string();
-    assert_eq!(error, "\"=>\" is not understood; give >, >=, <, <= or ==");
+    assert_eq!(error, "\"=>\" is not a valid condition. Give >, >=, <, <= or ==");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_threshold_is_a_number_or_a_change() {
     }
     for wrong in ["", "many", "+", "10 %", "inf", "nan", "1e300", "1,000"] {
         let error = Threshold::parse(wrong).expect_err(wrong).to_string();
-        assert!(error.contains("give a number to be reached such as 500, or a change"), "{error}");
+        assert!(error.contains("Give a number to be reached such as 500, or a change"), "{error}");
     }
 }
 

@@ -64,7 +64,7 @@ fn the_delta_of_the_first_day_and_of_a_quiet_one_are_said_as_such() {
     let first = Standup::new();
     let eliza = first.persona("eliza");
     let asked = crate::features::standup::turns::ReportAsked { last_report: None, ..first.report_asked(&eliza.slug, 0) };
-    assert!(compose(&asked, eliza, &first.roster, now()).text.starts_with("This is the first report"));
+    assert!(compose(&asked, eliza, &first.roster, now()).text.starts_with("First report"));
     assert!(is_quiet(&report(&Standup::quiet(), "eliza").text));
 }
 

@@ -191,7 +191,7 @@ fn of_an_answer_that_broke_off_whole_sentences_are_kept() {
     let late = ModelError::TimedOut { provider: "main".into() };
     let said = read_answer(&written("Latency rose to 840 ms. It is the provi", Some(late.clone())), 600).expect("a report");
     assert_eq!((said.text.as_str(), said.partial), ("Latency rose to 840 ms.", true));
-    assert_eq!(said.problems, ["the answer broke off: main was silent for too long"]);
+    assert_eq!(said.problems, ["the answer broke off: main took too long"]);
     let complete = read_answer(&written("- latency 840 ms\n```signals\n[{\"subj", Some(late.clone())), 600).expect("a report");
     assert_eq!(complete.text, "- latency 840 ms", "the words were all there");
     assert!(matches!(read_answer(&written("Latency rose to 840.", Some(ModelError::Cancelled)), 600), Err(RunError::Cancelled)));
