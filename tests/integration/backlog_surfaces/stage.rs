@@ -59,7 +59,7 @@ pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(
 }
 
 /// Clicks a button of a newly posted message, because clients cannot click a button that a message does not have.
-pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> Value {
+pub(super) async fn press_posted(team: &TestTeam, store: &Store, button: &str) -> Value {
     let message = post_about(team, store, |voice| {
         let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", now()));
         OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }

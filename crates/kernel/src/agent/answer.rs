@@ -182,9 +182,8 @@ impl Agents {
             .status()
             .into_iter()
             .map(|provider| {
-                let trouble = provider
-                    .last_error
-                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", at.format("%H:%M UTC")));
+                let trouble =
+                    provider.last_error.map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", at.format("%H:%M UTC")));
                 format!(
                     "{} ({}; {} of {} calls under way{trouble})",
                     provider.name,

@@ -45,7 +45,7 @@ impl Backlog {
         let memory = if done { Some(self.learn(&item, &evidence).await?) } else { None };
         let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
         if self.parts.store.answer_item(id, &answer).await?.is_none() {
-            return self.settle_anew(&item).await;
+            return self.already_decided(&item).await;
         }
         self.ring(said.first().map(|message| &message.channel));
         Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
@@ -88,7 +88,7 @@ impl Backlog {
             post: &post,
             at: self.parts.clock.now(),
         };
-        let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.settle_anew(&item).await };
+        let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
         self.ring(channel);
         let by = by(asker);
         Ok(match judged.item.status {
@@ -151,7 +151,7 @@ impl Backlog {
         let step = self.parts.budgets.step(limit);
         // Ending the wait comes first: of two clicks only one succeeds, and only that one raises the limit.
         if !store.wake_item(id, now).await? {
-            return self.settle_anew(&item).await;
+            return self.already_decided(&item).await;
         }
         store.raise_limit(limit, step, asker.name(), now).await?;
         self.ring(None);
@@ -166,7 +166,7 @@ impl Backlog {
     }
 
     /// Somebody else was faster.
-    async fn settle_anew(&self, item: &WorkItem) -> Result<CommandReply, BacklogError> {
+    async fn already_decided(&self, item: &WorkItem) -> Result<CommandReply, BacklogError> {
         Ok(self.parts.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
     }
 }

@@ -80,7 +80,7 @@ impl Store {
         {
             return Ok(false);
         }
-        record.begin_anew();
+        record.restart_run();
         record.forgive();
         record.item.outcome = None;
         record.resume(&mut transaction, &format!("to be tried again, says {by}"), at).await?;
@@ -134,7 +134,7 @@ impl Store {
             record.rejections += 1;
             let next = if record.rejections < judgement.most_rejections { WorkStatus::Ready } else { WorkStatus::Waiting };
             if next == WorkStatus::Ready {
-                record.begin_anew();
+                record.restart_run();
             } else {
                 // The result is kept, because a person may still accept it.
                 let why = format!("it was rejected {} times, last because: {}", record.rejections, judgement.note);
@@ -199,7 +199,7 @@ impl Store {
         if is_new || before == (WorkItem { urgency: before.urgency, ..record.item.clone() }) {
             record.save(&mut transaction, at).await?;
         } else {
-            record.begin_anew();
+            record.restart_run();
             record.forgive();
             record.item.execution = None;
             record.item.persona = None;

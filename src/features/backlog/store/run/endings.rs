@@ -92,7 +92,7 @@ async fn end(transaction: &mut Transaction, mut record: ItemRecord, end: &End, n
         }
         End::Again { why, at } => {
             record.item.attempts += 1;
-            record.begin_anew();
+            record.restart_run();
             record.item.not_before = Some(*at);
             (WorkStatus::Ready, why.clone())
         }

@@ -89,7 +89,7 @@ impl ItemRecord {
     }
 
     /// Starts the next run from the beginning.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn restart_run(&mut self) {
         self.item.run += 1;
         self.product = None;
         self.item.evidence.clear();
