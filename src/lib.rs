@@ -41,7 +41,7 @@
 //! # Flows
 //!
 //! **A message.** `adapters::discord::gateway` makes an `InboundMessage` of an event → `features::chat::intake` claims it in the inbox → the channel's task
-//! collects a burst, reads its files, and asks `features::chat::rules::router` → decision and turns are stored in one transaction → each turn runs
+//! collects a burst, reads its files, and asks `features::chat::rules::router` → one transaction: the decision, its turns, and a job for each → a job runs its turn
 //! through [`kernel::agent`] with a model or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
 //! far as the guard allows → the relay → the platform.
 //!

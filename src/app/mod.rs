@@ -4,6 +4,8 @@ mod beside;
 mod local_tools;
 mod parts;
 mod ports;
+mod reload;
+mod retention;
 pub mod shutdown;
 mod sources;
 mod standby;
@@ -16,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::adapters::discord::Discord;
 use crate::adapters::http;
@@ -24,6 +26,7 @@ use crate::app::shutdown::Shutdown;
 use crate::config::Config;
 use crate::features::backlog::Work;
 use crate::features::chat::commands::{ChatCommands, authorizer};
+use crate::features::chat::jobs::TurnHandler;
 use crate::features::chat::{Conversation, Parts};
 use crate::features::meeting::Meetings;
 use crate::features::schedule::Schedule;
@@ -35,7 +38,7 @@ use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
-use kernel::jobs::{Jobs, JobsDeps};
+use kernel::jobs::{JobHandler, Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
@@ -44,6 +47,8 @@ pub(crate) use parts::redactor;
 pub use parts::{AgentParts, agents, people, terms};
 use parts::{Hands, connect, known_accounts, provide, work_parts};
 use ports::Memory;
+pub use reload::{Reload, Reloaded};
+pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
@@ -211,7 +216,9 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        Jobs::start(jobs, config.jobs, Vec::new());
+        let handlers: Vec<Arc<dyn JobHandler>> =
+            vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
+        Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
@@ -274,11 +281,12 @@ impl App {
         tracing::info!("stopped");
     }
 
-    /// Runs until the operator's signal, or until the store is no longer ours. Says once whether everybody came online within `patience`.
+    /// Runs until the operator's signal, until the store is no longer ours, or until there are new settings, which it returns. Says once whether
+    /// everybody came online within `patience`.
     ///
     /// # Errors
     /// The store was lost to another process.
-    pub async fn run(self, patience: Duration) -> anyhow::Result<()> {
+    pub async fn run(self, patience: Duration, reload: Option<&mut Reload<'_>>) -> anyhow::Result<Option<Reloaded>> {
         let report = async {
             match self.ready(patience).await {
                 Ok(()) => tracing::info!("every identity is online"),
@@ -286,24 +294,37 @@ impl App {
             }
             std::future::pending::<()>().await;
         };
-        let lost = tokio::select! {
-            () = shutdown::signalled() => false,
-            () = self.store.lost_leadership() => true,
-            () = report => false,
+        let changed = async {
+            match reload {
+                Some(reload) => reload.changed(|text| self.tell_operators(text)).await,
+                None => std::future::pending().await,
+            }
         };
+        let (mut reloaded, mut lost) = (None, false);
+        tokio::select! {
+            () = shutdown::signalled() => {}
+            () = self.store.lost_leadership() => lost = true,
+            () = report => {}
+            new = changed => reloaded = Some(new),
+        }
         if lost {
             // Another process may serve already; what runs here is void.
             self.shutdown.kill.cancel();
         }
-        // Whoever asks twice is in a hurry.
+        // A signal while the team stops ends it at once, and ends the process.
         let kill = self.shutdown.kill.clone();
-        tokio::spawn(async move {
+        let interrupted = AbortOnDropHandle::new(tokio::spawn(async move {
             shutdown::signalled().await;
             kill.cancel();
-        });
+        }));
         self.stop().await;
         anyhow::ensure!(!lost, "the database let go of our lock, so another process may be serving now; stopped to answer nothing twice");
-        Ok(())
+        Ok(reloaded.filter(|_| !interrupted.is_finished()))
+    }
+
+    /// Says something in the operators' channel. The same text is said once in a while.
+    pub fn tell_operators(&self, text: String) {
+        self.conversation.tell_operators_soon(text.clone(), text);
     }
 }
 

@@ -1,8 +1,9 @@
 //! A second process on one PostgreSQL: it waits for the first to die and takes its place.
 //!
 //! The team itself is in one process, because an identity is online once. What is shared is rows: the schedule, so that the one that stands by
-//! fires what the other is too busy or too dead for, and the backlog, whose items are divided by leases. On SQLite there is nobody to take over from another machine,
-//! and a second process is a mistake that is told.
+//! fires what the other is too busy or too dead for, and the backlog, whose items are divided by leases. It runs no jobs, because their handlers
+//! post through a relay, and only the process with the identities has one. On SQLite there is nobody to take over from another machine, and a second
+//! process is a mistake that is told.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +81,7 @@ impl Watch {
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            // What is to be carried out, the process that serves finds at its next look.
+            // What is to be carried out becomes a job, and the process that serves runs it.
             actions: standup::actions(super::terms(config, roster), &store, Wakeup::default(), None),
             store: store.clone(),
             platform: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app;
-use crate::app::{Setting, telemetry};
+use crate::app::{Reload, Setting, telemetry};
 use crate::cli::{Globals, setting};
 use kernel::time::SystemClock;
 
@@ -16,9 +16,19 @@ pub(super) async fn run(globals: &Globals) -> anyhow::Result<()> {
     let roster = setting::read_roster(&config)?;
     telemetry::start_logs(&config.server)?;
     let setting = Setting { config, roster, clock: Arc::new(SystemClock) };
+    let reload = Reload::new(
+        setting.clone(),
+        setting::list_files(globals.config.as_deref())?,
+        Box::new(|| {
+            let config = setting::read_team_config(globals)?;
+            let roster = setting::reload_roster(&config)?;
+            Ok(Setting { config, roster, clock: Arc::new(SystemClock) })
+        }),
+    );
+    let reload = reload.on_hangup();
     let Some(app) = app::start_or_stand_by(setting).await? else { return Ok(()) };
     if let Some(http) = app.http {
         tracing::info!("health, metrics and the backlog on http://{http}: /healthz, /metrics, /backlog");
     }
-    app.run(PATIENCE).await
+    app.run_reloading(reload, PATIENCE).await
 }

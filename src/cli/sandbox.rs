@@ -10,10 +10,11 @@ use anyhow::Context;
 use secrecy::SecretString;
 
 use crate::adapters::http::settings::ServerSettings;
-use crate::app::{App, Setting, shutdown, telemetry};
+use crate::app::{App, Reload, Setting, shutdown, telemetry};
 use crate::cli::setting;
 use crate::config::Config;
 use crate::features::chat::EVERYBODY;
+use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 use kernel::time::SystemClock;
 use sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
@@ -57,11 +58,9 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
-    let mut config = setting::read_config_with(file, "data", args.dir.display().to_string())?;
-    let roster = setting::read_roster(&config)?;
-    quieten(&mut config.server);
-    telemetry::start_logs(&config.server)?;
-    let sandbox = start_server(&args, &roster).await?;
+    let mut setting = read(file.clone(), &args, setting::read_roster)?;
+    telemetry::start_logs(&setting.config.server)?;
+    let sandbox = start_server(&args, &setting.roster).await?;
     // What is kept here belongs into no repository.
     std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
     if args.no_team {
@@ -70,11 +69,13 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         sandbox.stop().await;
         return Ok(());
     }
-    join(&mut config, &sandbox);
     if args.reset {
         forget(&args.dir)?;
     }
-    let app = App::start(Setting { config, roster, clock: Arc::new(SystemClock) }).await?;
+    let read_again = || read(file.clone(), &args, setting::reload_roster);
+    let reload = Reload::new(setting.clone(), setting::list_files(file.as_deref())?, Box::new(read_again));
+    join(&mut setting.config, &sandbox);
+    let app = App::start(setting).await?;
     app.ready(PATIENCE).await?;
     announce(&args, &sandbox, Some(&app))?;
     if args.terminal {
@@ -82,10 +83,24 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         sandbox::terminal::run(sandbox.api_url(), person.token).await?;
         app.stop_within(Duration::from_secs(2)).await;
     } else {
-        app.run(PATIENCE).await?;
+        let listen = app.http;
+        let reload = reload.prepared_by(Box::new(|setting| {
+            sandbox.set_bots(&list_bots(&setting.roster));
+            join(&mut setting.config, &sandbox);
+            // The addresses that were printed stay good.
+            setting.config.server.listen = listen;
+        }));
+        app.run_reloading(reload, PATIENCE).await?;
     }
     sandbox.stop().await;
     Ok(())
+}
+
+fn read(file: Option<PathBuf>, args: &Args, read_roster: impl Fn(&Config) -> anyhow::Result<Roster>) -> anyhow::Result<Setting> {
+    let mut config = setting::read_config_with(file, "data", args.dir.display().to_string())?;
+    let roster = read_roster(&config)?;
+    quieten(&mut config.server);
+    Ok(Setting { config, roster, clock: Arc::new(SystemClock) })
 }
 
 async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
@@ -100,22 +115,23 @@ async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
         if args.no_rate_limits {
             options.rate_limits = RateLimits::Off;
         }
-        options.bots = roster
-            .personas()
-            .iter()
-            .map(|persona| BotAccount {
-                slug: persona.slug.to_string(),
-                name: persona.name.clone(),
-                color: Some(persona.color),
-                intents_content: true,
-            })
-            .collect();
+        options.bots = list_bots(roster);
         options
     };
     match Sandbox::start(options(args.port.unwrap_or(PORT))).await {
         Err(SandboxError::Listen { .. }) if args.port.is_none() => Ok(Sandbox::start(options(0)).await?),
         started => Ok(started?),
     }
+}
+
+fn list_bots(roster: &Roster) -> Vec<BotAccount> {
+    let bot = |persona: &Persona| BotAccount {
+        slug: persona.slug.to_string(),
+        name: persona.name.clone(),
+        color: Some(persona.color),
+        intents_content: true,
+    };
+    roster.personas().iter().map(bot).collect()
 }
 
 /// Points the team at the sandbox and nowhere else.

@@ -1,6 +1,6 @@
 //! What most commands begin with: the configuration and the roster.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
@@ -73,6 +73,23 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
         eprintln!("{stranger}");
     }
     Ok(roster)
+}
+
+/// The files that settings come from, for [`app::Reload`]. They need not exist.
+pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
+    let dir = std::env::current_dir().context("this directory cannot be read")?;
+    Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
+}
+
+/// Loads the personas of a team that runs. A file that is refused is an error, because the team has its former content.
+///
+/// # Errors
+/// All files that are refused, and why.
+pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
+    let loaded = load::load(&config.personas);
+    let refused: Vec<_> = loaded.refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
+    anyhow::ensure!(refused.is_empty(), "{}", refused.join("\n"));
+    Ok(loaded.roster?)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn lines(trace: &Trace) -> Vec<String> {
             turn.id,
             turn.persona,
             turn.state.as_str(),
-            turn.attempts
+            row.attempts
         ));
         lines.extend(row.reply.as_ref().map(|reply| format!("          {}", cut(reply))));
     }

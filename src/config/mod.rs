@@ -3,6 +3,8 @@
 //! Everything is validated here and all errors are told at once; the rest of the crate sees plain values. This folder does no I/O but
 //! reading the configuration itself.
 
+mod retention;
+
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -23,6 +25,7 @@ use crate::features::backlog::settings::BacklogSettings;
 use crate::features::chat::settings::{ChatSettings, GuardLimits};
 use crate::features::schedule::settings::ScheduleSettings;
 use crate::features::standup::settings::StandupSettings;
+pub use retention::RetentionSettings;
 
 settings! {
     /// The whole configuration, valid.
@@ -38,6 +41,7 @@ settings! {
         standup: StandupSettings = StandupSettings::default(), table StandupSettings::read;
         backlog: BacklogSettings = BacklogSettings::default(), table BacklogSettings::read;
         jobs: JobsSettings = JobsSettings::default(), table JobsSettings::read_checked;
+        retention: RetentionSettings = RetentionSettings::default(), table RetentionSettings::read;
         models: ModelSettings = ModelSettings::default(), table ModelSettings::read_all;
         budgets: Budgets = Budgets::default(), table Budgets::read;
         tools: ToolSettings = ToolSettings::default(), table ToolSettings::read;

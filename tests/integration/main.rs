@@ -12,6 +12,7 @@ mod kanban;
 mod llm;
 mod meeting;
 mod offline;
+mod reload;
 mod schedule;
 mod speaker;
 mod standup;

@@ -147,6 +147,13 @@ impl Sandbox {
         bots.map(|(account, slug)| Bot { slug, id: account.id.to_string(), token: account.token.clone() }).collect()
     }
 
+    /// Makes these the bots of the server, while clients are connected. Those that stay keep their ids and tokens.
+    pub fn set_bots(&self, bots: &[BotAccount]) {
+        let mut core = self.server.core();
+        core.world.set_bots(bots);
+        core.flush();
+    }
+
     /// What `teamroom sandbox --json` prints, with the bots' tokens beside it under `bots`.
     pub fn info(&self) -> serde_json::Value {
         control::info(&self.server)

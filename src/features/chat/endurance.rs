@@ -6,7 +6,7 @@ use crate::features::chat::Conversation;
 use kernel::db::StoreError;
 
 /// How long to wait before the store is asked again.
-const RETRY: Duration = Duration::from_secs(1);
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 impl Conversation {
     /// Does something with the store, again and again while the store is away, until the process stops. What was being done may have been done

@@ -1,8 +1,8 @@
 //! Talk: from a message that arrived to the rows that answer it.
 //!
 //! The [`rules`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`), lets one task
-//! per channel work it off in arrival order (`channel`), keeps silence where somebody asked for it, and answers commands (`commands`).
-//! What it decides becomes rows of the store; it never sends to a platform itself.
+//! per channel decide on it in arrival order (`channel`), keeps silence where somebody asked for it, and answers commands (`commands`).
+//! What it decides becomes rows of the store, among them a job for each turn ([`jobs`]); it never sends to a platform itself.
 //!
 //! # A crash at any step
 //!
@@ -10,9 +10,10 @@
 //! | --- | --- | --- |
 //! | the message was received | the channel's mark of what was heard without a gap | fetches what came after it |
 //! | it was claimed | inbox, not decided on | decides |
-//! | it was decided | inbox with its decision, turns `queued` | runs the turns |
-//! | a turn has begun | turn `running` | runs it again, three times at most |
-//! | the answer was stored | turn `answered`, outbox `pending` | sends it; no model is called again |
+//! | it was decided | inbox with its decision; turns `queued`, each with a job that is `ready` | runs the jobs |
+//! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
+//! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
+//! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
 //! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked` or `expired` | asks again and delivers |
 
@@ -20,6 +21,7 @@ mod channel;
 pub mod commands;
 mod endurance;
 mod intake;
+pub mod jobs;
 pub mod listener;
 pub mod model;
 pub mod rules;
@@ -33,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::features::chat::settings::{ChatSettings, GuardLimits};
+use crate::features::chat::store::CancelScope;
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::halts::Halts;
@@ -169,10 +172,15 @@ impl Conversation {
         self.running().values().filter(|running| which(running)).for_each(|running| running.cancel.cancel());
     }
 
-    fn cancel_turn(&self, id: &TurnId) {
-        if let Some(running) = self.running().get(id) {
-            running.cancel.cancel();
-        }
+    /// Cancels turns that are stored. Their channels go on.
+    async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str) -> Result<(), StoreError> {
+        let cancelled = self.parts().store.cancel_turns(scope, why, self.parts().clock.now()).await?;
+        self.close_turns(&cancelled);
+        Ok(())
+    }
+
+    fn close_turns(&self, turns: &[TurnId]) {
+        self.queues().values().for_each(|queue| queue.close_turns(turns));
     }
 
     /// A line of the team about itself, spoken by `persona`.

@@ -4,11 +4,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::features::schedule::action::Action;
-use crate::features::schedule::model::{FiringState, Job, JobAction};
+use crate::features::schedule::model::{Job, JobAction};
 use crate::features::schedule::store::{Fired, FiringEffect, NewFiring};
 use crate::features::schedule::{Parts, Schedule};
 use crate::store::Store;
-use kernel::catch_panic::contain;
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::outbox::store::insert_outbound;
@@ -43,7 +42,6 @@ impl Schedule {
         match &fired {
             Fired::Now => {
                 tracing::info!(job = %job.name, %instant, late_s = (now - instant).num_seconds(), passed_over, "a job fired");
-                self.inner.fired.notify_one();
             }
             Fired::Refused(reason) => tracing::warn!(job = %job.name, %instant, reason, "a job fired and could not be done"),
             Fired::Before => tracing::debug!(job = %job.name, %instant, "another has fired this"),
@@ -79,22 +77,6 @@ impl Schedule {
     /// What a feature does for a job. None: it is a post, or of a feature that is not there.
     pub(super) fn find_action(&self, action: &JobAction) -> Option<&Arc<dyn Action>> {
         self.parts().actions.iter().find(|known| known.kind().name == action.name())
-    }
-
-    /// Carries out what has fired and is still open. What fails is tried again at the next look at the clock.
-    pub(super) async fn carry_out(&self) -> Result<(), StoreError> {
-        for firing in self.parts().store.list_open_firings().await? {
-            let Some(action) = self.find_action(&firing.action) else {
-                let why = format!("nothing here does \"{}\"", firing.action.name());
-                let now = self.parts().clock.now();
-                self.parts().store.end_firing(&firing.job, firing.instant, FiringState::Refused, Some(&why), &[], now).await?;
-                continue;
-            };
-            if let Err(error) = contain(Box::pin(action.run(&firing))).await {
-                tracing::warn!(job = %firing.job, error = format!("{error:#}"), "a job could not be done; it is tried again");
-            }
-        }
-        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - `jobs`: the jobs of the program, of the file and of people as one list, and what people do to it;
 //! - `firing`: one instant of a job becomes a row together with what it does;
+//! - `carry_out`: the handler of the jobs that carry out what stays open;
 //! - `scheduler`: the loop that looks at the clock;
 //! - `commands`: `/schedule`; `render`: how jobs read.
 //!
@@ -13,10 +14,19 @@
 //! decides ([`crate::features::schedule::model::Job::due`]); a clock that jumps ahead is no different from a process that was down. A clock that goes
 //! back by more than five minutes makes instants count from there again, and the rows keep what has fired from firing twice.
 //!
-//! What a job does is an [`Action`] of another feature, except for posts. It is either written in the transaction of the firing, or carried out
-//! afterwards by the process that serves: the firing stays open until that has ended, over a crash too.
+//! What a scheduled job does is an [`Action`] of another feature, except for posts. It is either written in the transaction of the firing, or the
+//! firing stays open and a durable job carries it out in the process that serves.
+//!
+//! | the process dies | what is there | what follows |
+//! | --- | --- | --- |
+//! | before the transaction of the firing commits | nothing, and the mark is where it was | the instant is looked at again |
+//! | after it | an open firing and its job | the job runs |
+//! | within the action | the same | the job runs again |
+//! | before the last transaction of the job commits | the same, and what the action stored itself | the job runs again |
+//! | after it | the firing has ended, with what is to be posted | nothing |
 
 pub mod action;
+mod carry_out;
 pub mod commands;
 mod firing;
 mod jobs;
@@ -34,10 +44,13 @@ use crate::features::schedule::model::Actions;
 use crate::features::schedule::settings::ScheduleSettings;
 use crate::store::Store;
 use kernel::chat::ChatPlatform;
+use kernel::chat::outbox::Relay;
 use kernel::ids::PersonaSlug;
+use kernel::jobs::JobHandler;
 use kernel::time::SharedClock;
 
 use action::Action;
+use carry_out::CarryOut;
 pub use firing::find_channel;
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
@@ -64,8 +77,6 @@ pub struct Schedule {
 struct Inner {
     parts: Parts,
     kinds: Actions,
-    /// Told whenever something fired, and at each look at the clock while a firing is open.
-    fired: Notify,
     /// Told when a person changed the jobs, so that the loop need not find out later.
     changed: Notify,
 }
@@ -73,12 +84,17 @@ struct Inner {
 impl Schedule {
     pub fn new(parts: Parts) -> Self {
         let kinds = Actions::of(parts.actions.iter().map(|action| action.kind()));
-        Self { inner: Arc::new(Inner { parts, kinds, fired: Notify::new(), changed: Notify::new() }) }
+        Self { inner: Arc::new(Inner { parts, kinds, changed: Notify::new() }) }
     }
 
     /// What jobs can do, for help and completion.
     pub fn actions(&self) -> &Actions {
         &self.inner.kinds
+    }
+
+    /// Runs the jobs that carry out what has fired.
+    pub fn job_handler(&self, relay: Relay) -> Arc<dyn JobHandler> {
+        Arc::new(CarryOut { actions: self.parts().actions.clone(), relay })
     }
 
     fn parts(&self) -> &Parts {

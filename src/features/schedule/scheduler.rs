@@ -4,10 +4,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::features::schedule::Schedule;
 use crate::features::schedule::model::{Due, Job, LATE};
-use crate::features::schedule::store::NewFiring;
+use crate::features::schedule::store::{FiringJob, NewFiring};
+use crate::features::schedule::{Parts, Schedule};
 use kernel::db::StoreError;
+use kernel::jobs;
 
 /// The longest time without a look at the clock, so that a laptop that slept and a clock that was set are noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -24,13 +25,18 @@ const SET_BACK: TimeDelta = TimeDelta::minutes(5);
 impl Schedule {
     /// Looks at the clock whenever an instant has come, until `stop`.
     pub fn start(&self, tasks: &TaskTracker, stop: CancellationToken) {
-        if self.serves() {
-            tasks.spawn(self.clone().run_actions(stop.clone()));
-        }
         let schedule = self.clone();
         tasks.spawn(async move {
+            let mut resumed = !schedule.serves();
             loop {
-                let pause = match stop.run_until_cancelled(Box::pin(schedule.look())).await {
+                let look = async {
+                    if !resumed {
+                        schedule.resume_firings().await?;
+                        resumed = true;
+                    }
+                    schedule.look().await
+                };
+                let pause = match stop.run_until_cancelled(Box::pin(look)).await {
                     None => return,
                     Some(Ok(pause)) => pause,
                     Some(Err(error)) => {
@@ -47,17 +53,15 @@ impl Schedule {
         });
     }
 
-    /// Carries out what fires. Beside the clock, since an action that hangs would keep the other jobs waiting.
-    async fn run_actions(self, stop: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.inner.fired.notified() => {}
-            }
-            if let Err(error) = self.carry_out().await {
-                tracing::warn!(%error, "cannot look for what has fired");
-            }
+    /// Has every open firing a job that carries it out. One is without if it fired before firings had jobs, or if the end of its job could not be
+    /// stored together with its own.
+    async fn resume_firings(&self) -> Result<(), StoreError> {
+        let Parts { store, clock, .. } = self.parts();
+        let mut transaction = store.db().begin().await?;
+        for firing in store.list_open_firings().await? {
+            jobs::enqueue(&mut transaction, &FiringJob::from(&firing).into_job(), clock.now()).await?;
         }
+        transaction.commit().await
     }
 
     /// Fires what has come by now, and tells how long there is nothing to do.
@@ -78,9 +82,6 @@ impl Schedule {
             }
             let next = job.timetable.next_after(now).and_then(|next| (next - now).to_std().ok());
             pause = next.map_or(pause, |next| next.min(pause));
-        }
-        if !store.list_open_firings().await?.is_empty() {
-            self.inner.fired.notify_one();
         }
         Ok(pause)
     }

@@ -1,23 +1,20 @@
-//! What standups do by the clock. A firing stays open until its result is stored, so that a crash leaves it to the next start.
+//! What standups do by the clock.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::CalledBy;
 use crate::features::meeting::store::{MeetingChange, MeetingEffect};
-use crate::features::schedule::action::Action;
-use crate::features::schedule::model::{ActionKind, BuiltIn, Firing, FiringState, Job};
+use crate::features::schedule::action::{Action, ActionOutcome};
+use crate::features::schedule::model::{ActionKind, BuiltIn, Job};
 use crate::features::standup::{Standup, StandupTerms};
 use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::db::{Effect, StoreError};
 use kernel::wakeup::Wakeup;
-
-/// How long it is kept what fired and how it went.
-const KEEP_FIRINGS: TimeDelta = TimeDelta::days(90);
 
 const CALL: ActionKind = ActionKind {
     name: "standup",
@@ -86,9 +83,9 @@ impl Action for SettlePredictions {
         Ok(self.store.list_due_predictions(now).await?.is_empty())
     }
 
-    async fn run(&self, firing: &Firing) -> anyhow::Result<()> {
-        let Some(standup) = &self.standup else { return Ok(()) };
-        standup.settle_for(firing).await
+    async fn run(&self) -> anyhow::Result<ActionOutcome> {
+        serving(self.standup.as_ref())?.settle_predictions().await?;
+        Ok(ActionOutcome::Done(Vec::new()))
     }
 }
 
@@ -102,38 +99,25 @@ impl Action for PostHealth {
         HEALTH
     }
 
-    async fn run(&self, firing: &Firing) -> anyhow::Result<()> {
-        let Some(standup) = &self.standup else { return Ok(()) };
-        standup.post_health(firing).await
+    async fn run(&self) -> anyhow::Result<ActionOutcome> {
+        serving(self.standup.as_ref())?.chart_health().await
     }
 }
 
-impl Standup {
-    async fn settle_for(&self, firing: &Firing) -> anyhow::Result<()> {
-        self.settle_predictions().await?;
-        self.parts.store.end_firing(&firing.job, firing.instant, FiringState::Done, None, &[], self.parts.clock.now()).await?;
-        Ok(())
-    }
+/// Only the process that serves has it.
+fn serving(standup: Option<&Arc<Standup>>) -> anyhow::Result<&Standup> {
+    standup.map(Arc::as_ref).ok_or_else(|| anyhow::anyhow!("this process does not serve"))
+}
 
+impl Standup {
     /// The weekly chart, in the channel of the last standup.
-    async fn post_health(&self, firing: &Firing) -> anyhow::Result<()> {
-        let (store, now) = (&self.parts.store, self.parts.clock.now());
-        let last = store.list_reports(1).await?.pop().map(|last| last.report.channel);
+    async fn chart_health(&self) -> anyhow::Result<ActionOutcome> {
+        let last = self.parts.store.list_reports(1).await?.pop().map(|last| last.report.channel);
         let drawn = match last {
             Some(channel) => self.draw_health(&channel).await?,
             None => None,
         };
-        let (state, note) =
-            if drawn.is_some() { (FiringState::Done, None) } else { (FiringState::Refused, Some("there was no standup yet")) };
-        let outbox: Vec<_> = drawn.into_iter().collect();
-        if store.end_firing(&firing.job, firing.instant, state, note, &outbox, now).await? {
-            for message in &outbox {
-                self.parts.relay.wake(&message.channel);
-            }
-        }
-        store.delete_samples_before(now - TimeDelta::days(i64::from(self.parts.standup.keep_samples_days))).await?;
-        store.delete_firings_before(now - KEEP_FIRINGS).await?;
-        Ok(())
+        Ok(drawn.map_or_else(|| ActionOutcome::Refused("there was no standup yet".into()), |chart| ActionOutcome::Done(vec![chart])))
     }
 }
 

@@ -24,8 +24,6 @@ settings! {
         session: Duration = mins(30), in mins(1)..=hours(24),
             "How long a standup may take in all; who has not spoken by then is skipped.";
         delta_context: bool = true, "Whether a speaker is told only what it does not know from elsewhere, which costs fewer tokens.";
-        // By default a year and a month, so that the same day of last year is still there.
-        keep_samples_days: u32 = 400, in 2..=3650, "How many days the values of feeds are kept.";
         /// None: the standup takes no position.
         question: Option<EssentialQuestion> = Some(default_question(Tz::UTC)), by read_question;
     }
@@ -153,7 +151,6 @@ mod tests {
             ("humans = [\"Ann:7\", \"Bob:7\"]", "none twice"),
             ("pause = \"2m\"", "from \"0ms\" to \"1m\""),
             ("session = \"0s\"", "from \"1m\" to \"24h\""),
-            ("keep_samples_days = 0", "a whole number from 2 to 3650"),
             ("question = \"Will it?\"", "is a section; write [standup.question]"),
             ("[standup.question]\ncomparison = \"=>\"", "Give \">\", \">=\", \"<\", \"<=\", \"==\""),
             ("[standup.question]\nthreshold = \"many\"", "a change from now such as +10"),

@@ -105,7 +105,7 @@ async fn a_process_that_stops_at_once_gives_back_what_it_runs(place: Place) {
     }
 }
 
-async fn jobs_that_ran_as_their_process_died_run_again_one_at_a_time(place: Place) {
+async fn jobs_that_ran_as_their_process_died_run_again_one_at_a_time(mut place: Place) {
     let (ran, go) = (Log::default(), Gate::default());
     let handler = Handler::new("run", {
         let (ran, go) = (ran.clone(), go.clone());
@@ -120,12 +120,15 @@ async fn jobs_that_ran_as_their_process_died_run_again_one_at_a_time(place: Plac
         }
     });
     let settings = JobsSettings { alone_for: Duration::from_hours(1), ..JobsSettings::default() };
+    let workers = place.workers;
+    // One process runs all three, so that all three are suspects.
+    place.workers = 1;
     let mut stage = place.start_with(settings, [handler]).await;
-    let mut ids = Vec::new();
-    for number in 0..3 {
-        ids.push(stage.enqueue_here(NewJob::new("run", &number)).await);
-    }
+    let ids = stage.enqueue_all((0..3).map(|number| NewJob::new("run", &number))).await;
     stage.eventually("all run", async || ran.len() == 3).await;
+    while stage.workers.len() < workers {
+        stage.add_worker().await;
+    }
     stage.kill_holder(ids[0]).await;
     stage
         .eventually("the first one runs again", async || {

@@ -2,6 +2,7 @@
 
 mod ends;
 mod order;
+mod retention;
 mod stage;
 mod steps;
 mod times;

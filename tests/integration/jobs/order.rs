@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use kernel::jobs::{self, JobState, JobsSettings, NewJob};
+use kernel::jobs::{self, JobId, JobState, JobsSettings, NewJob};
 use tokio::sync::Barrier;
 
-use super::stage::{Gate, Handler, Log, Place, on_all, seconds};
+use super::stage::{Gate, Handler, Log, Place, Stage, on_all, seconds};
 
 on_all!(
     a_job_of_a_transaction_that_is_rolled_back_is_not_there,
@@ -111,25 +110,26 @@ async fn an_open_job_with_the_same_unique_key_stands_for_a_second_one(place: Pla
 }
 
 async fn no_more_run_at_a_time_than_their_kind_allows_and_other_kinds_go_on(place: Place) {
-    let (slow, busy) = slow_handler("slow");
+    let busy = Busy::default();
     let ran = Log::default();
-    let stage = place.start([slow.with(|settings| settings.parallel = 2), noting("note", &ran)]).await;
+    let slow = busy.handler("slow").with(|settings| settings.parallel = 2);
+    let stage = place.start([slow, noting("note", &ran)]).await;
     let slow = stage.enqueue_all((0..9).map(|_| NewJob::new("slow", &()))).await;
+    busy.reaches(2 * stage.workers.len(), &stage).await;
     let other = stage.enqueue(NewJob::new("note", &"beside")).await;
     stage.wait_for(other, JobState::Done).await;
-    stage.wait_for_all(&slow, JobState::Done).await;
-    assert_eq!(busy.most(), 2 * stage.workers.len());
+    assert_eq!(busy.now(), 2 * stage.workers.len());
+    busy.finish(&stage, &slow).await;
 }
 
 async fn no_more_run_at_a_time_than_are_allowed_in_all(place: Place) {
-    let (one, busy) = slow_handler("one");
-    let other = slow_like("other", &busy);
+    let busy = Busy::default();
     let settings = JobsSettings { parallel: 3, ..JobsSettings::default() };
-    let stage = place.start_with(settings, [one, other]).await;
+    let stage = place.start_with(settings, [busy.handler("one"), busy.handler("other")]).await;
     let kinds = ["one", "other"].into_iter().cycle().take(16);
     let all = stage.enqueue_all(kinds.map(|kind| NewJob::new(kind, &()))).await;
-    stage.wait_for_all(&all, JobState::Done).await;
-    assert_eq!(busy.most(), 3 * stage.workers.len());
+    busy.reaches(3 * stage.workers.len(), &stage).await;
+    busy.finish(&stage, &all).await;
 }
 
 async fn a_job_for_later_waits_for_its_time_and_holds_up_nobody(place: Place) {
@@ -160,32 +160,51 @@ fn noting(kind: &'static str, ran: &Log<String>) -> Handler {
     })
 }
 
-/// Counts concurrent runs.
+/// Handlers that run until released, and the number of running ones.
 #[derive(Clone, Default)]
-struct Busy(Arc<[AtomicUsize; 2]>);
+struct Busy {
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+    go: Gate,
+}
 
 impl Busy {
-    fn most(&self) -> usize {
-        self.0[1].load(Ordering::SeqCst)
+    fn handler(&self, kind: &'static str) -> Handler {
+        let busy = self.clone();
+        Handler::new(kind, move |_| {
+            let busy = busy.clone();
+            async move {
+                let now = busy.now.fetch_add(1, Ordering::SeqCst) + 1;
+                busy.most.fetch_max(now, Ordering::SeqCst);
+                busy.go.pass().await;
+                busy.now.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            }
+        })
     }
-}
 
-fn slow_handler(kind: &'static str) -> (Handler, Busy) {
-    let busy = Busy::default();
-    (slow_like(kind, &busy), busy)
-}
+    fn now(&self) -> usize {
+        self.now.load(Ordering::SeqCst)
+    }
 
-fn slow_like(kind: &'static str, busy: &Busy) -> Handler {
-    let busy = busy.clone();
-    Handler::new(kind, move |_| {
-        let busy = busy.clone();
-        async move {
-            let now = busy.0[0].fetch_add(1, Ordering::SeqCst) + 1;
-            busy.0[1].fetch_max(now, Ordering::SeqCst);
-            // Long enough for the maximum to run at once.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            busy.0[0].fetch_sub(1, Ordering::SeqCst);
-            Ok(())
+    /// Waits until so many run, and sees that it stays so.
+    async fn reaches(&self, count: usize, stage: &Stage) {
+        let reached = async || {
+            stage.pass(1).await;
+            self.now() >= count
+        };
+        stage.eventually("as many run as may", reached).await;
+        stage.pass(4).await;
+        assert_eq!(self.now(), count);
+    }
+
+    /// Lets all end, one after the other. Never did more run than at first.
+    async fn finish(&self, stage: &Stage, jobs: &[JobId]) {
+        let most = self.now();
+        for _ in jobs {
+            self.go.open();
         }
-    })
+        stage.wait_for_all(jobs, JobState::Done).await;
+        assert_eq!(self.most.load(Ordering::SeqCst), most);
+    }
 }

@@ -1,17 +1,19 @@
 //! Workers with closures as handlers.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::db::{Database, StoreError, Transaction, sql};
 use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, JobId, JobRecord, JobState, Jobs, JobsDeps, JobsSettings};
-use kernel::jobs::{KindSettings, NewJob};
+use kernel::jobs::{KindSettings, NewJob, RetentionRule};
 use kernel::time::{Clock, ManualClock};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -54,6 +56,8 @@ pub(super) fn noon() -> DateTime<Utc> {
 pub(super) struct Place {
     pub(super) url: SecretString,
     pub(super) workers: usize,
+    /// What is deleted besides finished jobs.
+    rules: fn() -> Vec<RetentionRule>,
     _directory: Option<tempfile::TempDir>,
 }
 
@@ -61,11 +65,15 @@ impl Place {
     pub(super) fn sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("jobs.db").display()).into();
-        Self { url, workers: 1, _directory: Some(directory) }
+        Self { url, workers: 1, rules: Vec::new, _directory: Some(directory) }
     }
 
     pub(super) async fn postgres(workers: usize) -> Option<Self> {
-        Some(Self { url: postgres::database().await?.into(), workers, _directory: None })
+        Some(Self { url: postgres::database().await?.into(), workers, rules: Vec::new, _directory: None })
+    }
+
+    pub(super) fn deleting_by(self, rules: fn() -> Vec<RetentionRule>) -> Self {
+        Self { rules, ..self }
     }
 
     /// Starts the workers, each with its own connection and all with one clock.
@@ -76,12 +84,11 @@ impl Place {
     pub(super) async fn start_with(self, settings: JobsSettings, handlers: impl IntoIterator<Item = Handler>) -> Stage {
         let clock = ManualClock::new(noon());
         let handlers: Vec<Arc<dyn JobHandler>> = handlers.into_iter().map(|handler| Arc::new(handler) as Arc<dyn JobHandler>).collect();
-        let mut workers = Vec::new();
-        for number in 0..self.workers {
-            let open = if number == 0 { Database::open(&self.url, noon()).await } else { Database::open_shared(&self.url, noon()).await };
-            workers.push(Worker::start(open.unwrap(), &clock, settings, &handlers));
+        let mut stage = Stage { workers: Vec::new(), beats: tokio::sync::Mutex::default(), clock, place: self, settings, handlers };
+        for _ in 0..stage.place.workers {
+            stage.add_worker().await;
         }
-        Stage { workers, clock, place: self, settings, handlers }
+        stage
     }
 }
 
@@ -94,7 +101,13 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    fn start(database: Database, clock: &ManualClock, settings: JobsSettings, handlers: &[Arc<dyn JobHandler>]) -> Self {
+    fn start(
+        database: Database,
+        clock: &ManualClock,
+        settings: JobsSettings,
+        handlers: &[Arc<dyn JobHandler>],
+        rules: fn() -> Vec<RetentionRule>,
+    ) -> Self {
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
         let deps = JobsDeps {
             database: database.clone(),
@@ -103,7 +116,7 @@ impl Worker {
             stop: stop.clone(),
             kill: kill.clone(),
         };
-        let jobs = Jobs::start(deps, settings, handlers.to_vec());
+        let jobs = Jobs::start(deps, settings, handlers.to_vec(), rules());
         Self { database, jobs, stop, kill, tasks }
     }
 
@@ -114,8 +127,17 @@ impl Worker {
     }
 }
 
+/// The heartbeats of the workers as they were last seen.
+#[derive(Default)]
+struct Beats {
+    /// How much time has passed since.
+    seconds: u64,
+    seen: HashMap<String, i64>,
+}
+
 pub(super) struct Stage {
     pub(super) workers: Vec<Worker>,
+    beats: tokio::sync::Mutex<Beats>,
     pub(super) clock: ManualClock,
     place: Place,
     settings: JobsSettings,
@@ -123,6 +145,17 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    pub(super) async fn add_worker(&mut self) {
+        self.insert_worker(self.workers.len()).await;
+    }
+
+    /// The first one holds the database as a process does that serves; the others are beside it.
+    async fn insert_worker(&mut self, place: usize) {
+        let url = &self.place.url;
+        let open = if place == 0 { Database::open(url, noon()).await } else { Database::open_shared(url, noon()).await };
+        self.workers.insert(place, Worker::start(open.unwrap(), &self.clock, self.settings, &self.handlers, self.place.rules));
+    }
+
     pub(super) fn database(&self) -> &Database {
         &self.workers[0].database
     }
@@ -174,24 +207,55 @@ impl Stage {
         }
     }
 
-    /// Waits for a condition and advances time a little, because a worker may start to sleep just after an advance.
+    /// Waits until it is so. Time goes on a little meanwhile, and at its usual pace after a while: a worker that was just going to sleep as time was
+    /// moved has missed that, and sleeps on.
     pub(super) async fn eventually(&self, what: &str, holds: impl AsyncFn() -> bool) {
+        let looks = AtomicU32::new(0);
         let holds = async || {
-            self.clock.advance(Duration::from_millis(1));
+            let usual = looks.fetch_add(1, Ordering::Relaxed) > 50;
+            self.clock.advance(Duration::from_millis(if usual { 20 } else { 1 }));
             holds().await
         };
         eventually(what, holds).await;
     }
 
-    /// Advances time in steps, so that polling tasks see each of them.
+    /// Moves time in steps of a second. On a busy machine a heartbeat may take longer than a lease of this clock, so heartbeats are waited for.
     pub(super) async fn pass(&self, seconds: u64) {
         for _ in 0..seconds {
             self.clock.advance(Duration::from_secs(1));
             tokio::time::sleep(Duration::from_millis(15)).await;
+            let mut beats = self.beats.lock().await;
+            beats.seconds += 1;
+            if beats.seconds >= 2 && !self.is_on_sqlite() {
+                self.wait_for_beats(&beats.seen).await;
+                *beats = Beats { seconds: 0, seen: self.list_beats().await };
+            }
         }
     }
 
-    /// Advances time once.
+    async fn wait_for_beats(&self, before: &HashMap<String, i64>) {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(1) {
+            let beats = self.list_beats().await;
+            let live = beats.iter().filter(|(worker, beat)| before.get(*worker).is_none_or(|before| before < *beat)).count();
+            if live >= self.workers.len() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(15)).await;
+        }
+    }
+
+    /// There is no other worker that could take this one for dead.
+    fn is_on_sqlite(&self) -> bool {
+        self.place.url.expose_secret().starts_with("sqlite:")
+    }
+
+    async fn list_beats(&self) -> HashMap<String, i64> {
+        let rows: Vec<(String, i64)> = sql!(self.database().db().read(), fetch_all, "SELECT id, beat FROM job_workers").unwrap();
+        rows.into_iter().collect()
+    }
+
+    /// Moves time once.
     pub(super) async fn tick(&self, time: Duration) {
         self.clock.advance(time);
         tokio::time::sleep(Duration::from_millis(15)).await;
@@ -199,15 +263,31 @@ impl Stage {
 
     /// Replaces the worker that runs a job, as if its process had been killed.
     pub(super) async fn kill_holder(&mut self, job: JobId) {
+        // A deletion of old jobs that runs beside would be a suspect too.
+        self.eventually("only the story's own jobs run", async || self.list_due_kinds().await.iter().all(|kind| self.handles(kind))).await;
         let place = self.workers.iter().position(|worker| worker.jobs.runs(job)).expect("somebody runs it");
         let dead = self.workers.remove(place);
         dead.database.close().await;
         dead.kill.cancel();
         dead.stop.cancel();
         dead.ended().await;
-        let open =
-            if place == 0 { Database::open(&self.place.url, noon()).await } else { Database::open_shared(&self.place.url, noon()).await };
-        self.workers.insert(place, Worker::start(open.unwrap(), &self.clock, self.settings, &self.handlers));
+        self.insert_worker(place).await;
+    }
+
+    /// The kinds of the jobs that run, or may begin at any moment.
+    async fn list_due_kinds(&self) -> Vec<String> {
+        let rows: Vec<(String,)> = sql!(
+            self.database().db().read(),
+            fetch_all,
+            "SELECT DISTINCT kind FROM jobs WHERE state = 'running' OR state = 'ready' AND run_at <= $1",
+            self.now()
+        )
+        .unwrap();
+        rows.into_iter().map(|(kind,)| kind).collect()
+    }
+
+    fn handles(&self, kind: &str) -> bool {
+        self.handlers.iter().any(|handler| handler.kind() == kind)
     }
 
     pub(super) async fn stop(&self) {

@@ -5,12 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
-use kernel::chat::message::{Attachment, Channel, InboundMessage};
-use kernel::chat::outbound::{OutboundMessage, Posted};
-use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
-use kernel::ids::{ChannelId, MessageId, PersonaSlug};
 use kernel::persona::roster::Roster;
 use kernel::persona::{file, load};
 use kernel::time::{ManualClock, SharedClock};
@@ -25,6 +20,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::migrated;
+use crate::support::nobody::Nobody;
 use crate::support::team::Backing;
 
 pub(crate) const TOKEN: &str = "correct-horse-battery";
@@ -133,58 +129,4 @@ impl Drop for Stage {
 fn roster() -> Roster {
     let personas = load::BUILT_IN.iter().map(|(name, text)| file::parse(name.trim_end_matches(".md"), text.as_bytes()).expect("a persona"));
     Roster::new(personas.collect()).expect("a roster")
-}
-
-/// A platform without identities.
-struct Nobody;
-
-#[async_trait]
-impl ChatPlatform for Nobody {
-    async fn send(&self, _: &OutboundMessage) -> Result<Posted, SendError> {
-        panic!("the HTTP server posts nothing")
-    }
-
-    async fn edit(&self, _: &OutboundMessage, _: &MessageId) -> Result<Posted, SendError> {
-        panic!("the HTTP server edits nothing")
-    }
-
-    async fn open_thread(&self, _: &ChannelId, _: &MessageId, _: &str) -> Result<ChannelId, SendError> {
-        panic!("the HTTP server opens nothing")
-    }
-
-    async fn find_posted(&self, _: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        Ok(None)
-    }
-
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
-
-    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
-
-    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
-        Err(DownloadError::ForeignHost)
-    }
-
-    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
-        Ok(Vec::new())
-    }
-
-    async fn find_channel(&self, _: &str) -> Option<ChannelId> {
-        None
-    }
-
-    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
-        Vec::new()
-    }
-
-    fn name(&self) -> &'static str {
-        "nobody"
-    }
-
-    fn identities(&self) -> Vec<IdentityStatus> {
-        Vec::new()
-    }
 }

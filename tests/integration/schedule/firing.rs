@@ -4,6 +4,7 @@ use chrono::TimeDelta;
 use chrono_tz::Tz;
 use kernel::time::Clock;
 use teamroom::features::schedule::model::{Actions, FiringState, Job, MissedRuns, Timetable};
+use teamroom::features::schedule::store::end_firing;
 
 use super::{KINDS, Place, Wall, draft, firings, post, posts, tidy_up, utc};
 use crate::support::team::{Backing, on_both_stores};
@@ -184,9 +185,11 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     let open = store.list_open_firings().await.unwrap();
     assert_eq!(open.len(), 1);
     assert_eq!((&open[0].job, open[0].state, &open[0].action), (&job.name, FiringState::Open, &job.action));
+    let mut transaction = store.db().begin().await.unwrap();
     let instant = open[0].instant;
-    assert!(store.end_firing(&job.name, instant, FiringState::Done, Some("two settled"), &[], instant).await.unwrap());
-    assert!(!store.end_firing(&job.name, instant, FiringState::Refused, None, &[], instant).await.unwrap(), "it has ended");
+    assert!(end_firing(&mut transaction, &job.name, instant, FiringState::Done, Some("two settled")).await.unwrap());
+    assert!(!end_firing(&mut transaction, &job.name, instant, FiringState::Refused, None).await.unwrap(), "it has ended");
+    transaction.commit().await.unwrap();
     assert!(store.list_open_firings().await.unwrap().is_empty());
     assert_eq!(firings(&store, &job).await[0].note.as_deref(), Some("two settled"));
 }
@@ -204,7 +207,7 @@ async fn what_fired_long_ago_is_forgotten_unless_it_is_open(backing: Backing) {
         schedule.look().await.unwrap();
     }
     let store = place.open().await;
-    assert_eq!(store.delete_firings_before(utc("2026-11-21T00:00:00Z")).await.unwrap(), 1);
+    assert_eq!(store.delete_firings_before(utc("2026-11-21T00:00:00Z"), 10).await.unwrap(), 1);
     assert_eq!(firings(&store, &jobs[0]).await[0].instant, utc("2026-11-21T09:00:00Z"));
     assert_eq!(firings(&store, &jobs[1]).await.len(), 2, "nobody has told how they went");
 }

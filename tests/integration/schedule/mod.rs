@@ -1,5 +1,6 @@
 //! The schedule on real stores: each job fires once, whatever happens to processes and clocks.
 
+mod carry_out;
 mod changes;
 mod firing;
 mod instants;

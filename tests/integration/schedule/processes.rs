@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
+use kernel::db::sql;
 use kernel::llm::settings::ProviderKind;
 use kernel::time::Clock;
 use teamroom::features::schedule::model::{FiringState, Job, MissedRuns};
@@ -153,4 +154,7 @@ async fn a_process_that_stands_by_ends_when_it_is_asked_to_and_fires_meanwhile()
     let instants: HashSet<_> = rows.iter().map(|row| row.instant).collect();
     assert_eq!(instants.len(), rows.len());
     assert!(rows.iter().all(|row| row.state == FiringState::Open), "whoever serves is to carry them out");
+    let (jobs,): (i64,) =
+        sql!(serving.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE kind = 'schedule.firing' AND state = 'ready'").unwrap();
+    assert_eq!(usize::try_from(jobs).unwrap(), rows.len(), "each has the job that does so");
 }

@@ -18,7 +18,7 @@ use teamroom::features::meeting::store::{Called, OpenMeeting};
 use teamroom::features::standup::store::StandupClosing;
 use teamroom::store::Store;
 
-use super::sample::{answer, at, finished, line, message, noon, turn};
+use super::sample::{answer, at, finish, finished, line, message, noon, turn};
 use super::standup::{closing, item, lesson, prediction, report, standup, standup_channel};
 use super::{Home, on_both};
 
@@ -172,9 +172,8 @@ async fn answer_one(store: &Store, id: &str, number: i64) -> Result<(), StoreErr
     let decision = Decision::one("vince".into(), Reason::Named);
     let decided = Decided { messages: &[id.into()], decision: &decision, turns: &turns, asks: &[], outbox: &[], effect: None, at: at(1) };
     assert!(store.decide(&decided).await?);
-    let begun = store.begin_turn(&turns[0].id, at(1)).await?.expect("it is queued");
-    let post = answer(&begun, "Solus is.");
-    assert!(store.finish_turn(&Finished { outbox: std::slice::from_ref(&post), ..finished(&begun) }).await?);
+    let post = answer(&turns[0], "Solus is.");
+    assert!(finish(store, &Finished { outbox: std::slice::from_ref(&post), ..finished(&turns[0]) }).await?);
     Ok(())
 }
 

@@ -120,15 +120,12 @@ async fn an_edit_counts_while_the_message_waits(home: &Home) {
     assert!(store.record_edit(&"m1".into(), "hello", at(2)).await.unwrap());
     assert!(!store.record_edit(&"m1".into(), "an older edit", at(1)).await.unwrap());
 
-    let turns = [turn("m2", "kelly")];
-    decided(&store, "m2", &turns).await;
-    assert!(store.record_edit(&"m2".into(), "queued still", at(3)).await.unwrap());
-    store.begin_turn(&turns[0].id, at(4)).await.unwrap().unwrap();
-    assert!(!store.record_edit(&"m2".into(), "too late", at(5)).await.unwrap());
+    decided(&store, "m2", &[turn("m2", "kelly")]).await;
+    assert!(!store.record_edit(&"m2".into(), "decided on", at(3)).await.unwrap());
 
     let text = async |id: &str| store.find_message(&id.into()).await.unwrap().unwrap().message.text;
     assert_eq!(text("m1").await, "hello");
-    assert_eq!(text("m2").await, "too late");
+    assert_eq!(text("m2").await, "decided on", "a turn that has not begun reads it");
 
     let nobody = Decision::nobody(Reason::Silence);
     store
@@ -185,13 +182,12 @@ async fn what_people_write_is_kept_as_they_wrote_it(home: &Home) {
 
     let turns = [turn("m2", "kelly")];
     decided(&store, "m2", &turns).await;
-    let begun = store.begin_turn(&turns[0].id, at(2)).await.unwrap().unwrap();
-    let post = answer(&begun, "nul \0 here");
-    let end = super::sample::finished(&begun);
+    let post = answer(&turns[0], "nul \0 here");
+    let end = super::sample::finished(&turns[0]);
     let end = teamroom::features::chat::store::Finished { reply: Some("nul \0 here"), outbox: std::slice::from_ref(&post), ..end };
-    assert!(store.finish_turn(&end).await.unwrap());
+    assert!(super::sample::finish(&store, &end).await.unwrap());
     assert_eq!(store.next_pending(&general().id, at(9)).await.unwrap().unwrap().message, post);
-    assert_eq!(store.find_turn(&begun.id).await.unwrap().unwrap().reply.as_deref(), Some("nul  here"));
+    assert_eq!(store.find_turn(&turns[0].id).await.unwrap().unwrap().reply.as_deref(), Some("nul  here"));
 }
 
 async fn files_are_found_by_channel_and_by_message(home: &Home) {

@@ -7,7 +7,7 @@ use kernel::persona::Tier;
 use teamroom::features::chat::model::decision::Block;
 use teamroom::features::chat::store::{ActivityKind, Blocked, CancelScope, Finished, Trace};
 
-use super::sample::{answer, ask, at, decided, finished, general, message, noon, turn};
+use super::sample::{answer, ask, at, decided, finish, finished, general, message, noon, turn};
 use super::{Home, on_both};
 
 on_both!(a_trace_tells_everything_about_a_message, activity_counts_what_happened_since, a_summary_looks_the_database_over);
@@ -19,13 +19,12 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
     store.claim(&message("m2", "something else", 5), at(5)).await.unwrap();
     let asked = ask("m1");
     store.record_ask(&asked).await.unwrap();
-    let begun = store.begin_turn(&turns[0].id, at(2)).await.unwrap().unwrap();
     let call = Reservation {
         id: LedgerId::generate(),
         at: at(2),
         persona: Some("vince".into()),
         purpose: Purpose::Chat,
-        subject: begun.id.to_string(),
+        subject: turns[0].id.to_string(),
         provider: "openai".into(),
         model: "small".into(),
         tier: Tier::T1,
@@ -33,8 +32,8 @@ async fn a_trace_tells_everything_about_a_message(home: &Home) {
         cost: Money(5),
     };
     store.reserve(&call, &Budgets::default()).await.unwrap();
-    let post = answer(&begun, "Solus is.");
-    store.finish_turn(&Finished { outbox: std::slice::from_ref(&post), ..finished(&begun) }).await.unwrap();
+    let post = answer(&turns[0], "Solus is.");
+    finish(&store, &Finished { outbox: std::slice::from_ref(&post), ..finished(&turns[0]) }).await.unwrap();
     store.record_attempt(&post.id, at(5)).await.unwrap();
     store.record_sent(&post.id, &Posted { channel: post.channel.clone(), message: "p1".into(), at: at(6) }).await.unwrap();
     let vince = Speaker::Persona("vince".into());
@@ -92,7 +91,7 @@ async fn a_summary_looks_the_database_over(home: &Home) {
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     let summary = store.summary().await.unwrap();
     assert!(summary.engine.starts_with("SQLite 3.") || summary.engine.starts_with("PostgreSQL "), "{}", summary.engine);
-    assert_eq!(summary.schema, 9);
+    assert_eq!(summary.schema, 11);
     assert!(summary.size > 0);
     assert_eq!(summary.place, store.place());
     assert!(summary.tables.contains(&("inbox".into(), 1)) && summary.tables.contains(&("outbox".into(), 0)));

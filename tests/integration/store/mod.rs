@@ -11,6 +11,7 @@ mod meetings;
 mod memory;
 mod opening;
 mod outbox;
+mod retention;
 pub(crate) mod sample;
 mod samples;
 mod standup;

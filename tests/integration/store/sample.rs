@@ -6,10 +6,11 @@ use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::db::StoreError;
 use kernel::ids::{AskId, ChannelId, MessageId, TurnId};
 use kernel::money::TokenUsage;
 use teamroom::features::chat::model::decision::{Decision, Reason};
-use teamroom::features::chat::store::{Decided, Finished};
+use teamroom::features::chat::store::{Decided, Finished, finish_turn};
 use teamroom::store::Store;
 
 pub(crate) fn noon() -> DateTime<Utc> {
@@ -54,7 +55,6 @@ pub(crate) fn turn(message: &str, persona: &str) -> Turn {
         persona: persona.into(),
         trigger: Trigger::Message,
         state: TurnState::Queued,
-        attempts: 0,
         queued_at: at(1),
     }
 }
@@ -106,6 +106,8 @@ pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
     Finished {
         turn,
         state: TurnState::Answered,
+        attempts: 1,
+        started_at: at(3),
         reply: Some("Solus is."),
         model: Some("scripted"),
         error: None,
@@ -115,4 +117,12 @@ pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
         next: None,
         at: at(5),
     }
+}
+
+/// Ends a turn as its job does.
+pub(crate) async fn finish(store: &Store, finished: &Finished<'_>) -> Result<bool, StoreError> {
+    let mut transaction = store.database().db().begin().await?;
+    let done = finish_turn(&mut transaction, finished).await?;
+    transaction.commit().await?;
+    Ok(done)
 }

@@ -60,7 +60,8 @@ async fn old_samples_are_forgotten(home: &Home) {
     for seconds in [0, 60, 120] {
         store.record_samples(&[sample("commits", seconds, 1.0)], at(seconds)).await.unwrap();
     }
-    assert_eq!(store.delete_samples_before(at(120)).await.unwrap(), 2);
+    assert_eq!(store.delete_samples_before(at(120), 1).await.unwrap(), 1);
+    assert_eq!(store.delete_samples_before(at(120), 10).await.unwrap(), 1);
     assert_eq!(store.list_samples("git", "commits", at(0), at(120)).await.unwrap().len(), 1);
 }
 

@@ -5,6 +5,9 @@ use std::path::Path;
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row, SqliteConnection};
 
+use teamroom::app::retention_rules;
+use teamroom::config::RetentionSettings;
+
 use super::Home;
 
 /// All `sql!` statements. The macro accepts only literals, so none is missed.
@@ -117,6 +120,48 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
             assert!(!scans || may_scan(&statement), "{step}: {statement}");
         }
         connection.execute("DEALLOCATE statement").await.unwrap();
+    }
+}
+
+/// Why a table is kept for good.
+const KEPT: [(&str, &str); 23] = [
+    ("identities", "one row for each persona"),
+    ("identifies", "one row for each login, and logins are limited to a few hundred a day"),
+    ("registrations", "one row for each place in which commands are registered"),
+    ("channels", "one row for each channel: how far it was heard"),
+    ("halts", "ended by a person"),
+    ("cooldowns", "one row for each pair that talked in a channel"),
+    ("notices", "one row for each thing that is told of"),
+    ("spending", "what each day cost, by persona: the little that is left of the ledger"),
+    ("schedules", "what people wrote down"),
+    ("schedule_pauses", "ended by a person"),
+    ("considered", "one row for each timetable"),
+    ("meetings", "what a standup was, and a few a day"),
+    ("seats", "who said what in a meeting: the reports are made of it"),
+    ("reports", "what standups are held for"),
+    ("predictions", "how often the team was right is told of all of them"),
+    ("ratings", "what a person pressed"),
+    ("work_items", "what was to be done, and what came of it"),
+    ("work_dependencies", "a part of the items"),
+    ("memories", "what the team has learnt"),
+    ("limit_raises", "what a person allowed"),
+    ("job_workers", "one row for each process"),
+    ("jobs", "deleted by the worker, after the time of their kind"),
+    ("job_steps", "deleted with their job"),
+];
+
+#[tokio::test]
+async fn every_table_has_a_rule_by_which_its_rows_are_deleted_or_says_why_not() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    let rules = retention_rules(&RetentionSettings::default());
+    let ruled: Vec<&str> = rules.iter().flat_map(|rule| rule.tables()).copied().collect();
+    for (table, _) in store.summary().await.unwrap().tables {
+        let kept = KEPT.iter().any(|(kept, _)| *kept == table);
+        assert!(ruled.contains(&table.as_str()) != kept, "{table} has no rule and no reason, or both");
+    }
+    for table in GROWING {
+        assert!(ruled.contains(&table) || KEPT.iter().any(|(kept, _)| *kept == table), "{table}");
     }
 }
 

@@ -4,7 +4,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use teamroom::features::chat::store::Finished;
 use teamroom::store::Store;
 
-use super::sample::{answer, at, decided, finished, general, line, message, turn};
+use super::sample::{answer, at, decided, finish, finished, general, line, message, turn};
 use super::{Home, on_both};
 
 on_both!(
@@ -19,12 +19,11 @@ async fn texts(store: &Store, limit: u32) -> Vec<String> {
     store.list_spoken(&general().id, limit).await.unwrap().into_iter().map(|line| line.text).collect()
 }
 
-/// Starts a turn, answers, and marks the answer as posted.
+/// Answers, and has the answer posted.
 async fn post(store: &Store, turn: &Turn, text: &str, seconds: i64) {
-    let begun = store.begin_turn(&turn.id, at(seconds)).await.unwrap().unwrap();
-    let line = answer(&begun, text);
-    let end = Finished { outbox: std::slice::from_ref(&line), at: at(seconds), ..finished(&begun) };
-    assert!(store.finish_turn(&end).await.unwrap());
+    let line = answer(turn, text);
+    let end = Finished { outbox: std::slice::from_ref(&line), at: at(seconds), ..finished(turn) };
+    assert!(finish(store, &end).await.unwrap());
     store.record_sent(&line.id, &Posted { channel: line.channel.clone(), message: text.into(), at: at(seconds) }).await.unwrap();
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod descriptions;
 pub(crate) mod history;
 pub(crate) mod migrated;
 pub(crate) mod model;
+pub(crate) mod nobody;
 pub(crate) mod nothing;
 pub(crate) mod postgres;
 pub(crate) mod process;

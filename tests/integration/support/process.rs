@@ -77,7 +77,16 @@ impl TeamProcess {
         Self::command(team, "127.0.0.1:0").stderr(Stdio::piped()).output().expect("the binary starts")
     }
 
-    /// Sends SIGKILL.
+    /// Has it read its settings again.
+    pub(crate) fn hang_up(&self) {
+        self.signal("-HUP");
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("its state").is_none()
+    }
+
+    /// `kill -9`.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it was running");
         self.child.wait().expect("it ends");

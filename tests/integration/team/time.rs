@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock, ManualClock, SystemClock};
+use teamroom::store::Store;
 
 use crate::support::model::Script;
 use crate::support::team::{Backing, Wanted, eventually, on_both_stores};
@@ -12,6 +13,7 @@ on_both_stores!(
     a_slow_answer_is_announced_once_after_eight_seconds,
     messages_of_a_pause_are_answered_if_they_are_young_enough,
     a_person_is_waited_for_until_the_burst_is_over,
+    what_was_deleted_for_its_age_is_not_answered_again,
 );
 
 async fn a_slow_answer_is_announced_once_after_eight_seconds(backing: Backing) {
@@ -72,4 +74,37 @@ async fn a_person_is_waited_for_until_the_burst_is_over(backing: Backing) {
     assert!(team.answers("general").await.is_empty(), "time stands still");
     let answers = team.wait_while_moving("general", 1, &clock).await;
     assert_eq!(answers.len(), 1);
+}
+
+async fn what_was_deleted_for_its_age_is_not_answered_again(backing: Backing) {
+    let clock = ManualClock::new(SystemClock.now());
+    // It would be answered at any age.
+    let no_limit = |config: &mut teamroom::config::Config| config.chat.max_age = Duration::from_hours(24 * 365);
+    let mut team = Wanted::on(backing).clock(clock.clone()).configure(no_limit).start().await;
+    eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
+    for (said, text) in ["kelly, hello", "kelly, are you there?"].into_iter().enumerate() {
+        team.say("general", text).await;
+        team.wait_while_moving("general", said + 1, &clock).await;
+    }
+    team.settle().await;
+    let store = Store::open_shared(&team.config.database_url, clock.now()).await.unwrap();
+    let messages = async || store.summary().await.unwrap().tables.into_iter().find(|(table, _)| table == "inbox").unwrap().1;
+    assert_eq!(messages().await, 2);
+    team.stop_app().await;
+    clock.advance(Duration::from_hours(24 * 100));
+    team.start_app().await;
+    eventually("they are deleted", || async {
+        clock.advance(Duration::from_secs(1));
+        messages().await == 0
+    })
+    .await;
+    // Each start reads the channel again from where it was heard.
+    team.stop_app().await;
+    team.start_app().await;
+    for _ in 0..20 {
+        clock.advance(Duration::from_millis(100));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    team.settle().await;
+    assert_eq!((team.answers("general").await.len(), messages().await), (2, 0));
 }

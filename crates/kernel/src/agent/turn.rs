@@ -14,8 +14,6 @@ pub struct Turn {
     pub persona: PersonaSlug,
     pub trigger: Trigger,
     pub state: TurnState,
-    /// How many times it was started. A turn that crashed the process three times is not started again.
-    pub attempts: u32,
     pub queued_at: DateTime<Utc>,
 }
 
@@ -31,12 +29,12 @@ pub enum Trigger {
     Ask { ask: AskId },
 }
 
-/// The state of a turn: `Queued → Running → Answered | Silent | Failed | Cancelled`. After a crash it is still `Running`, and the next
-/// start repeats it.
+/// The state of a turn: `Queued → Answered | Silent | Failed | Cancelled`. Its job knows whether an open one is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
     Queued,
+    /// Queued, and its job runs.
     Running,
     /// The reply and its outbox rows are stored.
     Answered,
@@ -48,20 +46,6 @@ pub enum TurnState {
 }
 
 impl TurnState {
-    pub fn is_over(self) -> bool {
-        !matches!(self, Self::Queued | Self::Running)
-    }
-
-    /// Changes the state if the transition is allowed.
-    pub fn advance(self, next: Self) -> Result<Self, InvalidTransition> {
-        let allowed = match self {
-            Self::Queued => matches!(next, Self::Running | Self::Cancelled | Self::Failed),
-            Self::Running => next.is_over() || next == Self::Running,
-            _ => false,
-        };
-        if allowed { Ok(next) } else { Err(InvalidTransition { from: self, to: next }) }
-    }
-
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -71,29 +55,5 @@ impl TurnState {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a turn that is {} cannot become {}", from.as_str(), to.as_str())]
-pub struct InvalidTransition {
-    pub from: TurnState,
-    pub to: TurnState,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::TurnState::{Answered, Cancelled, Queued, Running};
-
-    #[test]
-    fn a_finished_turn_stays_finished() {
-        assert!(Answered.advance(Running).is_err());
-        assert!(Cancelled.advance(Answered).is_err());
-    }
-
-    #[test]
-    fn a_turn_found_running_after_a_crash_may_run_again() {
-        assert_eq!(Queued.advance(Running), Ok(Running));
-        assert_eq!(Running.advance(Running), Ok(Running));
     }
 }

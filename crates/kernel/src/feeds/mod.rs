@@ -21,6 +21,7 @@ pub use kinds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSour
 pub use reading::{Document, FeedError, FeedItem, FeedQuery, FeedReport, Reading, Value};
 pub use sample::Sample;
 pub use settings::FeedSpecError;
+pub use store::retention;
 pub use web::Web;
 
 use crate::persona::FeedSpec;

@@ -1,9 +1,19 @@
 //! Stored feed values, for comparisons such as "since yesterday" (FEED-2).
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, Transaction, plain, sql};
 use crate::feeds::Sample;
+use crate::jobs::RetentionRule;
+
+/// Deletes what feeds gave once it is this old.
+pub fn retention(kept: Duration) -> RetentionRule {
+    RetentionRule::new("samples", &["samples"], kept, |database, before, limit| {
+        Box::pin(async move { database.delete_samples_before(before, limit).await })
+    })
+}
 
 #[derive(sqlx::FromRow)]
 struct SampleColumns {
@@ -76,9 +86,15 @@ impl Database {
         Ok(row.is_some())
     }
 
-    /// Deletes samples before `at`. Returns how many.
-    pub async fn delete_samples_before(&self, at: DateTime<Utc>) -> Result<u64> {
-        sql!(self.db().write()?, execute, "DELETE FROM samples WHERE at < $1", at)
+    /// Deletes up to `limit` samples before `at`. Returns how many.
+    pub async fn delete_samples_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM samples WHERE (feed, name, at) IN (SELECT feed, name, at FROM samples WHERE at < $1 ORDER BY at LIMIT $2)",
+            at,
+            i64::from(limit)
+        )
     }
 }
 

@@ -32,5 +32,6 @@ pub use context::{FinalTransaction, JobContext};
 pub use handler::{Failure, JobError, JobHandler};
 pub use handover::Handover;
 pub use model::{Job, JobId, JobRecord, JobState, JobsSettings, KindSettings, NewJob};
+pub use retention::RetentionRule;
 pub use store::{cancel, enqueue, find, run_again, wake_at};
 pub use worker::{Jobs, JobsDeps};

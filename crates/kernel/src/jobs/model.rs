@@ -171,12 +171,11 @@ settings! {
     /// `[jobs]`: how a process runs jobs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct JobsSettings {
-        parallel: u32 = 64, only "at least 1", |parallel| *parallel > 0, "The most jobs that run at a time in one process.";
+        parallel: u32 = 256, only "at least 1", |parallel| *parallel > 0, "The most jobs that run at a time in one process.";
         heartbeat: Duration = secs(2), in millis(100)..=secs(60), "How often a process shows that it lives.";
         lease: Duration = secs(7), in secs(1)..=mins(10), "A process that has shown nothing for this long is dead; others take over its jobs.";
         poll: Duration = secs(2), in millis(100)..=mins(1), "How often to look for jobs that no signal announced.";
-        /// How long a job rests whose process died over it twice, so that a burst of kills from outside is over before the third try.
-        crash_pause: Duration = mins(1);
+        crash_pause: Duration = mins(1), in secs(0)..=mins(10), "How long a job rests whose process died over it twice: a burst of kills from outside is over before the third try.";
         /// How long a job that may have killed its process runs alone; doubled each time that leaves open whether it did.
         alone_for: Duration = secs(2);
     }

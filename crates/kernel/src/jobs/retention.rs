@@ -1,41 +1,93 @@
-//! Deletes jobs that finished long ago, with their steps.
+//! Deletes what is old: one job applies the rules of all features, every hour and in small pieces.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use super::store::{FinishedJob, JobStore, enqueue};
 use super::{JobContext, JobError, JobHandler, JobId, KindSettings, NewJob};
-use crate::db::{Database, StoreError};
+use crate::catch_panic::contain;
+use crate::db::{Database, Result};
 
-const KIND: &str = "jobs.retention";
+const KIND: &str = "retention";
 
 const EVERY: Duration = Duration::from_hours(1);
 
-/// How many jobs are looked at in one piece, so that no transaction is long.
-const PIECE: u32 = 200;
+/// How many rows are deleted in one piece, so that no transaction is long.
+pub(super) const PIECE: u32 = 200;
+
+type Deleting = Pin<Box<dyn Future<Output = Result<u64>> + Send>>;
+
+/// What a feature deletes once it is old.
+pub struct RetentionRule {
+    name: &'static str,
+    tables: &'static [&'static str],
+    kept: Duration,
+    delete: Box<dyn Fn(Database, DateTime<Utc>, u32) -> Deleting + Send + Sync>,
+}
+
+impl RetentionRule {
+    /// `delete` deletes up to so many of what is older than a time, in one transaction, and says how many these were. It leaves what something open
+    /// refers to. It is called again until it finds fewer.
+    pub fn new(
+        name: &'static str,
+        tables: &'static [&'static str],
+        kept: Duration,
+        delete: impl Fn(Database, DateTime<Utc>, u32) -> Deleting + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, tables, kept, delete: Box::new(delete) }
+    }
+
+    /// The tables of which it deletes rows.
+    pub fn tables(&self) -> &'static [&'static str] {
+        self.tables
+    }
+
+    /// Deletes all that is old at `now`.
+    async fn apply(&self, job: &JobContext) -> Result<(), JobError> {
+        let kept = TimeDelta::from_std(self.kept).unwrap_or(TimeDelta::MAX);
+        let Some(before) = job.now().checked_sub_signed(kept) else { return Ok(()) };
+        let mut all = 0;
+        loop {
+            job.check()?;
+            let deleted = (self.delete)(job.database().clone(), before, PIECE).await?;
+            all += deleted;
+            if deleted < u64::from(PIECE) {
+                break;
+            }
+        }
+        if all > 0 {
+            metrics::counter!("teamroom_rows_deleted_total", "rule" => self.name).increment(all);
+            tracing::info!(rule = self.name, rows = all, "old rows were deleted");
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RetentionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetentionRule").field("name", &self.name).field("kept", &self.kept).finish_non_exhaustive()
+    }
+}
 
 pub(super) struct Retention {
-    store: JobStore,
-    kept: HashMap<String, Duration>,
+    rules: Vec<RetentionRule>,
 }
 
 impl Retention {
-    pub(super) fn new(store: JobStore, kept: HashMap<String, Duration>) -> Self {
-        Self { store, kept }
+    pub(super) fn new(rules: Vec<RetentionRule>) -> Self {
+        Self { rules }
     }
 
-    pub(super) async fn enqueue(database: &Database, now: DateTime<Utc>) -> Result<(), StoreError> {
+    pub(super) async fn enqueue(database: &Database, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = database.db().begin().await?;
         enqueue(&mut transaction, &NewJob::new(KIND, &()).unique(KIND), now).await?;
         transaction.commit().await
-    }
-
-    fn is_over(&self, job: &FinishedJob, now: DateTime<Utc>) -> bool {
-        let kept = self.kept.get(&job.kind).copied().unwrap_or(KindSettings::default().retention);
-        job.finished_at + kept <= now
     }
 }
 
@@ -46,22 +98,48 @@ impl JobHandler for Retention {
     }
 
     fn settings(&self) -> KindSettings {
-        KindSettings { parallel: 1, max_attempts: u32::MAX, ..KindSettings::default() }
+        KindSettings { parallel: 1, time_limit: Duration::from_hours(1), max_attempts: u32::MAX, ..KindSettings::default() }
     }
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
-        let now = job.now();
-        let mut after = JobId(0);
-        loop {
+        let began_at = job.now();
+        let mut failed = None;
+        for rule in &self.rules {
             job.check()?;
-            let finished = self.store.list_finished(after, PIECE).await?;
-            let Some(last) = finished.last() else { break };
-            after = last.id;
-            let over: Vec<_> = finished.iter().filter(|job| self.is_over(job, now)).map(|job| job.id).collect();
-            if !over.is_empty() {
-                self.store.delete(&over).await?;
+            // One that fails keeps no other from being applied.
+            if let Err(error) = contain(async { Ok(rule.apply(job).await?) }).await {
+                tracing::warn!(rule = rule.name, error = format!("{error:#}"), "old rows could not be deleted");
+                failed = Some(error);
             }
         }
-        Err(JobError::Sleep(now + EVERY))
+        Err(failed.map_or(JobError::Sleep(began_at + EVERY), JobError::from))
     }
+}
+
+/// Deletes jobs that finished long ago, with their steps; how long ago depends on their kind.
+pub(super) fn finished_jobs(kept: HashMap<String, Duration>) -> RetentionRule {
+    let kept = std::sync::Arc::new(kept);
+    RetentionRule::new("jobs", &["jobs", "job_steps"], Duration::ZERO, move |database, now, limit| {
+        let kept = kept.clone();
+        Box::pin(async move { delete_finished(&JobStore(database), &kept, now, limit).await })
+    })
+}
+
+async fn delete_finished(store: &JobStore, kept: &HashMap<String, Duration>, now: DateTime<Utc>, limit: u32) -> Result<u64> {
+    let is_over = |job: &FinishedJob| {
+        let kept = kept.get(&job.kind).copied().unwrap_or(KindSettings::default().retention);
+        job.finished_at + kept <= now
+    };
+    let (mut over, mut after) = (Vec::new(), JobId(0));
+    while over.len() < limit as usize {
+        let finished = store.list_finished(after, limit).await?;
+        let Some(last) = finished.last() else { break };
+        after = last.id;
+        over.extend(finished.iter().filter(|job| is_over(job)).map(|job| job.id));
+    }
+    over.truncate(limit as usize);
+    if !over.is_empty() {
+        store.delete(&over).await?;
+    }
+    Ok(over.len() as u64)
 }

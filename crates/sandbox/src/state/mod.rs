@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 pub(crate) use accounts::{Account, Accounts};
 pub(crate) use channels::{Channel, ChannelKind, Overwrite};
@@ -36,7 +37,7 @@ pub(crate) use messages::{Attachment, Author, InteractionMetadata, Message, Mess
 pub(crate) use permissions::{Permissions, find_permission};
 pub(crate) use render::{View, application_flags, emoji, own_user, thread_member, without_content};
 
-use super::options::Options;
+use super::options::{BotAccount, Options};
 use super::snowflake::{Snowflake, Snowflakes};
 
 /// The one server of the sandbox. Its id is also that of the role `@everyone`.
@@ -134,10 +135,8 @@ impl World {
             self.accounts.put(Account::person(id, name, known));
         }
         for bot in &options.bots {
-            let id = self.accounts.find_bot(&bot.slug).map_or_else(|| self.ids.next(), |account| account.id);
-            let known = self.accounts.get(id).cloned();
-            let role = known.as_ref().and_then(|account| account.role).unwrap_or_else(|| self.ids.next());
-            self.accounts.put(Account::bot(id, role, bot, known));
+            let account = self.bot_account(bot);
+            self.accounts.put(account);
         }
         for name in &options.channels {
             let exists = self.channels.values().any(|channel| channel.kind == ChannelKind::Text && channel.name == *name);
@@ -146,6 +145,48 @@ impl World {
                 let channel = Channel::text(self.ids.next(), name, position);
                 self.channels.insert(channel.id, channel);
             }
+        }
+    }
+
+    fn bot_account(&mut self, bot: &BotAccount) -> Account {
+        let known = self.accounts.find_bot(&bot.slug).cloned();
+        let id = known.as_ref().map_or_else(|| self.ids.next(), |account| account.id);
+        let role = known.as_ref().and_then(|account| account.role).unwrap_or_else(|| self.ids.next());
+        Account::bot(id, role, bot, known)
+    }
+
+    /// Adds the bots that are missing, renames those with another name, and removes the others from the server.
+    pub(crate) fn set_bots(&mut self, bots: &[BotAccount]) {
+        let gone: Vec<Account> = self
+            .accounts
+            .members()
+            .filter(|account| account.slug.as_deref().is_some_and(|slug| bots.iter().all(|bot| bot.slug != slug)))
+            .cloned()
+            .collect();
+        for account in gone {
+            let data = json!({ "guild_id": self.guild.id, "user": self.user(account.id) });
+            self.accounts.put(Account { active: false, ..account });
+            self.dispatches.push(Dispatch::new("GUILD_MEMBER_REMOVE", Audience::Guild, Intents::GUILD_MEMBERS, data));
+        }
+        for bot in bots {
+            let before = self.accounts.find_bot(&bot.slug).cloned();
+            let account = self.bot_account(bot);
+            let (id, role) = (account.id, account.role);
+            let event = match before {
+                Some(before) if before.active && before.name == account.name && before.color == account.color => continue,
+                Some(before) if before.active => "UPDATE",
+                _ => "ADD",
+            };
+            self.commit(Record::Account(account));
+            let (role_event, member_event) =
+                if event == "ADD" { ("GUILD_ROLE_CREATE", "GUILD_MEMBER_ADD") } else { ("GUILD_ROLE_UPDATE", "GUILD_MEMBER_UPDATE") };
+            if let Some(role) = self.roles().into_iter().find(|known| known["id"] == json!(role)) {
+                let data = json!({ "guild_id": self.guild.id, "role": role });
+                self.dispatches.push(Dispatch::new(role_event, Audience::Guild, Intents::GUILDS, data));
+            }
+            let mut member = self.member(id);
+            member["guild_id"] = json!(self.guild.id);
+            self.dispatches.push(Dispatch::new(member_event, Audience::Guild, Intents::GUILD_MEMBERS, member));
         }
     }
 

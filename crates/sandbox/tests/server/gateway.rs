@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flate2::{Decompress, FlushDecompress};
 use futures_util::{SinkExt, StreamExt};
-use sandbox::{RateLimits, Switch};
+use sandbox::{BotAccount, RateLimits, Switch};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
@@ -261,4 +261,22 @@ async fn ten_bots_receive_a_burst_of_messages_in_order() {
             assert_eq!(gateway.event("MESSAGE_CREATE").await["content"], number.to_string());
         }
     }
+}
+
+#[tokio::test]
+async fn bots_join_leave_and_are_renamed_while_clients_are_connected() {
+    let world = start().await;
+    let bot = |slug: &str, name: &str| BotAccount { slug: slug.into(), name: name.into(), color: None, intents_content: true };
+    let (token, mut gateway) = (world.bot("kelly").token, world.connect(&world.person()).await);
+    world.sandbox.set_bots(&[bot("kelly", "Kelly the Great"), bot("ada", "Ada")]);
+    let gone = gateway.event("GUILD_MEMBER_REMOVE").await;
+    assert!(gone["user"]["username"] != "kelly", "{gone}");
+    assert_eq!(gateway.event("GUILD_MEMBER_UPDATE").await["user"]["global_name"], "Kelly the Great");
+    assert_eq!(gateway.event("GUILD_ROLE_CREATE").await["role"]["name"], "Ada");
+    assert_eq!(gateway.event("GUILD_MEMBER_ADD").await["user"]["username"], "ada");
+    assert_eq!(world.bot("kelly").token, token);
+    let mut slugs: Vec<_> = world.sandbox.bots().into_iter().map(|bot| bot.slug).collect();
+    slugs.sort_unstable();
+    assert_eq!(slugs, ["ada", "kelly"]);
+    world.connect(&world.bot("ada")).await;
 }

@@ -2,10 +2,9 @@ use std::time::Duration;
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Claim, Execution, Product};
+use crate::features::backlog::model::{Claim, Execution, Product, WorkItem};
 use crate::features::backlog::render::{Announcer, name_of_owner};
 use kernel::chat::outbound::OutboundMessage;
-use kernel::ids::OutboxId;
 
 /// How long to wait for delivery before the item is put off.
 const DELIVERY: Duration = Duration::from_secs(10);
@@ -18,7 +17,7 @@ impl Work {
         let Some(channel) = self.find_channel(item).await? else {
             return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
         };
-        let id = OutboxId::new(format!("work-{}-{}", item.id, item.run));
+        let id = WorkItem::reminder_id_of(&item.id, item.run);
         let answer = !matches!(item.execution, Some(Execution::Remind { answer: false }));
         let announcer = Announcer { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
         let message = OutboundMessage { id: id.clone(), ..announcer.remind(item, answer) };

@@ -1,4 +1,7 @@
 //! `learnings.md`: what was learnt, where people and other programs look for it.
+//!
+//! No durable job writes it: each process writes the file on its own disk, lessons of other processes too, and a job is done by one process. The loop
+//! that works off the backlog looks whether there is anything new whenever an item has moved.
 
 use std::fmt::Write as _;
 use std::io;

@@ -169,7 +169,17 @@ impl WorkItem {
 
     /// The id of the message that asks people about the item's current state. Each run has its own id.
     pub fn notice_id(&self) -> OutboxId {
-        OutboxId::new(format!("work-{}-{}-{}", self.id, self.run, self.status.as_str()))
+        Self::notice_id_of(&self.id, self.run, self.status)
+    }
+
+    /// The same of any item.
+    pub fn notice_id_of(item: &WorkItemId, run: u32, status: WorkStatus) -> OutboxId {
+        OutboxId::new(format!("work-{item}-{run}-{}", status.as_str()))
+    }
+
+    /// The id of the reminder that a run sends.
+    pub fn reminder_id_of(item: &WorkItemId, run: u32) -> OutboxId {
+        OutboxId::new(format!("work-{item}-{run}"))
     }
 
     /// The short id for people: the end of the id. It is random, while the beginning is the time.

@@ -15,6 +15,7 @@ mod items;
 mod kanban;
 mod persons;
 mod planning;
+mod retention;
 mod run;
 mod transitions;
 
@@ -24,6 +25,7 @@ pub use items::ItemFilter;
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
+pub use retention::retention;
 pub use run::{ClaimTerms, Claimed, End, RunEnd, SeenLease};
 pub use transitions::{Ended, ItemChange, ItemEvent};
 

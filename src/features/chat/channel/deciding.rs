@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::Conversation;
+use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::channel::handover::Said;
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::{Decision, Reason};
@@ -25,14 +26,14 @@ use kernel::persona::roster::Roster;
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
 
 impl Conversation {
-    /// Decides on a burst and stores it. The turns are in the order in which they run. `refused` tells of files that could not be read, to whoever
-    /// gets an answer.
+    /// Decides on a burst and stores it, which starts the turns. `refused` tells of files that could not be read, to whoever gets an answer.
     pub(crate) async fn decide(
         &self,
         burst: &[InboundMessage],
         taken_at: DateTime<Utc>,
         refused: Vec<String>,
-    ) -> anyhow::Result<Vec<Turn>> {
+        queue: &ChannelQueue,
+    ) -> anyhow::Result<()> {
         let parts = self.parts();
         let message = join(burst);
         let decision = if self.inner.halts.was_halted_since(&message.channel.id, taken_at) {
@@ -69,10 +70,11 @@ impl Conversation {
             effect: taken.as_ref().and_then(|taken| taken.effect.as_deref()),
             at: now,
         };
+        queue.open_turns(rows.turns.iter().map(|turn| &turn.id));
         if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
             // Decided before: by a stop, or by the attempt before the store went away.
-            let known = parts.store.list_turns(&message.id).await?;
-            return Ok(known.into_iter().map(|row| row.turn).filter(|turn| turn.state == TurnState::Queued).collect());
+            self.forget_ended_turns(&message.channel.id, queue).await;
+            return Ok(());
         }
         if !rows.outbox.is_empty() {
             parts.relay.wake(&message.channel.id);
@@ -85,7 +87,7 @@ impl Conversation {
             reason = decision.explain(),
             "decided"
         );
-        Ok(rows.turns)
+        Ok(())
     }
 
     /// The first feature that takes a message.
@@ -180,7 +182,6 @@ impl Conversation {
                 persona: responder.clone(),
                 trigger: Trigger::Message,
                 state: TurnState::Queued,
-                attempts: 0,
                 queued_at: now,
             };
             if let Some(request) = &decision.ask {

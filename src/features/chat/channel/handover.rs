@@ -1,7 +1,5 @@
 //! When one persona's answer addresses another: inside the process, and only as far as the guard allows.
 
-use std::collections::VecDeque;
-
 use crate::features::chat::Conversation;
 use crate::features::chat::model::decision::Block;
 use crate::features::chat::rules::addressing::addressed_by_agent;
@@ -27,13 +25,24 @@ pub(super) struct Said<'a> {
 }
 
 impl Conversation {
-    /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what the guard decides
-    /// on cannot be read, nobody follows.
-    pub(super) async fn hand_over(&self, turn: &Turn, text: &str, queued: &VecDeque<Turn>) -> Vec<Turn> {
+    /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what is decided on cannot
+    /// be read, nobody follows.
+    pub(super) async fn hand_over(&self, turn: &Turn, text: &str) -> Vec<Turn> {
         let parts = self.parts();
         let mut follow_ups: Vec<Turn> = Vec::new();
-        for persona in addressed_by_agent(text, &parts.roster, &self.accounts()) {
-            if queued.iter().any(|next| next.persona == persona && next.chain == turn.chain) || self.inner.halts.is_paused(&persona) {
+        let addressed = addressed_by_agent(text, &parts.roster, &self.accounts());
+        if addressed.is_empty() {
+            return follow_ups;
+        }
+        let next = match parts.store.list_next_speakers(turn).await {
+            Ok(next) => next,
+            Err(error) => {
+                tracing::error!(%error, "who speaks next cannot be read, so nobody follows");
+                return follow_ups;
+            }
+        };
+        for persona in addressed {
+            if next.contains(&persona) || self.inner.halts.is_paused(&persona) {
                 continue;
             }
             let verdict = self.examine_answer(turn, text, &persona, follow_ups.len()).await.unwrap_or_else(|error| {
@@ -102,7 +111,6 @@ impl Conversation {
             persona,
             trigger: Trigger::Agent { from: turn.persona.clone(), turn: turn.id.clone() },
             state: TurnState::Queued,
-            attempts: 0,
             queued_at: self.parts().clock.now(),
             ..turn.clone()
         }

@@ -1,15 +1,16 @@
-//! One channel's task: it lives while there is something to do and works in arrival order.
+//! One channel's task: it lives while something goes on there. It decides on messages in arrival order, each time when the turns before are over.
 //!
-//! `queue` holds what waits; `deciding` makes a decision of a burst, `answering` runs a turn, `handover` lets agents answer it as far as the guard
-//! allows, `asking` carries questions from one persona to another. What to say is not decided here but in `persona`.
+//! `queue` holds what waits; `deciding` makes a decision of a burst; `running` is how the job of a turn runs, `answering` what it asks and says;
+//! `handover` lets agents answer it as far as the guard allows, `asking` carries questions from one persona to another.
 
 mod answering;
 mod asking;
 mod deciding;
 mod handover;
+mod progress;
 mod queue;
+mod running;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,16 +18,17 @@ pub(super) use asking::{Outcome, attribute};
 pub(super) use queue::{ChannelQueue, Waiting};
 
 use crate::features::chat::Conversation;
-use crate::features::chat::model::decision::Block;
-use crate::features::chat::store::CancelScope;
-use kernel::agent::turn::{Trigger, Turn};
 use kernel::catch_panic::contain;
 use kernel::ids::ChannelId;
 
+/// How often it is looked into the store whether turns are over of which nothing was heard here: another process may end them too.
+const LOOK: Duration = Duration::from_secs(2);
+
 impl Conversation {
-    /// Works off a channel until it is empty or the process stops; what is left then stands in the store.
+    /// Works off a channel until nothing goes on there or the process stops; what is left then stands in the store.
     pub(super) async fn work_off(self, channel: &ChannelId, queue: &Arc<ChannelQueue>) {
         loop {
+            self.await_turns(channel, queue).await;
             if self.parts().stop.is_cancelled() {
                 return;
             }
@@ -36,7 +38,7 @@ impl Conversation {
             }
             // Under the same lock under which others add, so that nothing is added to a queue nobody works off.
             let mut queues = self.queues();
-            if queue.is_empty() {
+            if queue.is_idle() {
                 queues.remove(channel);
                 self.parts().answered.wake();
                 return;
@@ -44,11 +46,26 @@ impl Conversation {
         }
     }
 
-    async fn work_off_next(&self, queue: &ChannelQueue) -> anyhow::Result<()> {
-        let turns = queue.pop_turns();
-        if !turns.is_empty() {
-            return self.run_turns(queue, turns).await;
+    /// Waits until the turns of a channel are over.
+    async fn await_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
+        while queue.has_turns() {
+            tokio::select! {
+                () = queue.over() => {}
+                () = self.parts().clock.sleep(LOOK) => self.forget_ended_turns(channel, queue).await,
+                () = self.parts().stop.cancelled() => return,
+            }
         }
+    }
+
+    async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
+        let changes = queue.changes();
+        match self.parts().store.list_awaited_turns(channel).await {
+            Ok(open) => queue.retain_turns(changes, &open),
+            Err(error) => tracing::warn!(%channel, %error, "whether turns are over cannot be read"),
+        }
+    }
+
+    async fn work_off_next(&self, queue: &ChannelQueue) -> anyhow::Result<()> {
         self.await_burst(queue).await;
         if self.parts().stop.is_cancelled() {
             return Ok(());
@@ -59,8 +76,7 @@ impl Conversation {
             return Ok(());
         }
         let refused = self.read_files(&mut burst).await?;
-        let turns = self.decide(&burst, taken_at, refused).await?;
-        self.run_turns(queue, turns.into()).await
+        self.decide(&burst, taken_at, refused, queue).await
     }
 
     /// Waits until the person has finished: nothing more within the set time, or somebody else spoke. Typing shows meanwhile.
@@ -87,56 +103,5 @@ impl Conversation {
                 () = parts.stop.cancelled() => return,
             }
         }
-    }
-
-    /// Runs turns one after the other, and those that follow from them. A person who speaks ends the talk of agents.
-    async fn run_turns(&self, queue: &ChannelQueue, mut turns: VecDeque<Turn>) -> anyhow::Result<()> {
-        while let Some(turn) = turns.pop_front() {
-            let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
-            if among_agents && queue.has_message() {
-                return self.yield_to_person(&turn).await;
-            }
-            if self.parts().stop.is_cancelled() {
-                return Ok(());
-            }
-            match self.run_unless_person_speaks(&turn, &turns, queue).await? {
-                Some(follow_ups) => turns.extend(follow_ups),
-                None => return self.yield_to_person(&turn).await,
-            }
-        }
-        Ok(())
-    }
-
-    /// The turns that follow, or none when a person cut the talk of agents short. A turn is cancelled, never dropped: its call is settled.
-    async fn run_unless_person_speaks(
-        &self,
-        turn: &Turn,
-        queued: &VecDeque<Turn>,
-        queue: &ChannelQueue,
-    ) -> anyhow::Result<Option<Vec<Turn>>> {
-        let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
-        let mut running = std::pin::pin!(self.run_turn(turn, queued, queue));
-        tokio::select! {
-            follow_ups = &mut running => return follow_ups.map(Some),
-            () = person_spoke(queue), if among_agents => self.cancel_turn(&turn.id),
-        }
-        running.await?;
-        Ok(None)
-    }
-
-    async fn yield_to_person(&self, turn: &Turn) -> anyhow::Result<()> {
-        let parts = self.parts();
-        let now = parts.clock.now();
-        if let Trigger::Agent { from, .. } = &turn.trigger {
-            self.note_block(turn, from, &turn.persona, Block::PersonSpoke).await;
-        }
-        parts.store.cancel_turns(CancelScope::AgentTalk(&turn.channel), "a person spoke", now).await?;
-        Ok(())
-    }
-}
-
-async fn person_spoke(queue: &ChannelQueue) {
-    while !queue.has_message() {
-        queue.arrived().await;
     }
 }

@@ -11,12 +11,15 @@ use kernel::agent::halts::HaltScope;
 
 impl ChatCommands {
     pub(super) async fn halt(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
-        let now = self.clock.now();
         if let Some(live) = &self.live {
             live.cancel_running(|_| true);
         }
         self.silence(HaltScope::All, call).await?;
-        self.store.cancel_turns(CancelScope::All, "the team was halted", now).await?;
+        let why = "the team was halted";
+        match &self.live {
+            Some(live) => live.cancel_turns(CancelScope::All, why).await?,
+            None => _ = self.store.cancel_turns(CancelScope::All, why, self.clock.now()).await?,
+        }
         tracing::info!(by = call.caller.name(), "the team was halted");
         Ok(CommandReply::public(format!("{} halted the team. We say nothing until `/resume`.", call.caller.subject())))
     }

@@ -8,6 +8,7 @@ mod early;
 mod reading;
 mod recovery;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -69,7 +70,7 @@ impl Conversation {
 
     pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
         let calls = calls_somebody(&message.text, &self.parts().roster, &self.accounts());
-        self.enqueue(&message.channel.id.clone(), Waiting::Message { message: Box::new(message), arrived_at, calls });
+        self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls }));
     }
 
     /// STOP is looked at before everything, and works while the channel's queue is busy.
@@ -86,7 +87,7 @@ impl Conversation {
         self.cancel_running(|running| running.channel == *channel);
         let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
         self.inner.halts.set(HaltScope::Channel(channel.clone()), &message.author.name, now).await?;
-        parts.store.cancel_turns(CancelScope::Channel(channel), "a person said stop", now).await?;
+        self.cancel_turns(CancelScope::Channel(channel), "a person said stop").await?;
         for before in &unheard {
             let stopped = Decision::nobody(Reason::Stop);
             let messages = std::slice::from_ref(&before.id);
@@ -135,7 +136,7 @@ impl Conversation {
         }
         self.cancel_running(|running| ids.contains(&running.message));
         for id in ids {
-            parts.store.cancel_turns(CancelScope::Message(id), "the message was deleted", now).await?;
+            self.cancel_turns(CancelScope::Message(id), "the message was deleted").await?;
         }
         Ok(())
     }
@@ -178,19 +179,19 @@ impl Conversation {
     }
 
     /// Hands something to the task of its channel, which is started where none is at work.
-    pub(super) fn enqueue(&self, channel: &ChannelId, waiting: Waiting) {
+    pub(super) fn with_queue(&self, channel: &ChannelId, hand: impl FnOnce(&ChannelQueue)) -> Arc<ChannelQueue> {
         let mut queues = self.queues();
         if let Some(queue) = queues.get(channel) {
-            queue.push(waiting);
-            return;
+            hand(queue);
+            return queue.clone();
         }
-        let queue = std::sync::Arc::new(ChannelQueue::default());
-        queue.push(waiting);
+        let queue = Arc::new(ChannelQueue::default());
+        hand(&queue);
         queues.insert(channel.clone(), queue.clone());
         drop(queues);
-        let conversation = self.clone();
-        let channel = channel.clone();
-        self.parts().tasks.spawn(async move { conversation.work_off(&channel, &queue).await });
+        let (conversation, channel, of_task) = (self.clone(), channel.clone(), queue.clone());
+        self.parts().tasks.spawn(async move { conversation.work_off(&channel, &of_task).await });
+        queue
     }
 }
 

@@ -1,6 +1,5 @@
 //! What an earlier process left unfinished goes on.
 
-use crate::features::chat::channel::Waiting;
 use crate::features::chat::store::AskUpdate;
 use crate::features::chat::{Conversation, commands};
 use kernel::agent::ask::{Ask, AskState};
@@ -8,11 +7,15 @@ use kernel::agent::turn::Trigger;
 use kernel::ids::AskId;
 
 impl Conversation {
-    /// Puts open turns and undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over.
-    /// To be called once, before events are taken.
+    /// Puts undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over. Open turns have jobs;
+    /// their channels wait for them. To be called once, before events are taken and jobs are run.
     pub async fn recover(&self) -> anyhow::Result<()> {
         let store = &self.parts().store;
         let now = self.parts().clock.now();
+        let lost = store.enqueue_lost_turns(now).await?;
+        if lost > 0 {
+            tracing::info!(lost, "turns without a job have got one");
+        }
         let turns = store.list_open_turns().await?;
         let asks = store.list_open_asks().await?;
         let messages = store.list_undecided(None).await?;
@@ -32,7 +35,7 @@ impl Conversation {
             })
             .collect();
         for turn in turns {
-            self.enqueue(&turn.channel.clone(), Waiting::Turn(Box::new(turn)));
+            self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
         }
         for message in messages {
             self.enqueue_message(message, now);

@@ -7,7 +7,7 @@ use kernel::agent::ask::{Ask, AskState};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
-use kernel::ids::{AskId, PersonaSlug};
+use kernel::ids::{AskId, MessageId, PersonaSlug};
 
 /// How an ask goes on.
 #[derive(Debug, Clone, Copy)]
@@ -72,20 +72,8 @@ impl Store {
     /// where it stands.
     pub async fn settle_ask(&self, update: &AskUpdate<'_>, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let row: Option<(String,)> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE asks SET state = $2, answer = COALESCE($3, answer), settled_at = $4
-             WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
-                             OR state = 'expired' AND $2 IN ('late', 'failed'))
-             RETURNING message",
-            update.ask.as_str(),
-            update.state.as_str(),
-            update.answer.map(plain),
-            at
-        )?;
-        let Some((message,)) = row else { return Ok(false) };
-        insert_outbound(&mut transaction, outbox, Some(&message.into()), at).await?;
+        let Some(message) = settle(&mut transaction, update, at).await? else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, Some(&message), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -96,6 +84,23 @@ impl Store {
             sql!(self.db().read(), fetch_all, "SELECT * FROM asks WHERE state IN ('asked', 'expired') ORDER BY asked_at, id")?;
         Ok(rows.into_iter().map(Ask::from).collect())
     }
+}
+
+/// Takes an ask on, and gives the message that it is about.
+pub(super) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<MessageId>> {
+    let row: Option<(String,)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "UPDATE asks SET state = $2, answer = COALESCE($3, answer), settled_at = $4
+         WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
+                         OR state = 'expired' AND $2 IN ('late', 'failed'))
+         RETURNING message",
+        update.ask.as_str(),
+        update.state.as_str(),
+        update.answer.map(plain),
+        at
+    )?;
+    Ok(row.map(|(message,)| message.into()))
 }
 
 pub(super) async fn insert_asks(transaction: &mut Transaction, asks: &[Ask]) -> Result<()> {

@@ -116,8 +116,8 @@ impl Store {
         rows.into_iter().map(InboxColumns::read).collect()
     }
 
-    /// Stores a message's new text, unless a later edit is known or it was deleted. True while it still waits, so that what is done
-    /// about it will be done about the new text: it is not decided on, or none of its turns has begun.
+    /// Stores a message's new text, unless a later edit is known or it was deleted. True while the message is not decided on. After the decision,
+    /// a turn reads the text as it stands when it begins.
     pub async fn record_edit(&self, message: &MessageId, text: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut row) = find_in(&mut transaction, message).await? else { return Ok(false) };
@@ -134,14 +134,8 @@ impl Store {
             speaker(&row.message.0).as_ref().map(document),
             at
         )?;
-        let (turns, begun): (i64, i64) = sql!(
-            transaction.on(),
-            fetch_one,
-            "SELECT COUNT(*), COUNT(CASE WHEN state <> 'queued' THEN 1 END) FROM turns WHERE message = $1",
-            row.burst.as_deref().unwrap_or(message.as_str())
-        )?;
         transaction.commit().await?;
-        Ok(row.decided_at.is_none() || (turns > 0 && begun == 0))
+        Ok(row.decided_at.is_none())
     }
 
     /// Forgets what deleted messages said, the team's own posts included: text and files are blanked and leave the transcript.

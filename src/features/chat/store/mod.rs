@@ -5,8 +5,10 @@ mod asks;
 mod decisions;
 mod guard;
 mod inbox;
+mod retention;
 mod summary;
 mod trace;
+mod turn_ends;
 mod turns;
 
 pub use activity::{ActivityKind, ActivityLine};
@@ -14,10 +16,13 @@ pub use asks::AskUpdate;
 pub use decisions::Decided;
 pub use guard::Blocked;
 pub use inbox::{Claim, InboxRow};
+pub use retention::retention;
 pub use summary::Summary;
 pub use trace::{BlockRow, CallRow, DeliveryRow, Trace};
-pub use turns::{CancelScope, Finished, FollowUp, TurnRow};
+pub use turn_ends::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
+pub use turns::TurnRow;
 
 use asks::AskColumns;
 use inbox::InboxColumns;
+pub(crate) use turns::TURN;
 use turns::TurnColumns;

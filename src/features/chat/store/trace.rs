@@ -144,8 +144,14 @@ impl Store {
     }
 
     async fn trace_turns(&self, message: &MessageId) -> Result<Vec<TurnRow>> {
-        let rows: Vec<TurnColumns> =
-            sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE message = $1 OR chain = $1 ORDER BY position", message.as_str())?;
+        let rows: Vec<TurnColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT turns.*, jobs.state AS job_state, jobs.token AS claims
+             FROM turns LEFT JOIN jobs ON jobs.id = turns.job AND turns.finished_at IS NULL
+             WHERE message = $1 OR chain = $1 ORDER BY position",
+            message.as_str()
+        )?;
         rows.into_iter().map(TurnColumns::read).collect()
     }
 

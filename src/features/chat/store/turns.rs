@@ -1,21 +1,25 @@
-//! Turns, from queued to over. The order in which they were stored is the order in which they run.
+//! Turns, each with the job that runs it. The order in which they were stored is the order in which they run.
 
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::Decision;
 use crate::store::Store;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Document, Result, Transaction, Word, count, document, plain, sql};
-use kernel::ids::{ChainId, ChannelId, MessageId, TurnId};
+use kernel::db::{Document, Result, Transaction, Word, document, sql};
+use kernel::ids::{ChainId, ChannelId, PersonaSlug, TurnId};
+use kernel::jobs::{self, JobId, NewJob};
 use kernel::money::TokenUsage;
+
+/// The kind of the jobs that run turns. The payload of one is its [`Turn`], so that nothing has to be read when it begins.
+pub(crate) const TURN: &str = "chat.turn";
 
 /// A turn and what became of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {
     pub turn: Turn,
-    /// When it was last begun.
+    /// How often it was begun.
+    pub attempts: u32,
+    /// When it was last begun; known once it is over.
     pub started_at: Option<DateTime<Utc>>,
     pub finished_at: Option<DateTime<Utc>>,
     pub reply: Option<String>,
@@ -28,48 +32,6 @@ pub struct TurnRow {
     /// Characters of the prompt.
     pub prompt_chars: u64,
 }
-
-/// How a turn ended, with all that follows from it.
-#[derive(Debug, Clone, Copy)]
-pub struct Finished<'a> {
-    /// As [`Store::begin_turn`] gave it, or as it was found queued. Somebody who began it later makes this one void.
-    pub turn: &'a Turn,
-    /// A state in which it is over.
-    pub state: TurnState,
-    pub reply: Option<&'a str>,
-    pub model: Option<&'a str>,
-    /// Why it failed, for the operator.
-    pub error: Option<&'a str>,
-    pub usage: TokenUsage,
-    /// Characters of the prompt.
-    pub prompt_chars: u64,
-    /// What is to be posted, in this order.
-    pub outbox: &'a [OutboundMessage],
-    /// What the reply leads to.
-    pub next: Option<FollowUp<'a>>,
-    pub at: DateTime<Utc>,
-}
-
-/// Agents that answer what an agent said, or the decision that none does.
-#[derive(Debug, Clone, Copy)]
-pub struct FollowUp<'a> {
-    pub decision: &'a Decision,
-    pub turns: &'a [Turn],
-}
-
-/// Which turns to cancel.
-#[derive(Debug, Clone, Copy)]
-pub enum CancelScope<'a> {
-    Channel(&'a ChannelId),
-    Chain(&'a ChainId),
-    Message(&'a MessageId),
-    /// What agents still have to say to each other in a channel.
-    AgentTalk(&'a ChannelId),
-    All,
-}
-
-/// How the document of a [`Trigger::Agent`] begins.
-const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
 
 #[derive(sqlx::FromRow)]
 pub(crate) struct TurnColumns {
@@ -99,11 +61,17 @@ pub(crate) struct TurnColumns {
     output_tokens: u64,
     #[sqlx(try_from = "i64")]
     prompt_chars: u64,
+    /// The state of its job, and how often that was claimed; where they were asked for, and the turn is not over.
+    #[sqlx(default)]
+    job_state: Option<String>,
+    #[sqlx(default)]
+    claims: Option<i64>,
 }
 
 impl TurnColumns {
     pub(crate) fn read(self) -> Result<TurnRow> {
         let usage = TokenUsage { input: self.input_tokens, cached: self.cached_tokens, output: self.output_tokens };
+        let state = if self.job_state.as_deref() == Some("running") { TurnState::Running } else { self.state.0 };
         Ok(TurnRow {
             turn: Turn {
                 id: self.id.into(),
@@ -112,10 +80,10 @@ impl TurnColumns {
                 channel: self.channel.into(),
                 persona: self.persona.into(),
                 trigger: self.trigger.0,
-                state: self.state.0,
-                attempts: self.attempts,
+                state,
                 queued_at: self.queued_at,
             },
+            attempts: self.claims.and_then(|claims| claims.try_into().ok()).unwrap_or(self.attempts),
             started_at: self.started_at,
             finished_at: self.finished_at,
             reply: self.reply,
@@ -129,100 +97,7 @@ impl TurnColumns {
 }
 
 impl Store {
-    /// Begins a turn, or begins it again after a crash. None when it is over.
-    pub async fn begin_turn(&self, turn: &TurnId, at: DateTime<Utc>) -> Result<Option<Turn>> {
-        let row: Option<TurnColumns> = sql!(
-            self.db().write()?,
-            fetch_optional,
-            "UPDATE turns SET state = 'running', attempts = attempts + 1, started_at = $2
-             WHERE id = $1 AND state IN ('queued', 'running') RETURNING *",
-            turn.as_str(),
-            at
-        )?;
-        row.map(|row| row.read().map(|row| row.turn)).transpose()
-    }
-
-    /// Ends a turn: its reply, its posts and what it leads to are stored together. False, and nothing is
-    /// stored, when it was over already, was begun anew by somebody else, or may not end like that.
-    pub async fn finish_turn(&self, finished: &Finished<'_>) -> Result<bool> {
-        let turn = finished.turn;
-        if !finished.state.is_over() || turn.state.advance(finished.state).is_err() {
-            return Ok(false);
-        }
-        let mut transaction = self.db().begin().await?;
-        let changed = sql!(
-            transaction.on(),
-            execute,
-            "UPDATE turns SET state = $4, finished_at = $5, reply = $6, model = $7, error = $8, follow_up = $9,
-                 input_tokens = $10, cached_tokens = $11, output_tokens = $12, prompt_chars = $13
-             WHERE id = $1 AND state = $2 AND attempts = $3",
-            turn.id.as_str(),
-            turn.state.as_str(),
-            i64::from(turn.attempts),
-            finished.state.as_str(),
-            finished.at,
-            finished.reply.map(plain),
-            finished.model,
-            finished.error.map(plain),
-            finished.next.map(|next| document(next.decision)),
-            count(finished.usage.input),
-            count(finished.usage.cached),
-            count(finished.usage.output),
-            count(finished.prompt_chars)
-        )?;
-        if changed == 0 {
-            return Ok(false);
-        }
-        insert_outbound(&mut transaction, finished.outbox, Some(&turn.message), finished.at).await?;
-        if let Some(next) = &finished.next {
-            insert_turns(&mut transaction, next.turns).await?;
-        }
-        transaction.commit().await?;
-        Ok(true)
-    }
-
-    /// Puts a turn that was begun back as if it had not been.
-    pub async fn release_turn(&self, turn: &Turn) -> Result<()> {
-        sql!(
-            self.db().write()?,
-            execute,
-            "UPDATE turns SET state = 'queued', attempts = attempts - 1, started_at = NULL
-             WHERE id = $1 AND state = 'running' AND attempts = $2",
-            turn.id.as_str(),
-            i64::from(turn.attempts)
-        )?;
-        Ok(())
-    }
-
-    /// Cancels what is queued or running and says which turns these were, in their order.
-    pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
-        let (what, id) = match scope {
-            CancelScope::Channel(id) => ("channel", id.as_str()),
-            CancelScope::Chain(id) => ("chain", id.as_str()),
-            CancelScope::Message(id) => ("message", id.as_str()),
-            CancelScope::AgentTalk(id) => ("agent talk", id.as_str()),
-            CancelScope::All => ("all", ""),
-        };
-        let mut cancelled: Vec<(i64, String)> = sql!(
-            self.db().write()?,
-            fetch_all,
-            "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4
-             WHERE finished_at IS NULL
-               AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
-                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
-             RETURNING position, id",
-            what,
-            id,
-            plain(why),
-            at,
-            AGENT_TRIGGERS
-        )?;
-        // RETURNING promises no order.
-        cancelled.sort_unstable();
-        Ok(cancelled.into_iter().map(|(_, id)| TurnId::new(id)).collect())
-    }
-
-    /// What was queued or running when the process ended, in its order.
+    /// The turns that are not over, in their order.
     pub async fn list_open_turns(&self) -> Result<Vec<Turn>> {
         let rows: Vec<TurnColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE finished_at IS NULL ORDER BY position")?;
         rows.into_iter().map(|row| row.read().map(|row| row.turn)).collect()
@@ -258,21 +133,63 @@ impl Store {
         row.map(TurnColumns::read).transpose()
     }
 
-    /// The turns that a message led to, in their order.
-    pub async fn list_turns(&self, message: &MessageId) -> Result<Vec<TurnRow>> {
-        let rows: Vec<TurnColumns> =
-            sql!(self.db().read(), fetch_all, "SELECT * FROM turns WHERE message = $1 ORDER BY position", message.as_str())?;
-        rows.into_iter().map(TurnColumns::read).collect()
+    /// Which turns of a channel have still to be run.
+    pub async fn list_awaited_turns(&self, channel: &ChannelId) -> Result<Vec<TurnId>> {
+        let rows: Vec<(String,)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT turns.id FROM turns JOIN jobs ON jobs.id = turns.job
+             WHERE turns.channel = $1 AND turns.finished_at IS NULL AND jobs.finished_at IS NULL",
+            channel.as_str()
+        )?;
+        Ok(rows.into_iter().map(|(id,)| TurnId::new(id)).collect())
     }
+
+    /// Who speaks after `turn` anyway, in what one person's message has set off.
+    pub async fn list_next_speakers(&self, turn: &Turn) -> Result<Vec<PersonaSlug>> {
+        let rows: Vec<(String,)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT persona FROM turns WHERE chain = $1 AND finished_at IS NULL AND id <> $2",
+            turn.chain.as_str(),
+            turn.id.as_str()
+        )?;
+        Ok(rows.into_iter().map(|(persona,)| PersonaSlug::new(persona)).collect())
+    }
+
+    /// Gives a job to each turn that is not over and has none, such as one of an earlier program. How many these were.
+    pub async fn enqueue_lost_turns(&self, at: DateTime<Utc>) -> Result<usize> {
+        let mut transaction = self.db().begin().await?;
+        let rows: Vec<TurnColumns> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT turns.* FROM turns LEFT JOIN jobs ON jobs.id = turns.job
+             WHERE turns.finished_at IS NULL AND (jobs.id IS NULL OR jobs.finished_at IS NOT NULL) ORDER BY turns.position"
+        )?;
+        let lost = rows.len();
+        for row in rows {
+            let turn = Turn { state: TurnState::Queued, ..row.read()?.turn };
+            let job = enqueue_turn(&mut transaction, &turn, at).await?;
+            sql!(transaction.on(), execute, "UPDATE turns SET job = $2, state = 'queued' WHERE id = $1", turn.id.as_str(), job.0)?;
+        }
+        transaction.commit().await?;
+        Ok(lost)
+    }
+}
+
+/// The turns of one channel run one at a time.
+async fn enqueue_turn(transaction: &mut Transaction, turn: &Turn, at: DateTime<Utc>) -> Result<JobId> {
+    jobs::enqueue(transaction, &NewJob::new(TURN, turn).queue(format!("chat:{}", turn.channel)), at).await
 }
 
 pub(super) async fn insert_turns(transaction: &mut Transaction, turns: &[Turn]) -> Result<()> {
     for turn in turns {
+        let job = enqueue_turn(transaction, turn, turn.queued_at).await?;
         sql!(
             transaction.on(),
             execute,
-            "INSERT INTO turns (id, message, chain, channel, persona, trigger, state, attempts, queued_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            "INSERT INTO turns (id, message, chain, channel, persona, trigger, state, attempts, queued_at, job)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9)",
             turn.id.as_str(),
             turn.message.as_str(),
             turn.chain.as_str(),
@@ -280,8 +197,8 @@ pub(super) async fn insert_turns(transaction: &mut Transaction, turns: &[Turn]) 
             turn.persona.as_str(),
             document(&turn.trigger),
             turn.state.as_str(),
-            i64::from(turn.attempts),
-            turn.queued_at
+            turn.queued_at,
+            job.0
         )?;
     }
     Ok(())

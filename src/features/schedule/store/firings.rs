@@ -1,14 +1,15 @@
 //! Firings: one row for each job and instant, written together with what the job does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
 use crate::features::schedule::model::{Firing, FiringState, JobAction, JobName};
 use crate::store::Store;
-use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, document, plain, sql};
+use kernel::jobs::{self, NewJob, RetentionRule};
+use serde::{Deserialize, Serialize};
 
 /// An instant of a job that is to fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +25,48 @@ pub struct NewFiring {
 #[derive(Debug, Clone)]
 pub enum FiringEffect {
     Apply(Arc<dyn Effect>),
-    /// Nothing: the row stays open, and whoever carries the action out finds it there, after a crash too.
+    /// The job that carries the action out. The row stays open until that job has ended.
     Later,
     /// It cannot be done, for this reason.
     Refuse(String),
+}
+
+/// Deletes what has fired once it is this old.
+pub fn retention(kept: Duration) -> RetentionRule {
+    RetentionRule::new("firings", &["firings"], kept, |database, before, limit| {
+        Box::pin(async move { Store::from(database).delete_firings_before(before, limit).await })
+    })
+}
+
+/// What the job of an open firing is enqueued with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FiringJob {
+    pub job: JobName,
+    pub instant: DateTime<Utc>,
+    pub action: JobAction,
+}
+
+impl FiringJob {
+    pub const KIND: &str = "schedule.firing";
+
+    /// One for each firing, and one at a time for each action.
+    pub fn into_job(self) -> NewJob {
+        let (queue, key) =
+            (format!("schedule.{}", self.action.name()), format!("schedule.{}.{}", self.job, self.instant.timestamp_micros()));
+        NewJob::new(Self::KIND, &self).queue(queue).unique(key)
+    }
+}
+
+impl From<&NewFiring> for FiringJob {
+    fn from(firing: &NewFiring) -> Self {
+        Self { job: firing.job.clone(), instant: firing.instant, action: firing.action.clone() }
+    }
+}
+
+impl From<&Firing> for FiringJob {
+    fn from(firing: &Firing) -> Self {
+        Self { job: firing.job.clone(), instant: firing.instant, action: firing.action.clone() }
+    }
 }
 
 /// What came of firing.
@@ -95,7 +134,10 @@ impl Store {
                 Applied::Done => None,
                 Applied::Refused(reason) => Some(reason),
             },
-            FiringEffect::Later => None,
+            FiringEffect::Later => {
+                jobs::enqueue(&mut transaction, &FiringJob::from(firing).into_job(), now).await?;
+                None
+            }
             FiringEffect::Refuse(reason) => Some(reason.clone()),
         };
         match (&refused, effect) {
@@ -137,25 +179,6 @@ impl Store {
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
-    /// Notes how an open firing ended, together with what is to be said. False, and nothing is stored, when it is not open.
-    pub async fn end_firing(
-        &self,
-        job: &JobName,
-        instant: DateTime<Utc>,
-        state: FiringState,
-        note: Option<&str>,
-        outbox: &[OutboundMessage],
-        now: DateTime<Utc>,
-    ) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let ended = end_firing(&mut transaction, job, instant, state, note).await?;
-        if ended {
-            insert_outbound(&mut transaction, outbox, None, now).await?;
-        }
-        transaction.commit().await?;
-        Ok(ended)
-    }
-
     /// The latest instants of a job that have a row, the newest first.
     pub async fn list_firings(&self, job: &JobName, limit: u32) -> Result<Vec<Firing>> {
         let rows: Vec<FiringColumns> = sql!(
@@ -168,18 +191,21 @@ impl Store {
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
-    /// Forgets the firings of instants before `at` that have ended, and says how many.
-    pub async fn delete_firings_before(&self, at: DateTime<Utc>) -> Result<u64> {
+    /// Forgets up to `limit` firings of instants before `at` that have ended, and says how many.
+    pub async fn delete_firings_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,
             execute,
-            "DELETE FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open'",
-            at
+            "DELETE FROM firings WHERE (job, instant) IN (
+                 SELECT job, instant FROM firings WHERE job IN (SELECT job FROM considered) AND instant < $1 AND state <> 'open' LIMIT $2)",
+            at,
+            i64::from(limit)
         )
     }
 }
 
-async fn end_firing(
+/// Notes how an open firing ended. False, and nothing is stored, when it is not open.
+pub async fn end_firing(
     transaction: &mut Transaction,
     job: &JobName,
     instant: DateTime<Utc>,

@@ -8,6 +8,7 @@ mod load;
 mod persons;
 mod planning;
 mod property;
+mod retention;
 
 use kernel::chat::outbound::OutboundMessage;
 use kernel::ids::{OutboxId, WorkItemId};

@@ -7,6 +7,14 @@ use chrono::{DateTime, Utc};
 use crate::chat::outbound::{DeliveryState, OutboundMessage, Posted};
 use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
 use crate::ids::{ChannelId, MessageId, OutboxId, TurnId};
+use crate::jobs::RetentionRule;
+
+/// Deletes messages of the team after `kept`.
+pub fn retention(kept: Duration) -> RetentionRule {
+    RetentionRule::new("posts", &["outbox"], kept, |database, before, limit| {
+        Box::pin(async move { database.delete_outbound_before(before, limit).await })
+    })
+}
 
 /// A message waiting to be sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +56,7 @@ impl Database {
         transaction.commit().await
     }
 
-    /// Adds a message with a fixed id. False if a row with this id exists, whatever its state.
+    /// Adds a message with a fixed id, which contains a hyphen. False if a row with this id exists or existed, whatever its state.
     pub async fn enqueue_once(&self, message: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if find_row(&mut transaction, &message.id).await? {
@@ -200,6 +208,26 @@ impl Database {
             sql!(self.db().read(), fetch_one, "SELECT COUNT(*), MIN(created_at) FROM outbox WHERE state = 'pending'")?;
         let age = oldest.and_then(|oldest| (now - oldest).to_std().ok()).unwrap_or_default();
         Ok((count.cast_unsigned(), age))
+    }
+
+    /// Forgets up to `limit` messages from before `at` that were sent or given up, and says how many. Those whose id says what they are about are
+    /// left: their row keeps them from being said again, and goes with what they are about.
+    pub async fn delete_outbound_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
+        // Positions rise with time, so the search ends at the first row that is not old. An index on the time would cost each message a write.
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM outbox WHERE position IN (
+                 SELECT position FROM outbox
+                 WHERE position < COALESCE(
+                         (SELECT later.position FROM outbox later WHERE later.position > 0 AND later.created_at >= $1
+                          ORDER BY later.position LIMIT 1),
+                         (SELECT MAX(position) + 1 FROM outbox))
+                     AND state <> 'pending' AND created_at < $1 AND id NOT LIKE '%-%'
+                 ORDER BY position LIMIT $2)",
+            at,
+            i64::from(limit)
+        )
     }
 
     /// The team's message with this platform id, in its last revision.

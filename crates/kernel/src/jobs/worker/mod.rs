@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use super::admission::{Beside, Limits};
 use super::context::{JobContext, Progress};
-use super::retention::Retention;
+use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
 use super::{Job, JobHandler, JobId, JobsSettings, KindSettings};
 use crate::catch_panic::contain;
@@ -76,8 +76,8 @@ struct Running {
 }
 
 impl Jobs {
-    /// Begins to run jobs, and to delete those that finished long ago.
-    pub fn start(deps: JobsDeps, settings: JobsSettings, handlers: Vec<Arc<dyn JobHandler>>) -> Self {
+    /// Begins to run jobs, and to delete what is old by these rules, finished jobs too.
+    pub fn start(deps: JobsDeps, settings: JobsSettings, handlers: Vec<Arc<dyn JobHandler>>, mut rules: Vec<RetentionRule>) -> Self {
         let JobsDeps { database, clock, tasks, stop, kill } = deps;
         let store = JobStore(database);
         let mut kinds: HashMap<&'static str, Kind> = HashMap::new();
@@ -85,7 +85,8 @@ impl Jobs {
             kinds.insert(handler.kind(), Kind { settings: handler.settings(), handler });
         }
         let kept = kinds.iter().map(|(kind, of)| ((*kind).to_owned(), of.settings.retention)).collect();
-        let retention: Arc<dyn JobHandler> = Arc::new(Retention::new(store.clone(), kept));
+        rules.push(finished_jobs(kept));
+        let retention: Arc<dyn JobHandler> = Arc::new(Retention::new(rules));
         kinds.insert(retention.kind(), Kind { settings: retention.settings(), handler: retention });
         let limits = kinds.iter().map(|(kind, of)| (*kind, of.settings.parallel)).collect();
         let (worker, running) = (Mutex::new(WorkerId::generate()), Mutex::default());
@@ -168,18 +169,19 @@ impl Jobs {
                 let beside: Vec<Beside> = running.values().map(Running::beside).collect();
                 Limits { kinds: &inner.limits, settings: &inner.settings }.admit(now, &beside, &candidates)
             };
-            let mut claimed = false;
+            let mut again = false;
             for job in admission.claim {
                 if inner.stop.is_cancelled() {
                     break;
                 }
                 let worker = self.worker();
                 if let Some(job) = inner.store.claim(job, &worker, now).await? {
+                    // Of each queue that is free the first was listed, but of the jobs without a queue only some.
+                    again |= job.queue.is_none() || job.suspicions > 0;
                     self.take_up(job, now);
-                    claimed = true;
                 }
             }
-            if !claimed {
+            if !again {
                 break (now, admission.again_at);
             }
         };

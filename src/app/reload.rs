@@ -1,0 +1,256 @@
+//! Settings and personas that change while the team runs (OPS-7).
+//!
+//! When a file changes, or on `SIGHUP`, everything is read again. If all of it is valid, the team stops as on Ctrl-C and starts again in the same
+//! process: what matters is in the database, so nothing is lost, and no part of the team has to expect that a setting changes under it. If
+//! anything is wrong, the team keeps the settings it has, and the operators are told why.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::{App, Setting, shutdown, start_or_stand_by};
+
+/// An editor writes a file in several steps. It is read when nothing has happened for this long.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// Reads all settings and personas. An error says what is wrong with which file.
+pub(super) type Read<'a> = Box<dyn Fn() -> anyhow::Result<Setting> + Send + Sync + 'a>;
+
+/// Completes settings right before the team starts with them.
+pub(super) type Prepare<'a> = Box<dyn Fn(&mut Setting) + Send + Sync + 'a>;
+
+/// Where the settings of a running team come from.
+pub struct Reload<'a> {
+    read: Read<'a>,
+    prepare: Prepare<'a>,
+    running: Setting,
+    files: Files,
+    contents: Contents,
+    events: Option<Events>,
+    hangup: Option<Signal>,
+}
+
+/// New settings, and the names of the files that have changed.
+pub struct Reloaded {
+    setting: Setting,
+    changed: Vec<String>,
+}
+
+impl<'a> Reload<'a> {
+    /// `running` was read from `settings` and its persona files.
+    pub fn new(running: Setting, settings: Vec<PathBuf>, read: Read<'a>) -> Self {
+        let files = Files { settings, personas: running.config.personas.clone() };
+        let contents = files.read();
+        let events = Events::watch(&files).inspect_err(|error| {
+            tracing::warn!(%error, "changes of settings and personas go unnoticed; send SIGHUP after a change");
+        });
+        Self { read, prepare: Box::new(|_| ()), running, files, contents, events: events.ok(), hangup: None }
+    }
+
+    /// Also reloads on `SIGHUP`, which would end the process otherwise.
+    #[must_use]
+    pub fn on_hangup(mut self) -> Self {
+        let hangup = signal(SignalKind::hangup());
+        self.hangup = hangup.inspect_err(|error| tracing::warn!(%error, "SIGHUP cannot be listened to")).ok();
+        self
+    }
+
+    #[must_use]
+    pub fn prepared_by(mut self, prepare: Prepare<'a>) -> Self {
+        self.prepare = prepare;
+        self
+    }
+
+    /// Waits for a change that can be used. `tell` is given what is wrong with one that cannot.
+    pub(super) async fn changed(&mut self, tell: impl Fn(String)) -> Reloaded {
+        loop {
+            let asked = tokio::select! {
+                () = next_hangup(&mut self.hangup) => true,
+                () = next_event(&mut self.events, &self.files) => false,
+            };
+            let contents = self.files.read();
+            let changed = self.contents.list_changes(&contents);
+            if changed.is_empty() {
+                if asked {
+                    tracing::info!("SIGHUP: settings and personas have not changed");
+                }
+                continue;
+            }
+            self.contents = contents;
+            match (self.read)() {
+                Ok(setting) => return Reloaded { setting, changed },
+                Err(error) => {
+                    tracing::error!(error = format!("{error:#}"), "the new settings are not used");
+                    tell(format!("The changed settings cannot be used, so the team keeps the ones it has.\n{error:#}"));
+                }
+            }
+        }
+    }
+
+    async fn start(&self, setting: &Setting) -> anyhow::Result<Option<App>> {
+        let mut setting = setting.clone();
+        (self.prepare)(&mut setting);
+        start_or_stand_by(setting).await
+    }
+
+    fn take_over(&mut self, setting: Setting) {
+        if self.files.personas != setting.config.personas {
+            self.files.personas.clone_from(&setting.config.personas);
+            self.contents = self.files.read();
+            self.events = Events::watch(&self.files).ok();
+        }
+        self.running = setting;
+    }
+}
+
+impl App {
+    /// Runs until the operator's signal, with new settings whenever they change.
+    ///
+    /// # Errors
+    /// The database was lost to another process, or the team cannot start again with the settings it had.
+    pub async fn run_reloading(self, mut reload: Reload<'_>, patience: Duration) -> anyhow::Result<()> {
+        let mut app = self;
+        loop {
+            let Some(Reloaded { setting, changed }) = app.run(patience, Some(&mut reload)).await? else { return Ok(()) };
+            let restart = async {
+                let error = match reload.start(&setting).await {
+                    Ok(started) => return Ok((started, None)),
+                    Err(error) => error,
+                };
+                tracing::error!(error = format!("{error:#}"), "the team cannot start with the new settings");
+                reload.start(&reload.running).await.map(|started| (started, Some(error)))
+            };
+            let (started, error) = tokio::select! {
+                restarted = restart => restarted?,
+                () = shutdown::signalled() => return Ok(()),
+            };
+            let Some(started) = started else { return Ok(()) };
+            app = started;
+            let files = changed.join(", ");
+            let text = match error {
+                Some(error) => format!("The team cannot start with the new settings ({files}), so it keeps the ones it had.\n{error:#}"),
+                None => {
+                    tracing::info!(files, "settings and personas were reloaded");
+                    reload.take_over(setting);
+                    format!("Reloaded {files}.")
+                }
+            };
+            app.tell_operators(text);
+        }
+    }
+}
+
+async fn next_hangup(hangup: &mut Option<Signal>) {
+    match hangup {
+        Some(hangup) => {
+            hangup.recv().await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_event(events: &mut Option<Events>, files: &Files) {
+    match events {
+        Some(events) => events.next(files).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The files that settings and personas come from. They need not exist.
+struct Files {
+    settings: Vec<PathBuf>,
+    /// A folder of `.md` files.
+    personas: PathBuf,
+}
+
+impl Files {
+    fn read(&self) -> Contents {
+        let personas = std::fs::read_dir(&self.personas).into_iter().flatten().flatten().map(|entry| entry.path());
+        let personas = personas.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+        let files = personas.chain(self.settings.iter().cloned());
+        Contents(files.filter_map(|path| std::fs::read(&path).ok().map(|content| (path, content))).collect())
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        path.starts_with(&self.personas) || self.settings.iter().any(|known| known == path)
+    }
+
+    /// The folders to watch. The one above the personas tells when their folder is made.
+    fn list_folders(&self) -> BTreeSet<PathBuf> {
+        let above = self.settings.iter().chain([&self.personas]).filter_map(|path| path.parent().map(Path::to_owned));
+        above.chain([self.personas.clone()]).filter(|folder| folder.is_dir()).collect()
+    }
+}
+
+/// The files that exist, with their content. Small enough to compare as a whole.
+#[derive(PartialEq, Eq)]
+struct Contents(BTreeMap<PathBuf, Vec<u8>>);
+
+impl Contents {
+    fn list_changes(&self, new: &Self) -> Vec<String> {
+        let paths: BTreeSet<&PathBuf> = self.0.keys().chain(new.0.keys()).collect();
+        let changed = paths.into_iter().filter(|path| self.0.get(*path) != new.0.get(*path));
+        changed.map(|path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// What the system tells of files.
+struct Events {
+    watcher: RecommendedWatcher,
+    watched: BTreeSet<PathBuf>,
+    paths: mpsc::UnboundedReceiver<Vec<PathBuf>>,
+}
+
+impl Events {
+    fn watch(files: &Files) -> notify::Result<Self> {
+        let (send, paths) = mpsc::unbounded_channel();
+        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            if let Ok(event) = event
+                && !matches!(event.kind, EventKind::Access(_))
+            {
+                // Whoever no longer listens needs no events.
+                let _ = send.send(event.paths);
+            }
+        })?;
+        let mut events = Self { watcher, watched: BTreeSet::new(), paths };
+        events.add_folders(files)?;
+        Ok(events)
+    }
+
+    /// Watches folders that have appeared. A folder that was removed and made again is a new one.
+    fn add_folders(&mut self, files: &Files) -> notify::Result<()> {
+        let folders = files.list_folders();
+        self.watched.retain(|folder| folders.contains(folder));
+        for folder in folders.difference(&self.watched) {
+            self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
+        }
+        self.watched = folders;
+        Ok(())
+    }
+
+    /// Waits until one of the files may have changed and nothing more happens to them.
+    async fn next(&mut self, files: &Files) {
+        let mut quiet_at: Option<Instant> = None;
+        loop {
+            let event = match quiet_at {
+                Some(at) => timeout_at(at, self.paths.recv()).await,
+                None => Ok(self.paths.recv().await),
+            };
+            match event {
+                Ok(Some(paths)) if paths.iter().any(|path| files.has(path)) => quiet_at = Some(Instant::now() + QUIET),
+                Ok(Some(_)) => {}
+                // The watcher lives as long as its receiver.
+                Ok(None) => std::future::pending().await,
+                Err(_) => break,
+            }
+        }
+        if let Err(error) = self.add_folders(files) {
+            tracing::warn!(%error, "changes of personas may go unnoticed; send SIGHUP after a change");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What is deleted, of all features.
+
+use std::time::Duration;
+
+use crate::config::RetentionSettings;
+use crate::features::{backlog, chat, schedule};
+use kernel::jobs::RetentionRule;
+use kernel::{chat::outbox, feeds, llm};
+
+/// Every rule. A table that grows and has none must say why, in the tests of statements.
+pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
+    let days = |days: u32| Duration::from_hours(24 * u64::from(days));
+    let (messages, calls) = (days(settings.messages_days), days(settings.model_calls_days));
+    let mut rules = chat::store::retention(messages);
+    rules.push(outbox::store::retention(messages));
+    rules.push(llm::store::retention(calls));
+    rules.push(feeds::retention(days(settings.samples_days)));
+    rules.push(schedule::store::retention(days(settings.firings_days)));
+    rules.extend(backlog::store::retention(days(settings.work_days), calls));
+    rules
+}

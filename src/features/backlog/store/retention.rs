@@ -1,0 +1,78 @@
+//! Which of what items leave behind is kept. The items themselves are kept for good, with what they made and how they were proven.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::store::Store;
+use kernel::db::{Result, sql};
+use kernel::ids::WorkItemId;
+use kernel::jobs::RetentionRule;
+
+/// Deletes how items came about once they ended this long ago, and their model calls once these are that old.
+pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
+    let tables = &["work_events", "work_journal", "approvals", "outbox"];
+    vec![
+        RetentionRule::new("work", tables, kept, |database, before, limit| {
+            Box::pin(async move { Store::from(database).delete_work_before(before, limit).await })
+        }),
+        RetentionRule::new("model calls of work", &["ledger"], calls_kept, |database, before, limit| {
+            Box::pin(async move { Store::from(database).delete_work_calls_before(before, limit).await })
+        }),
+    ]
+}
+
+impl Store {
+    /// Forgets the steps, the runs and the approvals of up to `limit` items that ended before `at`, and what people were told of them. Says how many
+    /// items these were. Left are those that an open item needs or consists of.
+    pub async fn delete_work_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
+        let mut transaction = self.db().begin().await?;
+        // Nobody takes one of them up again meanwhile.
+        transaction.serialize(BACKLOG_LOCK).await?;
+        let old: Vec<(String, i64)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT DISTINCT work_items.id, work_items.run FROM work_events JOIN work_items ON work_items.id = work_events.item
+             WHERE work_events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
+                 AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
+                     AND whole.status NOT IN ('done', 'failed', 'cancelled'))
+                 AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
+                     WHERE work_dependencies.needs = work_items.id AND others.status NOT IN ('done', 'failed', 'cancelled'))
+             LIMIT $2",
+            at,
+            i64::from(limit)
+        )?;
+        for (item, last_run) in &old {
+            sql!(transaction.on(), execute, "DELETE FROM work_journal WHERE item = $1", item.as_str())?;
+            sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
+            sql!(transaction.on(), execute, "DELETE FROM work_events WHERE item = $1", item.as_str())?;
+            let item = WorkItemId::new(item.as_str());
+            for run in 0..=u32::try_from(*last_run).unwrap_or_default() {
+                let notices = WorkStatus::ALL.map(|status| WorkItem::notice_id_of(&item, run, status));
+                for notice in notices.iter().chain([&WorkItem::reminder_id_of(&item, run)]) {
+                    sql!(transaction.on(), execute, "DELETE FROM outbox WHERE id = $1 AND state <> 'pending'", notice.as_str())?;
+                }
+            }
+        }
+        transaction.commit().await?;
+        Ok(old.len() as u64)
+    }
+
+    /// Forgets up to `limit` model calls from before `at` of items that have ended, and says how many. An open item's budget counts all of its calls.
+    pub async fn delete_work_calls_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
+        sql!(
+            self.db().write()?,
+            execute,
+            "DELETE FROM ledger WHERE id IN (
+                 SELECT id FROM ledger
+                 WHERE at < $1 AND purpose = 'step'
+                     AND NOT EXISTS (SELECT 1 FROM work_items WHERE work_items.id = ledger.subject
+                         AND work_items.status NOT IN ('done', 'failed', 'cancelled'))
+                 ORDER BY at LIMIT $2)",
+            at,
+            i64::from(limit)
+        )
+    }
+}

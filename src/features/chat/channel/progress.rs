@@ -1,0 +1,55 @@
+//! What people see while a turn lasts.
+
+use std::time::Duration;
+
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::features::chat::Conversation;
+use kernel::agent::turn::{Trigger, Turn};
+
+/// Typing fades after 10 s on Discord; it is shown anew before that.
+const TYPING_EVERY: Duration = Duration::from_secs(8);
+
+/// An answer that comes at once needs no typing before it.
+const TYPING_AFTER: Duration = Duration::from_millis(150);
+
+impl Conversation {
+    /// Shows typing while the turn lasts, and past the set time says that it is still at work. Ends when the guard is dropped.
+    pub(super) fn show_progress(&self, turn: &Turn, cancel: &CancellationToken) -> DropGuard {
+        let over = cancel.child_token();
+        let conversation = self.clone();
+        let (turn, ended) = (turn.clone(), over.clone());
+        self.parts().tasks.spawn(async move {
+            tokio::select! {
+                () = ended.cancelled() => {}
+                () = conversation.keep_company(&turn) => {}
+            }
+        });
+        over.drop_guard()
+    }
+
+    async fn keep_company(&self, turn: &Turn) {
+        let parts = self.parts();
+        let (clock, still_after) = (&parts.clock, parts.chat.still_thinking_after);
+        let mut waited = TYPING_AFTER;
+        let mut told = false;
+        clock.sleep(TYPING_AFTER).await;
+        loop {
+            parts.platform.show_typing(&turn.persona, &turn.channel).await;
+            let until_told = if told { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
+            let wait = TYPING_EVERY.min(until_told);
+            clock.sleep(wait).await;
+            waited += wait;
+            if !told && waited >= still_after {
+                told = true;
+                let doing = match &turn.trigger {
+                    Trigger::Ask { .. } => "I have asked and am waiting for the answer.",
+                    _ => "I am still on it; the answer comes here.",
+                };
+                if let Err(error) = self.post(Self::notice(&turn.persona, &turn.channel, doing)).await {
+                    tracing::warn!(%error, "cannot say that a turn takes longer");
+                }
+            }
+        }
+    }
+}

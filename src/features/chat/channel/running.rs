@@ -1,0 +1,222 @@
+//! How the job of a turn runs, from its claim to the transaction that ends both.
+
+use chrono::{DateTime, Utc};
+use tokio_util::sync::CancellationToken;
+
+use crate::features::chat::channel::ChannelQueue;
+use crate::features::chat::channel::answering::Ending;
+use crate::features::chat::endurance::RETRY;
+use crate::features::chat::model::decision::{Block, Decision, Reason};
+use crate::features::chat::store::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
+use crate::features::chat::{Conversation, Running};
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::catch_panic::contain;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{StoreError, Transaction};
+use kernel::ids::TurnId;
+use kernel::jobs::{Failure, Job, JobContext, JobError};
+
+/// What a person is told about something that never should happen.
+const WENT_WRONG: &str = "Something went wrong inside me. It is in the log; please ask again.";
+
+/// What a person is told about a turn that is not begun any more.
+const GIVEN_UP: &str = "I had to give up on this: it stopped me three times. Please put it another way.";
+
+/// A run of a turn.
+struct Run<'a> {
+    turn: &'a Turn,
+    job: &'a JobContext,
+    queue: &'a ChannelQueue,
+    since: DateTime<Utc>,
+}
+
+impl Conversation {
+    /// Runs a turn. Nothing of it is stored before its end, so that a run that comes after a crash begins where this one did.
+    pub(crate) async fn run_turn(&self, turn: &Turn, job: &JobContext) -> Result<(), JobError> {
+        let queue = self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
+        let run = Run { turn, job, queue: &queue, since: job.now() };
+        let ended = self.run(&run).await;
+        let goes_on = matches!(ended, Err(JobError::Stopping | JobError::Unavailable(_) | JobError::Retry { .. }));
+        if !goes_on {
+            queue.close_turns([&turn.id]);
+        }
+        ended
+    }
+
+    async fn run(&self, run: &Run<'_>) -> Result<(), JobError> {
+        let Run { turn, job, queue, .. } = *run;
+        let cancel = job.cancelled().child_token();
+        // Before anything is looked at, so that no stop misses it.
+        let _registered = self.register(turn, &cancel);
+        let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
+        if among_agents && queue.has_message() {
+            self.yield_to_person(turn).await?;
+            return Err(JobError::LostLease);
+        }
+        if self.inner.halts.was_halted_since(&turn.channel, turn.queued_at) {
+            return self.conclude(run, Ending::silent(TurnState::Cancelled)).await;
+        }
+        let showing = self.show_progress(turn, &cancel);
+        // On the heap: with a model call inside it is large.
+        let mut performing = Box::pin(contain(async { Ok(self.perform(turn, &cancel).await) }));
+        let mut person_speaks = false;
+        let performed = tokio::select! {
+            performed = &mut performing => performed,
+            () = person_spoke(queue), if among_agents => {
+                person_speaks = true;
+                // Cancelled and not dropped, so that its model call is settled.
+                cancel.cancel();
+                performing.await
+            }
+        };
+        drop(showing);
+        let ending = performed.unwrap_or_else(|panic| {
+            tracing::error!(turn = %turn.id, error = format!("{panic:#}"), "a turn broke off");
+            Ending::failed("it panicked", WENT_WRONG)
+        });
+        if ending.reply.is_none() && (job.cancelled().is_cancelled() || self.parts().kill.is_cancelled()) {
+            // The process ends by order, or somebody else has the turn. Nothing is known about its end.
+            return Err(JobError::Stopping);
+        }
+        self.conclude(run, ending).await?;
+        if person_speaks {
+            self.yield_to_person(turn).await?;
+        }
+        Ok(())
+    }
+
+    /// A person who speaks ends the talk of agents.
+    async fn yield_to_person(&self, turn: &Turn) -> Result<(), StoreError> {
+        if let Trigger::Agent { from, .. } = &turn.trigger {
+            self.note_block(turn, from, &turn.persona, Block::PersonSpoke).await;
+        }
+        self.cancel_turns(CancelScope::AgentTalk(&turn.channel), "a person spoke").await
+    }
+
+    /// Stores how a turn ended, together with what is to be said, who speaks next, and the end of the job.
+    async fn conclude(&self, run: &Run<'_>, ending: Ending) -> Result<(), JobError> {
+        let Run { turn, job, queue, since } = *run;
+        let parts = self.parts();
+        // In a busy channel the answer points at what it answers.
+        let reply_to = queue.has_message().then(|| turn.message.clone());
+        let mut outbox = Vec::new();
+        let mut follow_ups = Vec::new();
+        if let Some(reply) = &ending.reply {
+            outbox.extend(self.render(turn, &reply.text, reply_to.as_ref()));
+            // What a persona relays are another's words; they address nobody in its name.
+            if !matches!(turn.trigger, Trigger::Ask { .. }) {
+                follow_ups = self.hand_over(turn, &reply.text).await;
+            }
+        }
+        outbox.extend(ending.notice.as_deref().map(|text| Self::notice(&turn.persona, &turn.channel, text)));
+        let next = (!follow_ups.is_empty())
+            .then(|| Decision::by(follow_ups.iter().map(|turn| turn.persona.clone()).collect(), Reason::AgentMention));
+        let finished = Finished {
+            turn,
+            state: ending.state,
+            attempts: u32::try_from(job.job().token).unwrap_or(u32::MAX),
+            started_at: since,
+            reply: ending.reply.as_ref().map(|reply| reply.text.as_str()),
+            model: ending.reply.as_ref().and_then(|reply| reply.model.as_deref()),
+            error: ending.error.as_deref(),
+            prompt_chars: ending.reply.as_ref().map_or(0, |reply| reply.prompt_chars as u64),
+            outbox: &outbox,
+            next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
+            usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
+            at: parts.clock.now(),
+        };
+        queue.open_turns(follow_ups.iter().map(|turn| &turn.id));
+        let stored = self.store_end(job, &finished).await;
+        if !matches!(stored, Ok(true)) {
+            queue.close_turns(follow_ups.iter().map(|turn| &turn.id));
+        }
+        if !stored? {
+            tracing::info!(message = %turn.message, turn = %turn.id, "the turn was over already; its answer is dropped");
+            return Ok(());
+        }
+        parts.relay.wake(&turn.channel);
+        count_turn(turn, ending.state, ending.error.as_deref());
+        Ok(())
+    }
+
+    /// False when the turn was over already, or is with somebody else. While the store is away it is tried again, since the answer is there only here.
+    async fn store_end(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
+        let parts = self.parts();
+        loop {
+            match try_to_store(job, finished).await {
+                Err(JobError::Unavailable(error)) if !job.cancelled().is_cancelled() => {
+                    tracing::warn!(%error, "waiting for the store to take an answer");
+                    job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
+                }
+                Err(JobError::LostLease) => {
+                    // It may have been stored by the attempt before the store went away.
+                    let row = parts.store.find_turn(&finished.turn.id).await?;
+                    return Ok(row.is_some_and(|row| row.turn.state == finished.state));
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    /// Ends the turn of a job that is not tried any more. Whoever waits for its answer is told so.
+    pub(crate) async fn give_up_turn(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        let now = self.parts().clock.now();
+        let error = why.to_string();
+        let Some(turn) = fail_turn(transaction, job, &error, now).await? else { return Ok(()) };
+        let text = match why {
+            Failure::Crashed(_) => GIVEN_UP,
+            Failure::Failed(_) => WENT_WRONG,
+        };
+        insert_outbound(transaction, &[Self::notice(&turn.persona, &turn.channel, text)], Some(&turn.message), now).await?;
+        let conversation = self.clone();
+        transaction.after_commit(move || {
+            conversation.parts().relay.wake(&turn.channel);
+            conversation.close_turns(std::slice::from_ref(&turn.id));
+            count_turn(&turn, TurnState::Failed, Some(&error));
+        });
+        Ok(())
+    }
+
+    fn register(&self, turn: &Turn, cancel: &CancellationToken) -> Registered<'_> {
+        let running = Running { channel: turn.channel.clone(), message: turn.message.clone(), cancel: cancel.clone() };
+        self.running().insert(turn.id.clone(), running);
+        Registered { conversation: self, turn: turn.id.clone() }
+    }
+}
+
+async fn try_to_store(job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
+    let mut last = job.begin_final().await?;
+    let stored = finish_turn(&mut last, finished).await?;
+    last.finish().await?;
+    Ok(stored)
+}
+
+async fn person_spoke(queue: &ChannelQueue) {
+    while !queue.has_message() {
+        queue.arrived().await;
+    }
+}
+
+fn count_turn(turn: &Turn, state: TurnState, error: Option<&str>) {
+    metrics::counter!("teamroom_turns_total", "persona" => turn.persona.to_string(), "state" => state.as_str()).increment(1);
+    tracing::info!(
+        message = %turn.message,
+        turn = %turn.id,
+        persona = %turn.persona,
+        state = state.as_str(),
+        error,
+        "turn over"
+    );
+}
+
+/// Takes a turn off the list of running ones when it ends, however it ends.
+struct Registered<'a> {
+    conversation: &'a Conversation,
+    turn: TurnId,
+}
+
+impl Drop for Registered<'_> {
+    fn drop(&mut self) {
+        self.conversation.running().remove(&self.turn);
+    }
+}

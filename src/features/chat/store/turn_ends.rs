@@ -1,0 +1,152 @@
+//! How turns end. The job of a turn ends in the same transaction.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::model::decision::Decision;
+use crate::features::chat::store::TurnColumns;
+use crate::features::chat::store::asks::{AskUpdate, settle};
+use crate::features::chat::store::turns::insert_turns;
+use crate::store::Store;
+use kernel::agent::ask::AskState;
+use kernel::agent::turn::{Trigger, Turn, TurnState};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::store::insert_outbound;
+use kernel::db::{Result, Transaction, count, document, plain, sql};
+use kernel::ids::{ChainId, ChannelId, MessageId, TurnId};
+use kernel::jobs::{self, Job, JobId};
+use kernel::money::TokenUsage;
+
+/// How a turn ended, with all that follows from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Finished<'a> {
+    pub turn: &'a Turn,
+    /// A state in which it is over.
+    pub state: TurnState,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// When it was last begun.
+    pub started_at: DateTime<Utc>,
+    pub reply: Option<&'a str>,
+    pub model: Option<&'a str>,
+    /// Why it failed, for the operator.
+    pub error: Option<&'a str>,
+    pub usage: TokenUsage,
+    /// Characters of the prompt.
+    pub prompt_chars: u64,
+    /// What is to be posted, in this order.
+    pub outbox: &'a [OutboundMessage],
+    /// What the reply leads to.
+    pub next: Option<FollowUp<'a>>,
+    pub at: DateTime<Utc>,
+}
+
+/// Agents that answer what an agent said, or the decision that none does.
+#[derive(Debug, Clone, Copy)]
+pub struct FollowUp<'a> {
+    pub decision: &'a Decision,
+    pub turns: &'a [Turn],
+}
+
+/// Which turns to cancel.
+#[derive(Debug, Clone, Copy)]
+pub enum CancelScope<'a> {
+    Channel(&'a ChannelId),
+    Chain(&'a ChainId),
+    Message(&'a MessageId),
+    /// What agents still have to say to each other in a channel.
+    AgentTalk(&'a ChannelId),
+    All,
+}
+
+/// How the document of a [`Trigger::Agent`] begins.
+const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
+
+impl Store {
+    /// Cancels turns that are not over, and their jobs. Says which turns these were, in their order.
+    pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
+        let (what, id) = match scope {
+            CancelScope::Channel(id) => ("channel", id.as_str()),
+            CancelScope::Chain(id) => ("chain", id.as_str()),
+            CancelScope::Message(id) => ("message", id.as_str()),
+            CancelScope::AgentTalk(id) => ("agent talk", id.as_str()),
+            CancelScope::All => ("all", ""),
+        };
+        let mut transaction = self.db().begin().await?;
+        let mut cancelled: Vec<(i64, String, Option<i64>)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4,
+                 attempts = COALESCE((SELECT token FROM jobs WHERE jobs.id = turns.job), attempts)
+             WHERE finished_at IS NULL
+               AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
+                   WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
+             RETURNING position, id, job",
+            what,
+            id,
+            plain(why),
+            at,
+            AGENT_TRIGGERS
+        )?;
+        if cancelled.is_empty() {
+            return Ok(Vec::new());
+        }
+        // RETURNING promises no order.
+        cancelled.sort_unstable();
+        for job in cancelled.iter().filter_map(|(_, _, job)| *job) {
+            jobs::cancel(&mut transaction, JobId(job), why, at).await?;
+        }
+        transaction.commit().await?;
+        Ok(cancelled.into_iter().map(|(_, id, _)| TurnId::new(id)).collect())
+    }
+}
+
+/// Ends a turn: its reply, its posts and what it leads to. False, and nothing is written, when it was over already.
+pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>) -> Result<bool> {
+    let turn = finished.turn;
+    let changed = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE turns SET state = $2, attempts = $3, started_at = $4, finished_at = $5, reply = $6, model = $7, error = $8, follow_up = $9,
+             input_tokens = $10, cached_tokens = $11, output_tokens = $12, prompt_chars = $13
+         WHERE id = $1 AND finished_at IS NULL",
+        turn.id.as_str(),
+        finished.state.as_str(),
+        i64::from(finished.attempts),
+        finished.started_at,
+        finished.at,
+        finished.reply.map(plain),
+        finished.model,
+        finished.error.map(plain),
+        finished.next.map(|next| document(next.decision)),
+        count(finished.usage.input),
+        count(finished.usage.cached),
+        count(finished.usage.output),
+        count(finished.prompt_chars)
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    insert_outbound(transaction, finished.outbox, Some(&turn.message), finished.at).await?;
+    if let Some(next) = &finished.next {
+        insert_turns(transaction, next.turns).await?;
+    }
+    Ok(true)
+}
+
+/// Fails the turn of a job that is given up, and its ask: that must not be carried out by every start from now on. None when the turn was over.
+pub async fn fail_turn(transaction: &mut Transaction, job: &Job, why: &str, at: DateTime<Utc>) -> Result<Option<Turn>> {
+    let row: Option<TurnColumns> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "UPDATE turns SET state = 'failed', attempts = $2, error = $3, finished_at = $4 WHERE job = $1 AND finished_at IS NULL RETURNING *",
+        job.id.0,
+        job.token,
+        plain(why),
+        at
+    )?;
+    let Some(turn) = row.map(|row| row.read().map(|row| row.turn)).transpose()? else { return Ok(None) };
+    if let Trigger::Ask { ask } = &turn.trigger {
+        settle(transaction, &AskUpdate { ask, state: AskState::Failed, answer: None }, at).await?;
+    }
+    Ok(Some(turn))
+}

@@ -1,0 +1,133 @@
+//! Settings and personas that change while the team runs.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use kernel::llm::settings::ProviderKind;
+use kernel::persona::load::BUILT_IN;
+use serde_json::Value;
+
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+
+on_both_stores!(a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not, what_is_said_meanwhile_is_answered_once);
+
+async fn start(backing: Backing) -> (TestTeam, TeamProcess) {
+    let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
+    let process = TeamProcess::start(&team, &[]).await;
+    (team, process)
+}
+
+fn write_personas(dir: &Path, vince: &str) {
+    fs::create_dir_all(dir.join("personas")).unwrap();
+    for (name, text) in BUILT_IN {
+        let text = if name == "vince.md" { vince } else { text };
+        fs::write(dir.join("personas").join(name), text).unwrap();
+    }
+}
+
+fn vince_with(line: &str) -> String {
+    let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "vince.md").unwrap();
+    format!("{text}\n{line}\n")
+}
+
+async fn operators_are_told(team: &TestTeam, part: &str) {
+    eventually(&format!("operators are told: {part}"), || async { team.answers("ops").await.iter().any(|told| told.text.contains(part)) })
+        .await;
+}
+
+/// What the model was told as Vince answered.
+async fn ask_vince(team: &TestTeam, word: &str) -> String {
+    team.say("general", &format!("vince, report {word}")).await;
+    eventually("he answers", || async { team.answers("general").await.iter().any(|said| said.text == format!("answer to {word}")) }).await;
+    team.model.requests().last().expect("a request").system.clone()
+}
+
+async fn a_changed_persona_and_a_changed_setting_are_taken_over_and_a_bad_file_is_not(backing: Backing) {
+    let (team, mut process) = start(backing).await;
+    let dir = team.dir.path();
+    assert!(!ask_vince(&team, "one").await.contains("You collect stamps."));
+
+    write_personas(dir, &vince_with("You collect stamps."));
+    operators_are_told(&team, "Reloaded").await;
+    assert!(ask_vince(&team, "two").await.contains("You collect stamps."));
+
+    fs::write(dir.join("personas/vince.md"), "no front matter").unwrap();
+    operators_are_told(&team, "vince.md").await;
+    assert!(ask_vince(&team, "three").await.contains("You collect stamps."), "he is as he was");
+    write_personas(dir, &vince_with("You collect coins."));
+    eventually("it is taken over", || async { ask_vince(&team, "four").await.contains("You collect coins.") }).await;
+
+    fs::write(dir.join("teamroom.toml"), "team = \"The Menders\"\nteem = 1\n").unwrap();
+    operators_are_told(&team, "teamroom.toml:2: teem: unknown key").await;
+    fs::write(dir.join("teamroom.toml"), "team = \"The Menders\"\n").unwrap();
+    process.hang_up();
+    operators_are_told(&team, "Reloaded teamroom.toml").await;
+    assert!(ask_vince(&team, "five").await.contains("The Menders"));
+
+    process.hang_up();
+    ask_vince(&team, "six").await;
+    assert!(process.is_running());
+    assert!(process.terminate(), "it ends in peace");
+}
+
+async fn what_is_said_meanwhile_is_answered_once(backing: Backing) {
+    let (team, _process) = start(backing).await;
+    let mut expected = Vec::new();
+    for number in 0..12 {
+        if number % 4 == 2 {
+            write_personas(team.dir.path(), &vince_with(&format!("You have {number} stamps.")));
+        }
+        team.say("general", &format!("vince, report n{number}")).await;
+        expected.push(format!("answer to n{number}"));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    eventually("all are answered", || async { team.answers("general").await.len() >= expected.len() }).await;
+    let mut answers: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
+    answers.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(answers, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_persona_that_is_added_joins_the_sandbox_and_one_that_is_removed_leaves_it() {
+    let dir = tempfile::tempdir().unwrap();
+    write_personas(dir.path(), &vince_with(""));
+    let mut sandbox = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .args(["sandbox", "--json", "--port", "0"])
+        .current_dir(dir.path())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut line = String::new();
+    BufReader::new(sandbox.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let info: Value = serde_json::from_str(&line).expect("one line of JSON");
+    let names = async || {
+        let url = format!("{}/sandbox/info", info["page"].as_str().unwrap().trim_end_matches('/'));
+        let info: Value = reqwest::get(url).await.unwrap().json().await.unwrap();
+        info["bots"].as_array().unwrap().iter().map(|bot| bot["slug"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let is_ready = async || {
+        let url = info["metrics"].as_str().unwrap().replace("/metrics", "/readyz");
+        reqwest::get(url).await.is_ok_and(|response| response.status().is_success())
+    };
+    assert!(!names().await.contains(&"ada".to_owned()));
+    fs::write(dir.path().join("personas/ada.md"), "---\nname: Ada\nrole: Librarian\n---\nYou are Ada, who knows where things are.\n")
+        .unwrap();
+    fs::remove_file(dir.path().join("personas/echo.md")).unwrap();
+    eventually("Ada has joined and Echo has left", || async {
+        let names = names().await;
+        names.contains(&"ada".to_owned()) && !names.contains(&"echo".to_owned()) && is_ready().await
+    })
+    .await;
+    sandbox.kill().unwrap();
+    sandbox.wait().unwrap();
+}

@@ -1,0 +1,102 @@
+//! `kill -9` behind each step of a turn that is stored: the reader sees each answer once.
+
+use std::time::Duration;
+
+use super::crashes::{expect_one_answer, expect_said, quiet};
+use crate::support::database::{allow, count, execute, forbid};
+use crate::support::model::Script;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+
+on_both_stores!(
+    killed_after_the_decision,
+    killed_before_the_answer_was_stored,
+    killed_between_an_answer_and_the_one_to_it,
+    killed_by_an_earlier_program,
+    an_answer_that_cannot_be_stored_is_asked_for_again,
+);
+
+/// Lets no job of a turn of which `when` holds go on.
+async fn raise_wall(team: &TestTeam, when: &str) {
+    forbid(team, "wall", "UPDATE OF state ON jobs", &format!("OLD.kind = 'chat.turn' AND {when}")).await;
+}
+
+/// How many jobs of turns stand in a state.
+async fn jobs(team: &TestTeam, state: &str) -> i64 {
+    count(team, &format!("SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn' AND state = '{state}'")).await
+}
+
+/// Kills a process that stands before the wall, and lets another one go on.
+async fn kill_at_the_wall(team: &TestTeam, process: TeamProcess) -> TeamProcess {
+    // What is on its way to the wall arrives there.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.kill();
+    allow(team, "wall").await;
+    TeamProcess::start(team, &[]).await
+}
+
+async fn killed_after_the_decision(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    raise_wall(&team, "OLD.state = 'ready'").await;
+    team.say("general", "vince, report one").await;
+    eventually("it was decided", || async { jobs(&team, "ready").await == 1 }).await;
+    let _process = kill_at_the_wall(&team, process).await;
+    expect_one_answer(&team, "answer to one").await;
+    assert_eq!(team.model.count(), 1, "the turn had not begun");
+}
+
+async fn killed_before_the_answer_was_stored(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    raise_wall(&team, "OLD.state = 'running'").await;
+    team.say("general", "vince, report two").await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
+    assert_eq!(jobs(&team, "running").await, 1);
+    let _process = kill_at_the_wall(&team, process).await;
+    expect_one_answer(&team, "answer to two").await;
+    assert_eq!(team.model.count(), 2, "the answer that was not stored is asked for again, once");
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM turns WHERE state = 'answered' AND attempts = 2").await, 1);
+}
+
+async fn killed_between_an_answer_and_the_one_to_it(backing: Backing) {
+    let team = quiet(backing).await;
+    team.model.on(|asked| Script::say(if asked.system.contains("You are Vince") { "@Solus what do you say?" } else { "it silts up" }));
+    let process = TeamProcess::start(&team, &[]).await;
+    raise_wall(&team, "OLD.state = 'ready' AND OLD.payload LIKE '%\"agent\"%'").await;
+    team.say("general", "vince, what of the harbour?").await;
+    eventually("vince has answered", || async { !team.answers("general").await.is_empty() }).await;
+    assert_eq!((jobs(&team, "done").await, jobs(&team, "ready").await), (1, 1), "who answers him is stored with what he said");
+    let said = team.answers("general").await.remove(0).text;
+    let _process = kill_at_the_wall(&team, process).await;
+    expect_said(&team, &[&said, "it silts up"]).await;
+    assert_eq!(team.model.count(), 2);
+}
+
+/// Until this version a turn that had begun was told by its row alone.
+async fn killed_by_an_earlier_program(backing: Backing) {
+    let team = quiet(backing).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    raise_wall(&team, "OLD.state = 'ready'").await;
+    team.say("general", "vince, report three").await;
+    eventually("it was decided", || async { jobs(&team, "ready").await == 1 }).await;
+    process.kill();
+    execute(&team, "UPDATE turns SET job = NULL, state = 'running', attempts = 2").await;
+    execute(&team, "DELETE FROM jobs WHERE kind = 'chat.turn'").await;
+    allow(&team, "wall").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_one_answer(&team, "answer to three").await;
+    assert_eq!(team.model.count(), 1);
+}
+
+/// Nobody asks again for an answer that the store refuses; the job does.
+async fn an_answer_that_cannot_be_stored_is_asked_for_again(backing: Backing) {
+    let team = quiet(backing).await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    forbid(&team, "wall", "INSERT ON outbox", "NEW.kind = 'answer'").await;
+    team.say("general", "vince, report four").await;
+    let failed = "SELECT COUNT(*) FROM jobs WHERE kind = 'chat.turn' AND state = 'ready' AND attempts = 1";
+    eventually("it could not be stored", || async { count(&team, failed).await == 1 }).await;
+    allow(&team, "wall").await;
+    expect_one_answer(&team, "answer to four").await;
+}
