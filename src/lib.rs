@@ -34,7 +34,7 @@
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `backlog, chat ← schedule ← meeting ← standup`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `backlog, chat ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol. [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
 //!
@@ -54,6 +54,9 @@
 //! makes something, each step in the item's journal before the next rests on it → the verifier checks every claim → what code
 //! cannot judge goes to a reviewer who is not the author, or to a person → one transaction: evidence, learning, announcement, and what waited for it.
 //! Any number of processes on one PostgreSQL share the items. A process without a heartbeat loses its leases, and a lower token writes nothing.
+//!
+//! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
+//! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.
 //!
 //! **A stop of the process.** No new turns, running ones get 20 s, the outbox is drained, identities are closed. What did not end stands in the store.
 //!

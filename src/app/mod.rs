@@ -13,6 +13,7 @@ mod team_feeds;
 pub mod telemetry;
 mod tools;
 
+use std::iter;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -184,7 +185,7 @@ impl App {
                 store: store.clone(),
                 platform: port.clone(),
                 relay: relay.clone(),
-                listeners: vec![meetings.listener()],
+                listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
                 halted: wakeup,
                 answered,
                 agents: agents.clone(),
@@ -216,8 +217,9 @@ impl App {
             stop: shutdown.stop.clone(),
             kill: shutdown.kill.clone(),
         };
-        let handlers: Vec<Arc<dyn JobHandler>> =
+        let mut handlers: Vec<Arc<dyn JobHandler>> =
             vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
+        handlers.extend(features::job_handlers(&services)?);
         Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
         schedule.start(&tasks, shutdown.stop.clone());
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::features::backlog as work;
 use crate::features::backlog::service::{self, Backlog};
 use crate::features::chat::commands::ChatCommands;
+use crate::features::reminders::{self, Reminders};
 use crate::features::schedule::Schedule;
 use crate::features::schedule::model::JobAction;
 use crate::features::standup::commands::StandupCommands;
@@ -59,6 +60,14 @@ pub(super) struct Hands {
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
     let Hands { store, roster, clock, relay, meetings, work } = hands;
+    services.provide(Arc::new(Reminders::new(reminders::Parts {
+        store: store.clone(),
+        roster: roster.clone(),
+        people: people(config),
+        zone: config.schedules.zone,
+        relay: relay.clone(),
+        clock: clock.clone(),
+    })));
     services.provide(Arc::new(Backlog::new(service::Parts {
         store: store.clone(),
         roster: roster.clone(),

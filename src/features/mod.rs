@@ -7,7 +7,11 @@ pub mod reminders;
 pub mod schedule;
 pub mod standup;
 
-use kernel::commands::{Authorize, Registry, Services};
+use std::sync::Arc;
+
+use chat::listener::Listener;
+use kernel::commands::{Authorize, Refused, Registry, Services};
+use kernel::jobs::JobHandler;
 use schedule::model::Actions;
 
 /// What the jobs of the schedule can do.
@@ -21,9 +25,23 @@ pub fn registry(services: &Services, authorize: Authorize) -> Registry {
     chat::commands::register(&mut registry, services);
     standup::commands::register(&mut registry, services);
     schedule::commands::register(&mut registry, services);
+    reminders::register(&mut registry, services);
     backlog::commands::register(&mut registry, services);
     chat::commands::register_help(&mut registry, services);
     registry
+}
+
+/// Who hears what people say before a persona answers, besides the meetings; asked in this order.
+pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
+    vec![reminders::listener(services)]
+}
+
+/// What runs the jobs of all features. The services are provided by then.
+///
+/// # Errors
+/// One is not.
+pub fn job_handlers(services: &Services) -> Result<Vec<Arc<dyn JobHandler>>, Refused> {
+    Ok(vec![reminders::job_handler(services)?])
 }
 
 #[cfg(test)]
@@ -50,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_command_is_within_the_limits_of_discord() {
-        let registry = registry(&Services::new("not here"), std::sync::Arc::new(|_, _, _| Ok(())));
+        let registry = registry(&Services::new("not here"), Arc::new(|_, _, _| Ok(())));
         assert!(registry.commands().len() >= 12);
         registry.commands().iter().for_each(check);
     }

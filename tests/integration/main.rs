@@ -13,6 +13,7 @@ mod llm;
 mod meeting;
 mod offline;
 mod reload;
+mod reminders;
 mod schedule;
 mod speaker;
 mod standup;

@@ -1,5 +1,62 @@
-//! What a reminder is and how people ask for one: "remind me tomorrow at 9 to pay the hosting bill". Nothing tells reminders yet.
+//! Reminders: "remind me tomorrow at 9 to pay the hosting bill", `/remind`, `every Monday at 8`.
+//!
+//! What somebody asks for becomes a row and a job for its time, in one transaction: by a sentence (`listener`) in the one that decides on the
+//! message, by a command or a button (`commands`) in one of its own. Both go through [`Reminders`] (`service`). The job (`jobs`) tells the person by
+//! a mention. No model takes part. `request`, `when` and `whom` read what people write, in the team's time zone; `render` has the texts.
+//!
+//! A reminder belongs to its channel: it is told, listed and changed there. One of a conversation with a persona is for the person who asked.
+//! A halt of the team silences what agents say by themselves. A reminder is what a person asked for, so it comes all the same.
+//!
+//! # A crash at any step
+//!
+//! | the process dies | the row that says so | the next start |
+//! | --- | --- | --- |
+//! | before the message is decided on | inbox, not decided on | decides, and with that stores the reminder |
+//! | after that | reminder `waiting`, a job for its round, confirmation in the outbox | sends the confirmation; tells when the time comes |
+//! | before the telling commits | as before, the job running | the job is taken back and tells |
+//! | after it | reminder `told`, or `waiting` in the next round with its job; message in the outbox; the job done | sends it, under the same nonce |
+//! | before a snooze, an end or a cancellation commits | as before | nothing; whoever pressed got no answer and presses again |
+//! | after it | reminder `waiting` in a new round with its job, `done` or `cancelled` | the job of the old round finds nothing to tell |
+//!
+//! # Clocks
+//!
+//! Each round is told once, whatever clocks do: telling it ends the round. After a clock has jumped ahead, or after a downtime, a repeated reminder is
+//! told once, and its next time is the first one after that. A clock that is set back makes what was not told wait longer.
 
+pub mod button;
+mod commands;
+mod jobs;
+mod listener;
 pub mod model;
+pub mod render;
 pub mod request;
+mod service;
+mod store;
 pub mod when;
+mod whom;
+
+use std::sync::Arc;
+
+use crate::features::chat::listener::Listener;
+use kernel::commands::{Refused, Registry, Services};
+use kernel::jobs::JobHandler;
+
+pub use service::{Parts, Reminders};
+
+/// Adds `/remind` and the buttons.
+pub fn register(registry: &mut Registry, services: &Services) {
+    commands::register(registry, services);
+}
+
+/// Who hears what people ask to be reminded of.
+pub fn listener(services: &Services) -> Arc<dyn Listener> {
+    Arc::new(listener::RemindListener { reminders: services.late() })
+}
+
+/// What tells reminders.
+///
+/// # Errors
+/// [`Reminders`] are not provided yet.
+pub fn job_handler(services: &Services) -> Result<Arc<dyn JobHandler>, Refused> {
+    Ok(Arc::new(jobs::TellReminder { reminders: services.late::<Reminders>().get()? }))
+}

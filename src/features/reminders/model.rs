@@ -2,22 +2,30 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
-use kernel::actor::Actor;
-use kernel::ids::{ChannelId, PersonaSlug, ReminderId};
+use kernel::ids::{ChannelId, PersonaSlug, ReminderId, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::when::When;
 use crate::features::schedule::model::Timetable;
 
-/// Something that somebody is told about when its time has come.
+/// Somebody who asks for a reminder or gets one. Personas do neither: a mention wakes nobody who is a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    pub id: UserId,
+    /// The display name, for showing only.
+    pub name: String,
+}
+
+/// Something that a person is told when its time has come.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reminder {
     pub id: ReminderId,
     pub what: String,
-    pub whom: Actor,
-    /// Who asked for it.
-    pub by: Actor,
+    pub whom: Person,
+    /// Who asked for it. None: the command line.
+    pub by: Option<Person>,
     pub channel: ChannelId,
+    /// Its channel is a conversation between a person and a persona. Nothing of it is shown elsewhere.
+    pub private: bool,
     /// The persona that tells.
     pub persona: PersonaSlug,
     /// When it is told next; once it was told and does not repeat, when that was to be.
@@ -25,7 +33,7 @@ pub struct Reminder {
     pub repeat: Option<Timetable>,
     pub zone: Tz,
     pub state: ReminderState,
-    /// Rises with each new time, so that a job of an earlier time tells nothing.
+    /// Rises with each new time, so that a job or a button of an earlier time does nothing.
     pub round: i64,
 }
 
@@ -63,6 +71,12 @@ pub struct InvalidTransition {
 }
 
 impl Reminder {
+    /// How people name it: the last six characters of its id.
+    pub fn short_id(&self) -> &str {
+        let id = self.id.as_str();
+        &id[id.len().saturating_sub(6)..]
+    }
+
     /// It is told now. A repeated one waits for its next time; times that were missed meanwhile are not made up for.
     ///
     /// # Errors
@@ -77,7 +91,7 @@ impl Reminder {
         })
     }
 
-    /// It is told once more, at `at`. Of a repeated one a reminder of its own is made instead: see [`Reminder::once_more`].
+    /// It is told at `at`, for the first time or once more. Of a repeated one a reminder of its own is made instead: see [`Reminder::once_more`].
     ///
     /// # Errors
     /// It is over.
@@ -95,7 +109,7 @@ impl Reminder {
     }
 
     /// # Errors
-    /// It is over, or it repeats: one time that is done does not end the others.
+    /// It is over.
     pub fn done(self) -> Result<Self, InvalidTransition> {
         self.end(ReminderState::Done)
     }
@@ -109,14 +123,61 @@ impl Reminder {
     fn end(self, state: ReminderState) -> Result<Self, InvalidTransition> {
         if self.state.is_over() { Err(InvalidTransition { from: self.state }) } else { Ok(Self { state, ..self }) }
     }
+}
 
-    /// Takes a new time.
-    pub fn with_time(self, when: &When, now: DateTime<Utc>) -> Option<Self> {
-        let due = when.first_after(now)?;
-        let repeat = match when {
-            When::Once(_) => None,
-            When::Repeated(timetable) => Some((**timetable).clone()),
-        };
-        Some(Self { due, repeat, ..self })
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(crate) fn utc(text: &str) -> DateTime<Utc> {
+        text.parse().expect("a time")
+    }
+
+    /// Ann's reminder for Ann, for a Friday at nine in Berlin.
+    pub(crate) fn sample() -> Reminder {
+        let ann = Person { id: "42".into(), name: "Ann".to_owned() };
+        Reminder {
+            id: "0192f0c1d2e37a4b8c5d6e7f8091a2b3".into(),
+            what: "pay the hosting bill".to_owned(),
+            by: Some(ann.clone()),
+            whom: ann,
+            channel: "10".into(),
+            private: false,
+            persona: "kelly".into(),
+            due: utc("2026-11-27T08:00:00Z"),
+            repeat: None,
+            zone: Tz::Europe__Berlin,
+            state: ReminderState::Waiting,
+            round: 0,
+        }
+    }
+
+    pub(crate) fn weekly() -> Reminder {
+        let repeat = Timetable::parse("0 8 * * 1", Tz::Europe__Berlin).ok();
+        Reminder { what: "water the plants".to_owned(), due: utc("2026-11-30T07:00:00Z"), repeat, ..sample() }
+    }
+
+    #[test]
+    fn a_reminder_is_told_once_and_may_be_put_off_until_it_is_done() {
+        let told = sample().told(utc("2026-11-27T08:00:01Z")).expect("told");
+        assert_eq!((told.state, told.round), (ReminderState::Told, 0));
+        assert!(told.clone().told(told.due).is_err());
+        let later = told.snoozed(utc("2026-11-27T09:00:00Z")).expect("put off");
+        assert_eq!((later.state, later.round), (ReminderState::Waiting, 1));
+        let done = later.done().expect("done");
+        assert_eq!(done.clone().snoozed(done.due).expect_err("over").to_string(), "this reminder is done already");
+        assert!(done.cancelled().is_err());
+    }
+
+    #[test]
+    fn times_that_were_missed_are_told_once() {
+        let told = weekly().told(utc("2026-12-22T12:00:00Z")).expect("told");
+        assert_eq!((told.state, told.round, told.due), (ReminderState::Waiting, 1, utc("2026-12-28T07:00:00Z")));
+    }
+
+    #[test]
+    fn a_repeated_one_is_put_off_as_another() {
+        let again = weekly().once_more("x".into(), utc("2026-11-30T08:00:00Z"));
+        assert_eq!((again.repeat, again.round, again.id.as_str()), (None, 0, "x"));
     }
 }

@@ -26,15 +26,20 @@ impl When {
     }
 }
 
-/// Why a text is no time.
+/// Why a text is no time, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhenError {
     #[error(
         "I cannot read {0:?} as a time. Try \"tomorrow at 9\", \"in 20 minutes\", \"Friday 14:30\", \"2026-12-01 09:00\" or \"every Monday at 8\"."
     )]
     Unknown(String),
-    #[error("{0:?} is in the past.")]
+    #[error("{0:?} is in the past. Name a time that is still to come, such as \"tomorrow at 9\" or \"in 20 minutes\".")]
     Past(String),
+    /// A whole sentence has none.
+    #[error(
+        "When should that be? I found no time in your message. Try \"remind me tomorrow at 9 to pay the bill\". \"in 20 minutes\", \"on Friday at 14:30\" and \"every Monday at 8\" work too."
+    )]
+    Missing,
 }
 
 /// Reads `text` as a time after `now`, in the words of somebody in `zone`.
@@ -105,6 +110,11 @@ fn span(words: &[String]) -> Option<TimeDelta> {
     }
 }
 
+/// A unit below a day.
+fn is_short(word: &str) -> bool {
+    matches!(word.trim_end_matches('s'), "sec" | "second" | "min" | "minute" | "h" | "hr" | "hour")
+}
+
 /// It was a time, and it is over.
 struct Past;
 
@@ -118,8 +128,8 @@ fn once(words: &[String], now: DateTime<Utc>, zone: Tz) -> Option<Result<DateTim
         }
         words => words.iter().map(String::as_str).collect(),
     };
-    // A bare number is a day or a year to the library; here it is most likely something else.
-    if day.len() == 1 && day[0].chars().all(|c| c.is_ascii_digit()) {
+    // A bare number is a day or a year to the library; here it is most likely something else. Hours and minutes are no days.
+    if day.len() == 1 && day[0].chars().all(|c| c.is_ascii_digit()) || day.iter().any(|word| is_short(word)) {
         return None;
     }
     let today = now.with_timezone(&zone).naive_local();
@@ -220,7 +230,7 @@ mod tests {
             Ok(When::Once(at)) => at.with_timezone(&Berlin).format("%a %F %H:%M").to_string(),
             Ok(When::Repeated(timetable)) => timetable.cron().to_owned(),
             Err(WhenError::Past(_)) => "past".to_owned(),
-            Err(WhenError::Unknown(_)) => "?".to_owned(),
+            Err(_) => "?".to_owned(),
         }
     }
 
@@ -267,7 +277,9 @@ mod tests {
 
     #[test]
     fn what_is_no_time_or_over_is_refused() {
-        for text in ["", "soon", "42", "the bill", "every blue moon", "in 99999999 hours", "every", "tomorrow at 25:00"] {
+        for text in
+            ["", "soon", "42", "the bill", "every blue moon", "in 99999999 hours", "every", "tomorrow at 25:00", "2 hours", "3 hours ago"]
+        {
             assert_eq!(read(text), "?", "{text}");
         }
         assert_eq!(read("2026-11-24 08:00"), "past");

@@ -12,7 +12,7 @@ use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::chat::store::{AskUpdate, Claim};
 use teamroom::store::Store;
 
-use super::sample::{ask, at, decided, finished, general, line, message, turn};
+use super::sample::{ask, at, decided, finish, finished, general, line, message, turn};
 use super::standup::item;
 use super::{Home, on_both};
 
@@ -58,7 +58,6 @@ async fn messages_go_with_their_files_when_nothing_about_them_is_open(home: &Hom
     store.claim(&message("undecided", "hello", 0), at(0)).await.unwrap();
     let answering = [turn("m3", "vince")];
     decided(&store, "m3", &answering).await;
-    let begun = store.begin_turn(&answering[0].id, at(2)).await.unwrap().unwrap();
     decided(&store, "asked", &[]).await;
     let open = ask("asked");
     store.record_ask(&open).await.unwrap();
@@ -71,7 +70,7 @@ async fn messages_go_with_their_files_when_nothing_about_them_is_open(home: &Hom
     for (id, known) in [("m1", false), ("m2", false), ("m3", true), ("undecided", true), ("asked", true)] {
         assert_eq!(is_known(&store, id).await, known, "{id}");
     }
-    store.finish_turn(&finished(&begun)).await.unwrap();
+    finish(&store, &finished(&answering[0])).await.unwrap();
     store.settle_ask(&AskUpdate { ask: &open.id, state: AskState::Answered, answer: Some("fine") }, &[], at(9)).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 2, "they are over now");
 }
@@ -98,9 +97,8 @@ async fn turns_and_asks_go_when_all_of_their_chain_is_over(home: &Home) {
     let turns = [turn("m1", "vince"), turn("m1", "solus"), turn("m2", "vince")];
     decided(&store, "m1", &turns[..2]).await;
     decided(&store, "m2", &turns[2..]).await;
-    for id in [&turns[0].id, &turns[2].id] {
-        let begun = store.begin_turn(id, at(2)).await.unwrap().unwrap();
-        assert!(store.finish_turn(&finished(&begun)).await.unwrap());
+    for turn in [&turns[0], &turns[2]] {
+        assert!(finish(&store, &finished(turn)).await.unwrap());
     }
     let asks = [ask("m1"), ask("m2"), ask("m3"), ask("m3")];
     for (number, ask) in asks.iter().enumerate() {
@@ -115,8 +113,7 @@ async fn turns_and_asks_go_when_all_of_their_chain_is_over(home: &Home) {
     assert_eq!(store.count_chain_turns(&"m1".into()).await.unwrap(), 3, "the guard counts what it counted");
     assert_eq!(store.delete_asks_before(later(), 9).await.unwrap(), 1);
     assert!(store.find_ask(&asks[1].id).await.unwrap().is_none());
-    let begun = store.begin_turn(&turns[1].id, at(10)).await.unwrap().unwrap();
-    assert!(store.finish_turn(&finished(&begun)).await.unwrap());
+    assert!(finish(&store, &finished(&turns[1])).await.unwrap());
     assert_eq!(store.delete_turns_before(later(), 1).await.unwrap(), 1, "no more than the limit");
     assert_eq!(store.delete_turns_before(later(), 9).await.unwrap(), 1);
     assert_eq!(store.delete_asks_before(later(), 9).await.unwrap(), 1);

@@ -37,7 +37,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
 }
 
 /// Tables that grow with messages or meetings. Only the summary may scan them.
-const GROWING: [&str; 22] = [
+const GROWING: [&str; 23] = [
     "inbox",
     "outbox",
     "turns",
@@ -60,6 +60,7 @@ const GROWING: [&str; 22] = [
     "samples",
     "jobs",
     "job_steps",
+    "reminders",
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas

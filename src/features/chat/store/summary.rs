@@ -44,7 +44,7 @@ impl Store {
              UNION ALL SELECT 'work_journal', COUNT(*) FROM work_journal UNION ALL SELECT 'approvals', COUNT(*) FROM approvals
              UNION ALL SELECT 'limit_raises', COUNT(*) FROM limit_raises
              UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_steps', COUNT(*) FROM job_steps
-             UNION ALL SELECT 'job_workers', COUNT(*) FROM job_workers"
+             UNION ALL SELECT 'job_workers', COUNT(*) FROM job_workers UNION ALL SELECT 'reminders', COUNT(*) FROM reminders"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

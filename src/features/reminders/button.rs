@@ -1,0 +1,88 @@
+//! The buttons below a reminder. Each id says everything, so that a button of any age works after any restart.
+
+use kernel::chat::outbound::{Button, ButtonStyle};
+use kernel::ids::ReminderId;
+
+use super::model::Reminder;
+
+/// What somebody wants of a reminder by pressing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Press {
+    Done,
+    /// Once more in an hour.
+    Hour,
+    /// Once more tomorrow morning.
+    Tomorrow,
+    Cancel,
+}
+
+/// A button of one round of a reminder: after a snooze the buttons of before do nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemindButton {
+    pub press: Press,
+    pub reminder: ReminderId,
+    pub round: i64,
+}
+
+impl RemindButton {
+    /// How the ids of all of them begin, before the first colon.
+    pub const PREFIX: &str = "remind";
+
+    pub fn of(press: Press, reminder: &Reminder) -> Self {
+        Self { press, reminder: reminder.id.clone(), round: reminder.round }
+    }
+
+    /// The id that the platform hands back.
+    pub fn id(&self) -> String {
+        let verb = match self.press {
+            Press::Done => "done",
+            Press::Hour => "hour",
+            Press::Tomorrow => "tomorrow",
+            Press::Cancel => "cancel",
+        };
+        format!("{}:{verb}:{}:{}", Self::PREFIX, self.round, self.reminder)
+    }
+
+    /// None for buttons of others.
+    pub fn parse(id: &str) -> Option<Self> {
+        let mut parts = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.splitn(3, ':');
+        let press = match parts.next()? {
+            "done" => Press::Done,
+            "hour" => Press::Hour,
+            "tomorrow" => Press::Tomorrow,
+            "cancel" => Press::Cancel,
+            _ => return None,
+        };
+        Some(Self { press, round: parts.next()?.parse().ok()?, reminder: parts.next()?.into() })
+    }
+
+    pub(super) fn render(&self) -> Button {
+        let (label, style) = match self.press {
+            Press::Done => ("Done", ButtonStyle::Success),
+            Press::Hour => ("Snooze 1 h", ButtonStyle::Secondary),
+            Press::Tomorrow => ("Tomorrow", ButtonStyle::Secondary),
+            Press::Cancel => ("Cancel", ButtonStyle::Secondary),
+        };
+        Button { id: self.id(), label: label.to_owned(), style }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_button_is_read_back_from_its_id() {
+        for press in [Press::Done, Press::Hour, Press::Tomorrow, Press::Cancel] {
+            let button = RemindButton { press, reminder: "0192f0c1".into(), round: 7 };
+            assert_eq!(RemindButton::parse(&button.id()), Some(button));
+        }
+    }
+
+    #[test]
+    fn buttons_of_others_are_not_ours() {
+        for id in ["", "remind", "remind:", "remind:done", "remind:done:x:i", "remind:burn:1:i", "work:done:1:i", "reminder:done:1:i"] {
+            assert_eq!(RemindButton::parse(id), None, "{id}");
+        }
+    }
+}

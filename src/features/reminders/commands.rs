@@ -1,0 +1,118 @@
+//! `/remind`, `teamroom remind` and the buttons below reminders.
+
+use chrono::SecondsFormat;
+use serde_json::{Value, json};
+
+use super::button::RemindButton;
+use super::model::Reminder;
+use super::render::{render_cancelled, render_list, render_set, render_snoozed};
+use super::request::ForWhom;
+use super::service::{Asked, Asker, RemindError, Reminders};
+use crate::features::schedule::find_channel;
+use crate::features::schedule::model::Timetable;
+use kernel::chat::message::{Channel, Place};
+use kernel::commands::{ArgumentSpec, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+
+pub(super) fn register(registry: &mut Registry, services: &Services) {
+    let reminders = services.late::<Reminders>();
+    let which = || ArgumentSpec::text("which", 100, "Its id from the list, or words of it").required();
+    registry
+        .group(CommandSpec::new("remind", "Reminders, once or repeated."), &reminders)
+        .command(
+            CommandSpec::new("new", "Set a reminder.")
+                .public()
+                .argument(ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 20 minutes, Friday 14:30, every Monday at 8").required())
+                .argument(ArgumentSpec::text("what", 1000, "What to be reminded of").required())
+                .argument(ArgumentSpec::text("whom", 100, "Whom to remind: a name or a mention; you by default"))
+                .argument(ArgumentSpec::text("channel", 100, "The channel to say it in, by name or id").only_in(Surface::CommandLine)),
+            |reminders, call| Box::pin(add(reminders, call)),
+        )
+        .command(CommandSpec::new("list", "The reminders that wait in this channel."), |reminders, call| Box::pin(list(reminders, call)))
+        .command(
+            CommandSpec::new("snooze", "Move a reminder to a later time.").public().argument(which()).argument(ArgumentSpec::text(
+                "until",
+                100,
+                "Until when: tomorrow at 9, 2 hours; one hour by default",
+            )),
+            |reminders, call| Box::pin(snooze(reminders, call)),
+        )
+        .command(CommandSpec::new("cancel", "Cancel a reminder.").public().argument(which()), |reminders, call| {
+            Box::pin(cancel(reminders, call))
+        });
+    registry.button(RemindButton::PREFIX, &reminders, |reminders, call| Box::pin(press(reminders, call)));
+}
+
+async fn add(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (asker, now) = (Asker::of(call), reminders.now());
+    let channel = find_place(reminders, call).await?;
+    let whom = call.arguments.find_text("whom").map_or(ForWhom::Me, ForWhom::parse);
+    if asker.person.is_none() && whom == ForWhom::Me {
+        refuse("whom? Add --whom with the name or the id of a person")?;
+    }
+    let when = reminders.parse_when(call.arguments.get_text("when")?).map_err(explain)?;
+    let what = call.arguments.get_text("what")?;
+    // Commands, and with them the answers in a direct conversation, are the coordinator's.
+    let persona = &reminders.roster().coordinator().slug;
+    let request = Asked { whom: &whom, what, when: &when, by: asker.person.clone(), channel: &channel, persona };
+    let reminder = reminders.draft(request).await.map_err(explain)?;
+    reminders.store().add_reminder(&reminder, now).await?;
+    let text = format!("{} (`{}`)", render_set(&reminder, asker.id(), now), reminder.short_id());
+    Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
+}
+
+async fn list(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let listed = reminders.list(call.channel.as_ref().map(|channel| &channel.id)).await.map_err(explain)?;
+    Ok(CommandReply::private(render_list(&listed, reminders.now())).with_data(listed.iter().map(describe).collect()))
+}
+
+async fn snooze(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let asker = Asker::of(call);
+    let until = reminders.parse_instant(call.arguments.find_text("until").unwrap_or("in 1 hour")).map_err(explain)?;
+    let reminder = reminders.snooze(call.arguments.get_text("which")?, until, &asker).await.map_err(explain)?;
+    let text = render_snoozed(&reminder, asker.id(), reminders.now());
+    Ok(CommandReply::public(text).with_data(json!({ "reminder": describe(&reminder) })))
+}
+
+async fn cancel(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let asker = Asker::of(call);
+    let reminder = reminders.cancel(call.arguments.get_text("which")?, &asker).await.map_err(explain)?;
+    Ok(CommandReply::public(render_cancelled(&reminder, asker.id())).with_data(json!({ "reminder": describe(&reminder) })))
+}
+
+async fn press(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    match RemindButton::parse(&call.name) {
+        Some(button) => reminders.press(&button, &Asker::of(call)).await.map_err(explain),
+        None => Ok(refuse("this button is not known any more")?),
+    }
+}
+
+/// Where the reminder belongs: the channel of the call, or at the command line the one that is named.
+async fn find_place(reminders: &Reminders, call: &CommandCall) -> anyhow::Result<Channel> {
+    if let Some(channel) = &call.channel {
+        return Ok(channel.clone());
+    }
+    let Some(asked) = call.arguments.find_text("channel") else {
+        return Ok(refuse("where? Add --channel with the name or the id of a channel")?);
+    };
+    let found = find_channel(reminders.store(), None, asked.trim_start_matches('#')).await?;
+    match found.filter(|channel| channel.place != Place::Direct) {
+        Some(channel) => Ok(channel),
+        None => Ok(refuse(format!("nothing was ever heard in a channel {asked}; give its id"))?),
+    }
+}
+
+/// What a person did wrong is told; a fault of the store is none of theirs.
+fn explain(error: RemindError) -> anyhow::Error {
+    match error {
+        RemindError::Refused(why) => Refused::new(why).into(),
+        RemindError::Store(error) => error.into(),
+    }
+}
+
+fn describe(reminder: &Reminder) -> Value {
+    json!({
+        "id": reminder.short_id(), "what": reminder.what, "whom": reminder.whom, "by": reminder.by, "channel": reminder.channel,
+        "due": reminder.due.to_rfc3339_opts(SecondsFormat::Secs, true), "repeat": reminder.repeat.as_ref().map(Timetable::key),
+        "zone": reminder.zone.name(), "state": reminder.state,
+    })
+}

@@ -1,0 +1,44 @@
+use crate::features::reminders::model::{Person, Reminder};
+use crate::features::reminders::render::name;
+use crate::features::reminders::service::{Result, refused};
+use kernel::commands::{Caller, CommandCall, Right};
+use kernel::ids::{ChannelId, UserId};
+
+/// Who wants something of a reminder, and where.
+pub(in crate::features::reminders) struct Asker {
+    pub(in crate::features::reminders) person: Option<Person>,
+    operates: bool,
+    /// None: the command line, which looks into all channels.
+    pub(super) channel: Option<ChannelId>,
+}
+
+impl Asker {
+    pub(in crate::features::reminders) fn of(call: &CommandCall) -> Self {
+        let person = match &call.caller {
+            Caller::Person { id, name, .. } => Some(Person { id: id.clone(), name: name.clone() }),
+            Caller::CommandLine => None,
+        };
+        let operates = person.is_none() || call.right == Right::Operator;
+        Self { person, operates, channel: call.channel.as_ref().map(|channel| channel.id.clone()) }
+    }
+
+    pub(in crate::features::reminders) fn id(&self) -> Option<&UserId> {
+        self.person.as_ref().map(|person| &person.id)
+    }
+
+    /// An operator, whoever asked for it, and whoever is reminded.
+    fn may_change(&self, reminder: &Reminder) -> bool {
+        let is = |person: &Person| Some(&person.id) == self.id();
+        self.operates || is(&reminder.whom) || reminder.by.as_ref().is_some_and(is)
+    }
+
+    /// # Errors
+    /// Somebody else's reminder.
+    pub(super) fn check(&self, reminder: &Reminder) -> Result<()> {
+        if self.may_change(reminder) {
+            return Ok(());
+        }
+        let asked = reminder.by.as_ref().filter(|by| by.id != reminder.whom.id).map_or(String::new(), |by| format!(", {}", name(by)));
+        Err(refused(format!("Only {}{asked} or an operator can change this reminder.", name(&reminder.whom))))
+    }
+}

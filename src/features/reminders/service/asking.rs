@@ -1,0 +1,98 @@
+//! From what somebody asks for to a reminder.
+
+use crate::features::reminders::model::{Person, Reminder, ReminderState};
+use crate::features::reminders::render::name;
+use crate::features::reminders::request::ForWhom;
+use crate::features::reminders::service::{Reminders, Result, refused};
+use crate::features::reminders::when::When;
+use crate::features::reminders::whom::Known;
+use kernel::chat::message::{Channel, Place};
+use kernel::ids::{ChannelId, PersonaSlug, ReminderId};
+use kernel::persona::roster::Accounts;
+
+/// The most characters of what a reminder says.
+const LONGEST: usize = 1000;
+
+/// The most reminders that may wait in a channel.
+const MOST: usize = 200;
+
+/// A reminder as it is asked for.
+pub(in crate::features::reminders) struct Asked<'a> {
+    pub(in crate::features::reminders) whom: &'a ForWhom,
+    pub(in crate::features::reminders) what: &'a str,
+    pub(in crate::features::reminders) when: &'a When,
+    /// None: the command line.
+    pub(in crate::features::reminders) by: Option<Person>,
+    pub(in crate::features::reminders) channel: &'a Channel,
+    /// Who is to tell.
+    pub(in crate::features::reminders) persona: &'a PersonaSlug,
+}
+
+impl Reminders {
+    /// Makes a reminder of what was asked for. Writes nothing.
+    ///
+    /// # Errors
+    /// What is missing or cannot be.
+    pub(in crate::features::reminders) async fn draft(&self, asked: Asked<'_>) -> Result<Reminder> {
+        let what = asked.what.trim();
+        if what.is_empty() {
+            return Err(refused("What should the reminder say? Try \"remind me tomorrow at 9 to pay the bill\"."));
+        }
+        if what.chars().count() > LONGEST {
+            return Err(refused(format!("That is too long for a reminder: {LONGEST} characters are the most.")));
+        }
+        let whom = self.find_person(asked.whom, asked.by.as_ref(), &asked.channel.id).await?;
+        let private = asked.channel.place == Place::Direct;
+        if private && asked.by.as_ref().is_none_or(|by| by.id != whom.id) {
+            return Err(refused(format!("{} does not read this conversation. Ask me in a channel that you both read.", name(&whom))));
+        }
+        let Some(due) = asked.when.first_after(self.now()) else {
+            return Err(refused("That time is over. Name one that is still to come."));
+        };
+        let open = self.store().list_open_reminders(Some(&asked.channel.id)).await?;
+        if open.iter().filter(|reminder| reminder.state == ReminderState::Waiting).count() >= MOST {
+            return Err(refused(format!("{MOST} reminders wait in this channel already. Cancel some with `/remind cancel` first.")));
+        }
+        Ok(Reminder {
+            id: ReminderId::generate(),
+            what: what.to_owned(),
+            whom,
+            by: asked.by,
+            channel: asked.channel.id.clone(),
+            private,
+            persona: asked.persona.clone(),
+            due,
+            repeat: match asked.when {
+                When::Once(_) => None,
+                When::Repeated(timetable) => Some((**timetable).clone()),
+            },
+            zone: self.parts.zone,
+            state: ReminderState::Waiting,
+            round: 0,
+        })
+    }
+
+    async fn find_person(&self, whom: &ForWhom, author: Option<&Person>, channel: &ChannelId) -> Result<Person> {
+        if let (ForWhom::Me, Some(author)) = (whom, author) {
+            return Ok(author.clone());
+        }
+        let store = self.store();
+        let mut accounts = Accounts::default();
+        for identity in store.list_identities().await? {
+            accounts.record(identity.account, identity.persona);
+        }
+        let private: Vec<_> =
+            store.list_channels().await?.into_iter().map(|seen| seen.channel).filter(|seen| seen.place == Place::Direct).collect();
+        let team = self.parts.people.iter().map(|(id, name)| Person { id: id.clone(), name: name.clone() });
+        let (mut here, mut elsewhere): (Vec<Person>, Vec<Person>) = (author.cloned().into_iter().collect(), team.collect());
+        for (spoke_in, person) in store.list_recent_people().await? {
+            if spoke_in == *channel {
+                here.push(person);
+            } else if private.iter().all(|private| private.id != spoke_in) {
+                elsewhere.push(person);
+            }
+        }
+        let known = Known { roster: &self.parts.roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
+        known.resolve(whom, author).map_err(refused)
+    }
+}

@@ -1,0 +1,120 @@
+//! What people do to reminders, whether by a sentence, a command or a button.
+
+mod asker;
+mod asking;
+mod changing;
+mod press;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use crate::features::reminders::model::Reminder;
+use crate::features::reminders::when::{When, WhenError, parse_when};
+use crate::store::Store;
+use kernel::chat::medium::Medium;
+use kernel::chat::outbox::Relay;
+use kernel::db::StoreError;
+use kernel::ids::{ChannelId, PersonaSlug, UserId};
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+
+pub(in crate::features::reminders) use asker::Asker;
+pub(in crate::features::reminders) use asking::Asked;
+
+/// What reminders work with.
+pub struct Parts {
+    pub store: Store,
+    pub roster: Arc<Roster>,
+    /// People of the team, who are known by name before they have said anything.
+    pub people: Vec<(UserId, String)>,
+    /// The team's zone, in which people's times are.
+    pub zone: Tz,
+    /// None beside a team that runs: its own relay finds the rows.
+    pub relay: Option<Relay>,
+    pub clock: SharedClock,
+}
+
+/// The team's reminders.
+pub struct Reminders {
+    parts: Parts,
+}
+
+/// Why something was not done, in words for whoever asked.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::features::reminders) enum RemindError {
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub(in crate::features::reminders) type Result<T, E = RemindError> = std::result::Result<T, E>;
+
+impl Reminders {
+    pub fn new(parts: Parts) -> Self {
+        Self { parts }
+    }
+
+    pub(in crate::features::reminders) fn now(&self) -> DateTime<Utc> {
+        self.parts.clock.now()
+    }
+
+    pub(in crate::features::reminders) fn zone(&self) -> Tz {
+        self.parts.zone
+    }
+
+    pub(in crate::features::reminders) fn store(&self) -> &Store {
+        &self.parts.store
+    }
+
+    pub(in crate::features::reminders) fn roster(&self) -> &Roster {
+        &self.parts.roster
+    }
+
+    /// Who tells: the persona that was asked; the coordinator where that has left the team.
+    pub(in crate::features::reminders) fn speaker_of<'a>(&'a self, reminder: &'a Reminder) -> &'a PersonaSlug {
+        let roster = &self.parts.roster;
+        roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
+    }
+
+    /// Tells the relay in which channel rows wait.
+    pub(in crate::features::reminders) fn wake(&self, channel: &ChannelId) {
+        if let Some(relay) = &self.parts.relay {
+            relay.wake(channel);
+        }
+    }
+
+    /// A time that somebody gives as an argument.
+    ///
+    /// # Errors
+    /// It is no time, or over.
+    pub(in crate::features::reminders) fn parse_when(&self, text: &str) -> Result<When> {
+        let parse = |text: &str| parse_when(text, self.now(), self.parts.zone);
+        // "20 minutes" is as good as "in 20 minutes".
+        parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
+    }
+
+    /// The same for a snooze.
+    ///
+    /// # Errors
+    /// As above, or it repeats.
+    pub(in crate::features::reminders) fn parse_instant(&self, text: &str) -> Result<DateTime<Utc>> {
+        match self.parse_when(text)? {
+            When::Once(at) => Ok(at),
+            When::Repeated(_) => Err(refused("A reminder is snoozed to one time, such as \"tomorrow at 9\" or \"in 2 hours\".")),
+        }
+    }
+}
+
+impl From<WhenError> for RemindError {
+    /// It quotes what somebody wrote.
+    fn from(error: WhenError) -> Self {
+        refused(Medium::Chat.line(&error.to_string()))
+    }
+}
+
+pub(in crate::features::reminders) fn refused(why: impl Into<String>) -> RemindError {
+    RemindError::Refused(why.into())
+}

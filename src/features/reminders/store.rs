@@ -1,0 +1,188 @@
+//! Reminders in the database. A reminder and the job that tells it are stored together, so that there is never one without the other.
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
+
+use crate::features::reminders::jobs::Round;
+use crate::features::reminders::model::{Person, Reminder, ReminderState};
+use crate::features::schedule::model::Timetable;
+use crate::store::Store;
+use kernel::chat::message::Speaker;
+use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
+use kernel::ids::{ChannelId, ReminderId};
+use kernel::jobs;
+
+/// How long a reminder is kept after it was told, done or cancelled. Its buttons work until then.
+const KEPT: TimeDelta = TimeDelta::days(90);
+
+/// In how many of the latest messages a name is looked for.
+const LOOKED_THROUGH: i64 = 2000;
+
+#[derive(sqlx::FromRow)]
+struct ReminderColumns {
+    id: String,
+    channel: String,
+    private: bool,
+    persona: String,
+    what: String,
+    #[sqlx(try_from = "String")]
+    whom: Document<Person>,
+    asked_by: Option<String>,
+    due: DateTime<Utc>,
+    repeat: Option<String>,
+    zone: String,
+    #[sqlx(try_from = "String")]
+    state: Word<ReminderState>,
+    round: i64,
+}
+
+impl ReminderColumns {
+    fn read(self) -> Result<Reminder> {
+        let zone: Tz = self.zone.parse().map_err(|_| StoreError::Corrupt(format!("there is no time zone {}", self.zone)))?;
+        Ok(Reminder {
+            id: self.id.into(),
+            channel: self.channel.into(),
+            private: self.private,
+            persona: self.persona.into(),
+            what: self.what,
+            whom: self.whom.0,
+            by: self.asked_by.map(Document::<Person>::read).transpose()?,
+            due: self.due,
+            repeat: self.repeat.map(Document::<Timetable>::read).transpose()?,
+            zone,
+            state: self.state.0,
+            round: self.round,
+        })
+    }
+}
+
+impl Store {
+    pub async fn add_reminder(&self, reminder: &Reminder, now: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
+        insert_reminder(&mut transaction, reminder, None, now).await?;
+        transaction.commit().await
+    }
+
+    /// Stores a reminder that tells a round of a repeated one once more. False when that round has one.
+    pub async fn add_reminder_again(&self, reminder: &Reminder, again_of: &str, now: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let added = insert_reminder(&mut transaction, reminder, Some(again_of), now).await?;
+        transaction.commit().await?;
+        Ok(added)
+    }
+
+    /// Stores what became of a reminder. False, and nothing is stored, when it is no longer as it was read.
+    pub async fn change_reminder(&self, from: &Reminder, to: &Reminder, now: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let changed = change_reminder(&mut transaction, from, to, now).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
+    pub async fn find_reminder(&self, id: &ReminderId) -> Result<Option<Reminder>> {
+        let row: Option<ReminderColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM reminders WHERE id = $1", id.as_str())?;
+        row.map(ReminderColumns::read).transpose()
+    }
+
+    /// The reminders that are not over, of a channel or of all, the next one first.
+    pub async fn list_open_reminders(&self, channel: Option<&ChannelId>) -> Result<Vec<Reminder>> {
+        let rows: Vec<ReminderColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT * FROM reminders WHERE state IN ('waiting', 'told') AND ($1 = '' OR channel = $1) ORDER BY due, id",
+            channel.map_or("", ChannelId::as_str)
+        )?;
+        rows.into_iter().map(ReminderColumns::read).collect()
+    }
+
+    /// People who spoke lately, and in which channel; the latest first.
+    pub async fn list_recent_people(&self) -> Result<Vec<(ChannelId, Person)>> {
+        let rows: Vec<(String, String)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT channel, speaker FROM inbox WHERE speaker IS NOT NULL ORDER BY claimed_at DESC LIMIT $1",
+            LOOKED_THROUGH
+        )?;
+        let mut people = Vec::new();
+        for (channel, speaker) in rows {
+            if let Speaker::Person { id, name } = Document::read(speaker)? {
+                people.push((channel.into(), Person { id, name }));
+            }
+        }
+        Ok(people)
+    }
+}
+
+/// A new reminder, written with the decision on the message that asks for it.
+#[derive(Debug)]
+pub(super) struct AddReminder(pub Reminder);
+
+#[async_trait]
+impl Effect for AddReminder {
+    async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
+        insert_reminder(transaction, &self.0, None, at).await?;
+        Ok(Applied::Done)
+    }
+}
+
+/// The round of a reminder that is still to be told.
+pub(super) async fn find_waiting(transaction: &mut Transaction, round: &Round) -> Result<Option<Reminder>> {
+    let row: Option<ReminderColumns> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "SELECT * FROM reminders WHERE id = $1 AND round = $2 AND state = 'waiting'",
+        round.reminder.as_str(),
+        round.round
+    )?;
+    row.map(ReminderColumns::read).transpose()
+}
+
+async fn insert_reminder(transaction: &mut Transaction, reminder: &Reminder, again_of: Option<&str>, now: DateTime<Utc>) -> Result<bool> {
+    sql!(transaction.on(), execute, "DELETE FROM reminders WHERE settled_at < $1", now - KEPT)?;
+    let inserted = sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO reminders (id, channel, private, persona, what, whom, asked_by, due, repeat, zone, state, round, again_of, asked_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (again_of) DO NOTHING",
+        reminder.id.as_str(),
+        reminder.channel.as_str(),
+        reminder.private,
+        reminder.persona.as_str(),
+        plain(&reminder.what),
+        document(&reminder.whom),
+        reminder.by.as_ref().map(document),
+        reminder.due,
+        reminder.repeat.as_ref().map(document),
+        reminder.zone.name(),
+        reminder.state.as_str(),
+        reminder.round,
+        again_of,
+        now
+    )?;
+    if inserted > 0 {
+        jobs::enqueue(transaction, &Round::of(reminder).job(reminder.due), now).await?;
+    }
+    Ok(inserted > 0)
+}
+
+/// Compares and sets: of two who change it at once, one finds it changed. With a new round comes its job.
+pub(super) async fn change_reminder(transaction: &mut Transaction, from: &Reminder, to: &Reminder, now: DateTime<Utc>) -> Result<bool> {
+    let settled_at = (to.state != ReminderState::Waiting).then_some(now);
+    let changed = sql!(
+        transaction.on(),
+        execute,
+        "UPDATE reminders SET state = $4, round = $5, due = $6, settled_at = $7 WHERE id = $1 AND state = $2 AND round = $3",
+        from.id.as_str(),
+        from.state.as_str(),
+        from.round,
+        to.state.as_str(),
+        to.round,
+        to.due,
+        settled_at
+    )?;
+    if changed > 0 && to.round != from.round {
+        jobs::enqueue(transaction, &Round::of(to).job(to.due), now).await?;
+    }
+    Ok(changed > 0)
+}

@@ -1,0 +1,159 @@
+//! `kill -9` right before and after a reminder is told, on its way to the platform, and at random: each is told exactly once.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use kernel::ids::ReminderId;
+use kernel::time::SystemClock;
+use sandbox::{RestFault, Switch};
+use teamroom::features::reminders::model::{Person, Reminder, ReminderState};
+use teamroom::features::schedule::model::Timetable;
+use teamroom::store::Store;
+
+use super::stage::{HERE, TOLD, quiet, told};
+use crate::support::database::{allow, count, execute, forbid};
+use crate::support::number_from;
+use crate::support::process::TeamProcess;
+use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
+
+on_both_stores!(
+    killed_after_it_was_asked_for,
+    killed_before_the_telling_is_stored,
+    killed_after_the_platform_took_it,
+    killed_at_random_moments,
+);
+
+async fn open(team: &TestTeam) -> Store {
+    Store::open_shared(&team.config.database_url, team.clock.now()).await.unwrap()
+}
+
+/// A reminder for Ann that comes in so many milliseconds.
+fn reminder(team: &TestTeam, what: &str, milliseconds: i64) -> Reminder {
+    let person = team.sandbox().people().remove(0);
+    let ann = Person { id: person.id.into(), name: person.name };
+    Reminder {
+        id: ReminderId::generate(),
+        what: what.to_owned(),
+        by: Some(ann.clone()),
+        whom: ann,
+        channel: team.channel(HERE).into(),
+        private: false,
+        persona: "kelly".into(),
+        due: team.clock.now() + TimeDelta::milliseconds(milliseconds),
+        repeat: None,
+        zone: chrono_tz::Tz::UTC,
+        state: ReminderState::Waiting,
+        round: 0,
+    }
+}
+
+async fn add(team: &TestTeam, reminders: &[Reminder]) {
+    let store = open(team).await;
+    for reminder in reminders {
+        store.add_reminder(reminder, team.clock.now()).await.unwrap();
+    }
+    store.close().await;
+}
+
+/// Waits until so many were told, and a little longer for what comes twice.
+async fn expect_told(team: &TestTeam, number: usize) {
+    eventually("they are told", || async {
+        team.answers(HERE).await.iter().filter(|shown| shown.text.starts_with(TOLD)).count() >= number
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    told(team, number).await;
+}
+
+/// Makes the first reminder due at once, as if nothing had been tried before. No process runs meanwhile.
+async fn hurry(team: &TestTeam) {
+    let now = "'2026-01-01T00:00:00+00:00'";
+    execute(team, &format!("UPDATE reminders SET due = {now}")).await;
+    let anew = "state = 'ready', holder = NULL, attempts = 0, crashes = 0, suspicions = 0";
+    execute(team, &format!("UPDATE jobs SET {anew}, run_at = {now} WHERE kind = 'reminder' AND finished_at IS NULL")).await;
+}
+
+async fn killed_after_it_was_asked_for(backing: Backing) {
+    let team = quiet(backing, SystemClock).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    team.say(HERE, "remind me in 10 minutes to call").await;
+    let stored = async || count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder'").await == 1;
+    eventually("it is stored with its job", || async { stored().await }).await;
+    process.kill();
+    hurry(&team).await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_told(&team, 1).await;
+    let confirmed = team.answers(HERE).await.iter().filter(|shown| shown.text.starts_with("I'll remind you")).count();
+    assert_eq!(confirmed, 1);
+}
+
+async fn killed_before_the_telling_is_stored(backing: Backing) {
+    let team = quiet(backing, SystemClock).await;
+    let repeat = Timetable::parse("0 8 * * *", chrono_tz::Tz::UTC).ok();
+    add(&team, &[Reminder { repeat, ..reminder(&team, "water the plants", 0) }]).await;
+    // Each part of the one transaction, in turn.
+    for (change, when) in [
+        ("UPDATE ON reminders", "NEW.round = 1"),
+        ("INSERT ON jobs", "NEW.kind = 'reminder'"),
+        ("INSERT ON outbox", "NEW.message LIKE '%Reminder for%'"),
+        ("UPDATE ON jobs", "OLD.kind = 'reminder' AND NEW.state = 'done'"),
+    ] {
+        forbid(&team, "wall", change, when).await;
+        let process = TeamProcess::spawn(&team, &[]);
+        let stands = async || count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder' AND attempts > 0").await == 1;
+        eventually("it stands before the wall", || async { stands().await }).await;
+        process.kill();
+        allow(&team, "wall").await;
+        assert_eq!(count(&team, "SELECT COUNT(*) FROM outbox").await, 0, "{change}");
+        hurry(&team).await;
+    }
+    let process = TeamProcess::start(&team, &[]).await;
+    expect_told(&team, 1).await;
+    process.kill();
+    // Right after it: the next time has its job, this one is done.
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM jobs WHERE kind = 'reminder' AND state = 'ready'").await, 1);
+    assert_eq!(count(&team, "SELECT COUNT(*) FROM reminders WHERE round = 1 AND state = 'waiting'").await, 1);
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_told(&team, 1).await;
+}
+
+async fn killed_after_the_platform_took_it(backing: Backing) {
+    for fault in [RestFault::Status(503), RestFault::ResetAfter] {
+        let team = quiet(backing, SystemClock).await;
+        let process = TeamProcess::start(&team, &[]).await;
+        let path = format!("/channels/{}/messages", team.channel(HERE));
+        let switch = Switch::Rest { bot: Some("kelly".into()), method: Some("POST".into()), path, times: u32::MAX, with: fault };
+        team.sandbox().misbehaviour().set(switch).expect("a switch");
+        add(&team, &[reminder(&team, "call", 0)]).await;
+        let tried = async || count(&team, "SELECT COUNT(*) FROM outbox WHERE attempts > 0").await == 1;
+        eventually("it is on its way", || async { tried().await }).await;
+        process.kill();
+        team.sandbox().misbehaviour().set(Switch::Behave).expect("a switch");
+        let _process = TeamProcess::start(&team, &[]).await;
+        expect_told(&team, 1).await;
+    }
+}
+
+async fn killed_at_random_moments(backing: Backing) {
+    const REMINDERS: usize = 24;
+    let team = quiet(backing, SystemClock).await;
+    let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
+    println!("TEAMROOM_TEST_SEED={seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    for round in 0..3 {
+        // Spread around the moment at which the process is ready.
+        let process = TeamProcess::start(&team, &[]).await;
+        let reminders: Vec<_> = (0..REMINDERS / 3)
+            .map(|number| reminder(&team, &format!("task {round}-{number}"), i64::try_from(number).unwrap() * 25))
+            .collect();
+        add(&team, &reminders).await;
+        tokio::time::sleep(Duration::from_millis(random.u64(0..400))).await;
+        process.kill();
+    }
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_told(&team, REMINDERS).await;
+    let mut texts: Vec<_> = told(&team, REMINDERS).await.into_iter().map(|shown| shown.text).collect();
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), REMINDERS);
+}
