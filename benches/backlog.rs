@@ -1,7 +1,7 @@
-//! What the backlog loop costs: `cargo bench --bench backlog`, or `cargo bench --bench backlog -- --short` for a look.
+//! Benchmarks the backlog: `cargo bench --bench backlog`, or `cargo bench --bench backlog -- --short` for a quick run.
 //!
-//! Pick-up is measured in a team that runs: a chain of items, each of which becomes ready as the one before ends, by the times that the store has of
-//! both. Claims are measured at the store alone, with items that are there and nothing to do for them. Ratios are of one run, taken in turn.
+//! Pick-up time is measured in a running team with a chain of items, each of which becomes ready when the one before ends. Claims are
+//! measured on the store alone. Both sides of a ratio come from the same run, in turns.
 
 #[path = "../tests/integration/support/postgres.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -42,7 +42,7 @@ fn main() {
     });
 }
 
-/// A database of its own, with the folder that it lies in.
+/// A separate database and its folder.
 struct Database {
     url: String,
     dir: tempfile::TempDir,
@@ -60,7 +60,7 @@ impl Database {
     }
 }
 
-/// A chain of questions to one persona, offline: from ready to claimed, and how long each took from one to the next.
+/// The time from ready to claimed, and from item to item, for a chain of questions to one persona, offline.
 async fn time_pick_up(name: &str, database: &Database, count: usize) {
     let dir = database.dir.path();
     let sandbox = Sandbox::start(dir, &["general".into(), "daily-standup".into(), "ops".into()]);
@@ -104,7 +104,7 @@ async fn time_pick_up(name: &str, database: &Database, count: usize) {
     );
 }
 
-/// Claims and ends by eight workers at once.
+/// Claims and ends by eight concurrent workers.
 async fn count_claims(name: &str, database: &Database, count: usize) {
     let store = database.open().await;
     store.insert_items(&ready(count), now()).await.expect("the items are good");
@@ -115,7 +115,7 @@ async fn count_claims(name: &str, database: &Database, count: usize) {
         loop {
             match claim(&store, &worker).await {
                 Some(time) => times.push(time),
-                // Its persona's other item may be in progress still.
+                // Its persona's other item may still be in progress.
                 None if store.count_items(now()).await.expect("the store answers").by_status.iter().all(|(status, _)| status.is_over()) => {
                     return times;
                 }
@@ -131,7 +131,7 @@ async fn count_claims(name: &str, database: &Database, count: usize) {
     println!("{name:<10} | {rate:.0} claims and ends a second by {WORKERS} workers; a claim among them {} ms", spread(times));
 }
 
-/// A claim where nothing else is, and one behind ten thousand blocked items, in turn.
+/// Compares a claim in an empty backlog with one behind ten thousand blocked items, in turns.
 async fn hold_claims_against_each_other(name: &str, empty: &Database, full: &Database, count: usize) {
     let (empty, full) = (empty.open().await, full.open().await);
     let blocked: Vec<_> = ready(BLOCKED).into_iter().map(|item| WorkItem { status: WorkStatus::Blocked, ..item }).collect();
@@ -155,7 +155,7 @@ async fn hold_claims_against_each_other(name: &str, empty: &Database, full: &Dat
     );
 }
 
-/// Claims an item and ends it; only the claim is timed. None: there was nothing to claim.
+/// Claims an item and ends it. Only the claim is timed. None if there is nothing to claim.
 async fn claim(store: &Store, worker: &WorkerId) -> Option<Duration> {
     let started = Instant::now();
     let claimed = store.claim_item(&ClaimTerms { worker, parallel: WORKERS }, now()).await.expect("the store answers")?;
@@ -169,7 +169,7 @@ async fn claim(store: &Store, worker: &WorkerId) -> Option<Duration> {
     Some(time)
 }
 
-/// Items that may be claimed, each of one of eight personas.
+/// Ready items, spread over eight personas.
 fn ready(count: usize) -> Vec<WorkItem> {
     let item = |number: usize| {
         let persona = format!("p{}", number % WORKERS as usize);
@@ -187,7 +187,7 @@ fn now() -> DateTime<Utc> {
     SystemClock.now()
 }
 
-/// Median, 99th of a hundred and worst in milliseconds.
+/// Median, 99th percentile and maximum in milliseconds.
 fn spread(mut times: Vec<Duration>) -> String {
     times.sort();
     let last = times.len() - 1;

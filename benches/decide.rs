@@ -1,4 +1,5 @@
-//! What a decision costs: `cargo bench --bench decide`. Aims: router and guard under 20 µs a message, splitting 100 kB under 1 ms.
+//! Benchmarks a routing decision: `cargo bench --bench decide`. Targets: router and guard under 20 µs per message, splitting 100 kB under 1
+//! ms.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -16,7 +17,7 @@ use teamroom::features::chat::settings::{ChatSettings, FallbackAnswer, GuardLimi
 
 const NAMES: [&str; 8] = ["Kelly", "Vince", "Eliza", "Echo", "Oracle", "Solus", "Sentinel", "Clio"];
 
-/// About 300 characters, as people write.
+/// A typical message of about 300 characters.
 const TALK: &str = "I had a look at the numbers of last week and they do not fit what the report says: the costs went up by four percent, \
     while the traffic went down. Vince told me that the cache was cold after the deployment on Monday, but then the effect should be gone by \
     Tuesday. Could somebody have a second look at it?";

@@ -1,8 +1,8 @@
-//! The whole team under load: `cargo bench --bench team`, or `cargo bench --bench team -- --short` for a look.
+//! Benchmarks the whole team under load: `cargo bench --bench team`, or `cargo bench --bench team -- --short` for a quick run.
 //!
-//! The sandbox runs in a process of its own, the team in another, and this one plays the person and the language model (which answers at once).
-//! Latency is taken at the person's gateway connection, from the sight of the message to the sight of its answer, so it contains the sandbox's
-//! dispatch as well. Memory and processor time are the team's process alone, from `/proc`.
+//! The sandbox and the team run in separate processes. This process plays the person and the language model, which answers at once. Latency
+//! is measured at the person's gateway connection, from receiving the message to receiving its answer, so it includes the sandbox. Memory
+//! and CPU time come from `/proc` and are only the team's.
 
 #[path = "../tests/integration/support/model/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the tests use the rest")]
@@ -37,7 +37,6 @@ fn main() {
     });
 }
 
-/// A team on a sandbox, and a person.
 struct Stage {
     team: Team,
     person: Person,
@@ -81,7 +80,7 @@ impl Stage {
             post.await.expect("a post ends");
         }
         let mut latencies = self.collect(count).await;
-        // One too many would come now.
+        // A duplicate would arrive by now.
         tokio::time::sleep(Duration::from_secs(1)).await;
         let extra = std::iter::from_fn(|| self.person.seen.try_recv().ok()).filter(|seen| seen.text().starts_with("re ")).count();
         latencies.sort();
@@ -151,7 +150,7 @@ fn write_personas(dir: &Path, count: usize) -> Vec<String> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("personas");
     for name in &NAMES[..count] {
         let file = format!("{}.md", name.to_lowercase());
-        // The real personas as far as they go, feeds and all.
+        // The repository's own personas, if present, with their feeds.
         let text = std::fs::read_to_string(repository.join(&file)).unwrap_or_else(|_| {
             format!(
                 "---\nname: {name}\nrole: extra\ncolor: \"#336699\"\nstandup:\n  role: Report.\n  cap: 600\n---\nYou answer in one line.\n"

@@ -1,4 +1,4 @@
-//! The rules of the house that no compiler checks: which way imports go, which files belong together, what must not be written.
+//! Rules that no compiler checks: import directions, matching files, forbidden text.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,23 +12,29 @@ use kernel::persona;
 use kernel::persona::file;
 use teamroom::config;
 
-/// The features, in order: one imports only those before it.
+/// The features in order. A feature may import only earlier ones.
 const FEATURES: [&str; 6] = ["backlog", "chat", "schedule", "meeting", "reminders", "standup"];
 
-/// Imports against that order which are still to be removed.
+/// Known violations of that order.
 const KNOWN: [(&str, &str); 0] = [];
 
-/// Crates that stay in some folders, so that they could be replaced.
+/// Crates that are used only in some folders, so that they can be replaced.
 const CONFINED: [(&str, &[&str]); 2] = [
     ("sqlx", &["crates/kernel/src/db", "crates/kernel/src/jobs", "store", "crates/kernel/src/lib.rs"]),
     ("serenity", &["src/adapters/discord", "src/app"]),
 ];
 
-/// A file above this many lines is listed, not refused: it is cut where an idea ends, not where a number does.
+/// Folders without unusual words, except for `jobs`.
+const WORDED: [&str; 5] = ["src/adapters", "src/features/backlog", "src/features/meeting", "crates/kernel/src", "benches"];
+
+/// Words that a newcomer, or a reader whose first language is not English, would have to look up.
+const UNUSUAL: [&str; 10] = ["vigil", "turnstile", "endurance", "sighting", "doings", "errand", "lest", "anew", "betake", "in vain"];
+
+/// Longer files are listed, not refused.
 const LONG: usize = 400;
 
 struct Source {
-    /// Relative to the crate.
+    /// Relative to the package.
     path: PathBuf,
     text: String,
 }
@@ -43,7 +49,7 @@ impl Source {
         self.path.starts_with(folder) || self.path.iter().any(|part| part == folder) || self.path.ends_with(format!("{folder}.rs"))
     }
 
-    /// The code without comments, in which names stand for other things.
+    /// The code without comments.
     fn code(&self) -> String {
         self.text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
     }
@@ -76,7 +82,7 @@ fn file_names(folder: &str) -> BTreeSet<String> {
     entries.map(|entry| entry.expect("a readable folder").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// The features that a text names as `features::name` or `features::{name, …}`.
+/// The features imported as `features::name` or `features::{name, …}`.
 fn imported_features(code: &str) -> BTreeSet<String> {
     let mut features = BTreeSet::new();
     for after in code.split("features::").skip(1) {
@@ -207,6 +213,20 @@ fn nothing_is_left_for_later() {
         let code = source.code();
         for word in later {
             assert!(!code.contains(word), "{} holds {word}", source.path.display());
+        }
+    }
+}
+
+#[test]
+fn names_and_comments_use_known_words() {
+    for source in WORDED.into_iter().flat_map(rust_files).filter(|source| !source.is_below("crates/kernel/src/jobs")) {
+        let text = source.text.to_lowercase();
+        for word in UNUSUAL {
+            let found = text.match_indices(word).any(|(at, _)| {
+                let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphabetic());
+                !letter(text[..at].chars().next_back()) && !letter(text[at + word.len()..].chars().next())
+            });
+            assert!(!found, "{} says {word}, which readers would have to look up", source.path.display());
         }
     }
 }

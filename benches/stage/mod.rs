@@ -1,4 +1,4 @@
-//! What benchmarks of the whole team stand on: the sandbox and the team, each in a process of its own, and a person at a gateway connection.
+//! Setup for benchmarks of the whole team: the sandbox and the team in separate processes, and a person at a gateway connection.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,36 +10,35 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_tungstenite::tungstenite::Message;
 
-/// Linux's ticks of processor time a second.
+/// Linux's clock ticks per second.
 const TICKS: f64 = 100.0;
 
-/// How long a process may take to be ready.
+/// The time limit for the start of a process.
 const STARTING: Duration = Duration::from_secs(30);
 
-/// How long a message may take. A team that runs sees what was asked beside it within half a minute.
+/// The time limit for a message. A running team notices changes by other processes within half a minute.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A process that ends with this value.
+/// A process that is killed on drop.
 pub(crate) struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        // It may have ended by itself, which the measurement has noticed then.
+        // It may have ended by itself, which the measurement has noticed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The program, in a folder of its own and with no settings of this machine.
+/// The program in a separate folder, without this machine's settings.
 pub(crate) fn binary(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
     command.current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
     command
 }
 
-/// A sandbox without a team.
 pub(crate) struct Sandbox {
-    /// What it tells of itself.
+    /// The JSON that the sandbox prints about itself.
     pub(crate) info: Value,
     _process: Ended,
 }
@@ -61,17 +60,17 @@ impl Sandbox {
     }
 }
 
-/// The team in front of a sandbox.
+/// A team connected to a sandbox.
 pub(crate) struct Team {
     process: Ended,
-    /// From the start to all identities READY.
+    /// From the start until all identities are READY.
     pub(crate) ready: Duration,
-    /// Megabytes, two seconds later.
+    /// Megabytes, two seconds after READY.
     pub(crate) idle: f64,
 }
 
 impl Team {
-    /// With these settings beside those that join it to the sandbox.
+    /// Starts with these settings in addition to those for the sandbox.
     pub(crate) async fn start(dir: &Path, sandbox: &Sandbox, settings: &[(&str, String)]) -> Self {
         let listen = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
         let mut command = binary(dir);
@@ -101,12 +100,12 @@ impl Team {
         team
     }
 
-    /// Megabytes that it holds now.
+    /// Current memory in megabytes.
     pub(crate) fn memory(&self) -> f64 {
         self.read_status("VmRSS")
     }
 
-    /// The most megabytes that it ever held.
+    /// Peak memory in megabytes.
     pub(crate) fn peak_memory(&self) -> f64 {
         self.read_status("VmHWM")
     }
@@ -117,7 +116,7 @@ impl Team {
         value.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1000.0
     }
 
-    /// Seconds of processor time that it has used.
+    /// Used CPU time in seconds.
     pub(crate) fn processor_time(&self) -> f64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.0.id())).expect("the process runs");
         let fields: Vec<&str> = stat.rsplit(')').next().expect("a name in brackets").split_whitespace().collect();
@@ -125,7 +124,7 @@ impl Team {
     }
 }
 
-/// Somebody in the sandbox.
+/// A person in the sandbox.
 pub(crate) struct Person {
     http: reqwest::Client,
     api: String,
@@ -133,9 +132,9 @@ pub(crate) struct Person {
     pub(crate) seen: mpsc::UnboundedReceiver<Seen>,
 }
 
-/// A message at the person's gateway connection.
+/// A message received at the person's gateway connection.
 pub(crate) struct Seen {
-    /// As the gateway told it.
+    /// The gateway's payload.
     pub(crate) message: Value,
     pub(crate) at: Instant,
 }
@@ -154,7 +153,7 @@ impl Person {
         Self { http, api: sandbox.text("api"), token, seen }
     }
 
-    /// Writes into a channel, which begins once this is awaited.
+    /// Posts a message. Nothing is sent before this is awaited.
     pub(crate) fn post(&self, channel: &str, text: &str) -> impl Future<Output = ()> + Send + use<> {
         let url = format!("{}/api/v10/channels/{channel}/messages", self.api);
         let request = self.http.post(url).header("authorization", &self.token).json(&json!({ "content": text }));
@@ -164,7 +163,7 @@ impl Person {
         }
     }
 
-    /// The next message that anybody writes.
+    /// The next message by anybody.
     pub(crate) async fn next(&mut self) -> Seen {
         let next = tokio::time::timeout(PATIENCE, self.seen.recv()).await;
         next.expect("messages keep coming").expect("the gateway is open")

@@ -1,4 +1,4 @@
-//! Feeds of the web that answer after a time of their own.
+//! Web feeds that answer after a delay.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,10 @@ use teamroom::{app, config};
 
 use crate::stage::millis;
 
-/// How long the feeds of the second measurement take, in milliseconds.
+/// The delays of the second measurement, in milliseconds.
 const DELAYS: [u64; 8] = [100, 200, 300, 400, 500, 600, 700, 800];
 
-/// A web server on loopback; it ends with this value.
+/// A web server on loopback, stopped on drop.
 pub(crate) struct FeedServer {
     address: std::net::SocketAddr,
     server: tokio::task::JoinHandle<()>,
@@ -43,7 +43,7 @@ impl FeedServer {
         Self { address, server }
     }
 
-    /// Two personas that watch three feeds each.
+    /// Two personas with three feeds each.
     pub(crate) fn personas(&self) -> [(String, String); 2] {
         let figures = |name: &str, values: &str| {
             format!("  - {{kind: http_json, name: {name}, url: \"http://{}/figures/0\", values: {values}, time: /at}}\n", self.address)
@@ -85,7 +85,7 @@ async fn news() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/rss+xml")], text)
 }
 
-/// Reads feeds that take [`DELAYS`] as the standup does, each time with new connections.
+/// Reads feeds with [`DELAYS`] as the standup does, each time over new connections.
 pub(crate) async fn time_reading(count: usize) {
     println!("\n{} feeds of {DELAYS:?} ms, read side by side; aim: as long as the slowest", DELAYS.len());
     let server = FeedServer::start().await;

@@ -1,8 +1,8 @@
-//! What a standup costs: `cargo bench --bench standup`, or `cargo bench --bench standup -- --short` for a look.
+//! Benchmarks a standup: `cargo bench --bench standup`, or `cargo bench --bench standup -- --short` for a quick run.
 //!
-//! Eight personas report without pauses, on the history of a real repository, six feeds of the web and some files, with the sandbox and the team
-//! in processes of their own and a scripted model that answers at once. Times are a person's: from the moment the message is sent to the sight of
-//! the kickoff, and of the Day Report, at a gateway connection. Tokens and cost are the ledger's, as the Day Report tells them.
+//! Eight personas report without pauses on the history of a real repository, six web feeds and some files. The sandbox and the team run in
+//! separate processes, with a scripted model that answers at once. Times are measured at a person's gateway connection, from sending the
+//! message to receiving the kickoff and the Day Report. Tokens and cost come from the ledger.
 
 mod feeds;
 #[path = "../../tests/integration/support/history.rs"]
@@ -30,13 +30,13 @@ use model::ScriptedModel;
 use serde_json::Value;
 use stage::{Person, Sandbox, Team, binary, millis};
 
-/// Who speaks, in this order; Kelly facilitates.
+/// The speakers in order. Kelly facilitates.
 const SPEAKERS: [&str; 8] = ["vince", "eliza", "echo", "oracle", "sentinel", "bruno", "clara", "solus"];
 
-/// The models that the providers' keys alone give tier 1, dear and cheap.
+/// The default models of tier 1, one expensive and one cheap.
 const MODELS: [&str; 2] = ["claude-haiku-4-5", "gpt-4.1-mini"];
 
-/// How long Discord's later messages of a standup, in threads, may take before the next begins.
+/// The wait for the last messages in threads before the next standup.
 const AFTER: Duration = Duration::from_millis(400);
 
 fn main() {
@@ -88,7 +88,7 @@ async fn time_standups(count: usize) {
     }
 }
 
-/// One standup each way, in the eyes of the ledger.
+/// One standup for each setting, measured by the ledger.
 async fn count_tokens() {
     println!("\ntokens and cost by the ledger, four bytes a token, nothing cached; aims: at least 30 % fewer, four personas under $0.05");
     let (new, all) = (pay(MODELS[0], true, 8).await, pay(MODELS[0], false, 8).await);
@@ -102,14 +102,14 @@ async fn count_tokens() {
     }
 }
 
-/// What one standup cost.
+/// The cost of a standup.
 struct Paid {
     input: u64,
     output: u64,
     dollars: f64,
-    /// Of `input`, that of reports: without the call and the conclusion.
+    /// The part of `input` for reports, without the call and the conclusion.
     reports: u64,
-    /// Of that, system prompts, which do not change from day to day.
+    /// The part for system prompts, which stay the same from day to day.
     same: u64,
 }
 
@@ -130,15 +130,15 @@ async fn pay(model: &'static str, delta: bool, speakers: usize) -> Paid {
     }
 }
 
-/// How a benchmark wants its team.
+/// The settings of a benchmark's team.
 struct Wanted {
     /// None: SQLite.
     database: Option<String>,
-    /// The name the scripted model goes by, for its price. None: the team is offline.
+    /// The model name that determines the price. None: the team is offline.
     model: Option<&'static str>,
     delta: bool,
     speakers: usize,
-    /// A standup is held in each once, so that every report is the day's first.
+    /// Each channel has one standup, so that every report is the first of the day.
     rooms: usize,
 }
 
@@ -148,7 +148,7 @@ impl Default for Wanted {
     }
 }
 
-/// A team that is about to hold standups, and a person.
+/// A team ready for standups, and a person.
 struct Stage {
     team: Team,
     person: Person,
@@ -159,7 +159,7 @@ struct Stage {
     _feeds: FeedServer,
 }
 
-/// How long a standup took, from the moment it was asked for.
+/// Durations from the moment the standup was called.
 struct Held {
     kickoff: Duration,
     report: Duration,
@@ -188,7 +188,7 @@ impl Stage {
         Self { team, person, database: wanted.database, sandbox, dir, model, _feeds: feeds }
     }
 
-    /// Holds a standup in a room that had none yet.
+    /// Holds a standup in an unused channel.
     async fn hold(&mut self, number: usize) -> Held {
         let channel = self.sandbox.info["channels"][room(number)].as_str().expect("an id").to_owned();
         let started = Instant::now();
@@ -210,12 +210,12 @@ impl Stage {
         Held { kickoff: kickoff.expect("the kickoff comes before the report"), report }
     }
 
-    /// The Day Report of a room.
+    /// The Day Report of a channel.
     fn read_report(&self, number: usize) -> Value {
         serde_json::from_slice(&self.run(&["report", "--json", "--channel", &room(number)])).expect("JSON")
     }
 
-    /// A command beside the team; what it prints.
+    /// Runs a command beside the team and returns its output.
     fn run(&self, arguments: &[&str]) -> Vec<u8> {
         let database = self.database.iter().map(|database| ("DATABASE_URL", database));
         let output = binary(self.dir.path()).args(arguments).envs(database).output().expect("the binary starts");
@@ -228,9 +228,9 @@ fn room(number: usize) -> String {
     format!("standup-{number}")
 }
 
-/// Eight personas with feeds, a repository and some files.
+/// Writes eight personas with feeds, a repository and some files.
 fn write_material(dir: &Path, feeds: &FeedServer) {
-    // Without the record the personas that watch the repository have nothing to say, and there is no call.
+    // Without the recorded history, the repository's personas have nothing to report, and there is no call.
     let _ = history::make_repository(dir, 300, SystemClock.now());
     for (name, text) in feeds.personas() {
         write(&dir.join("personas").join(name), &text);
@@ -250,7 +250,7 @@ fn write(path: &Path, text: &str) {
     std::fs::write(path, text).expect("a file");
 }
 
-/// Median, ninth tenth and worst in milliseconds.
+/// Median, 90th percentile and maximum in milliseconds.
 fn spread(mut times: Vec<Duration>) -> String {
     times.sort();
     let last = times.len() - 1;

@@ -1,4 +1,4 @@
-//! The weekly chart: how long it takes to draw, and what the team's process holds meanwhile and afterwards.
+//! Benchmarks the weekly chart: drawing time, and the team's memory during and after it.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What the scripted model says in a standup, and the files that the personas read.
+//! The scripted model of the standup, and the personas' files.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::model::{Asked, Counted, Script};
 
-/// Bytes of a token, roughly, in English.
+/// Approximate bytes per token in English.
 const BYTES: usize = 4;
 
-/// The files of the knowledge folder, some of which only one persona reads.
+/// The files of the knowledge folder. Some are read by only one persona.
 pub(crate) const FILES: &[(&str, &str)] = &[
     (
         "decisions.md",
@@ -28,7 +28,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A report of about 600 characters with two signals, a call, or a conclusion, whichever is asked for.
+/// A report of about 600 characters with two signals, a call, or a conclusion, depending on the request.
 pub(crate) fn answer(asked: &Asked) -> Script {
     let schema = asked.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     let text = if schema.contains("tldr") {
@@ -42,7 +42,7 @@ pub(crate) fn answer(asked: &Asked) -> Script {
     Script::SayCounted(text, counted)
 }
 
-/// Of the prompt, an asked schema included.
+/// The tokens of the prompt, including a schema.
 pub(crate) fn count_tokens(asked: &Asked) -> u64 {
     let schema = asked.schema.as_ref().map(ToString::to_string).unwrap_or_default();
     tokens(asked.system.len() + asked.prompt().len() + schema.len())
@@ -52,7 +52,7 @@ pub(crate) fn tokens(bytes: usize) -> u64 {
     bytes.div_ceil(BYTES) as u64
 }
 
-/// Every speaker says something else, as people would.
+/// Each speaker has a different text.
 fn report(number: usize) -> String {
     const MATTERS: [&str; 8] = ["checkout", "search", "export", "billing", "support", "disk space", "deployment", "sales"];
     let matter = MATTERS[number % MATTERS.len()];

@@ -5,10 +5,10 @@
 mod backlog;
 mod backlog_crashes;
 mod backlog_surfaces;
-mod board;
 mod discord;
 mod feeds;
 mod jobs;
+mod kanban;
 mod llm;
 mod meeting;
 mod offline;

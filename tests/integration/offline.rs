@@ -1,4 +1,4 @@
-//! The composer on real material: the history of a project and a long decision log.
+//! The offline composer on real data: a project's history and a long decision log.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use kernel::time::ManualClock;
 
 use crate::support::{history, nothing};
 
-/// A Saturday, so that "this week" holds most of the last seven days.
+/// A Saturday, so that "this week" covers most of the last seven days.
 fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
 }
@@ -118,7 +118,7 @@ async fn the_decision_log_answers_with_citations() {
     println!("{} questions in {:?}", QUESTIONS.len(), started.elapsed());
 }
 
-/// What is asked, what the answer must say, and the section that its first citation must name.
+/// A question, the text its answer must contain, and the section that the first citation must name.
 const QUESTIONS: &[(&str, &[&str], &str)] = &[
     (
         "why were zombie steps a problem?",
@@ -141,6 +141,6 @@ async fn what_the_decision_log_does_not_hold_is_said_not_to_be_found() {
     let file = ChannelFile { name: "decision-log.md".into(), text, by: "Ann".into(), at: now() };
     for question in ["how do we deploy to kubernetes?", "what is the weather in Lisbon?", "who won the football match?"] {
         let answer = ask(question, &[], std::slice::from_ref(&file)).await;
-        assert!(answer.text.starts_with("I find nothing about"), "{question}:\n{}", answer.text);
+        assert!(answer.text.starts_with("I found nothing about"), "{question}:\n{}", answer.text);
     }
 }

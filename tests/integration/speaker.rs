@@ -1,4 +1,4 @@
-//! What a persona says in a standup, with a scripted model over real HTTP.
+//! A persona's contributions to a standup, with a scripted model over HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap()
 }
 
-/// The built-in team with its standup, in front of a scripted model.
+/// The built-in team with a scripted model.
 struct Stage {
     agents: Agents,
     meeting: Meeting,
@@ -126,7 +126,7 @@ impl Stage {
         QuestionAsked { text: "Will latency be below 500 ms by Friday?", rule: &self.rule, base: 840.0, history: &[], expires_at }
     }
 
-    /// Calls and tokens that the ledger has under `standup`.
+    /// Calls and tokens in the ledger under `standup`.
     async fn ledger(&self) -> (u64, TokenUsage) {
         let day = TimeDelta::days(1);
         let lines = self.agents.store.costs(now() - day, now() + day, CostGroup::Purpose).await.expect("the ledger");
@@ -248,7 +248,7 @@ async fn a_model_that_falls_silent_has_said_what_it_had_said() {
         let (said, asked) = reported(Script::SayAndHang("Latency rose to 840 ms. It is the provi".into()), kind).await;
         let said = said.expect("a report");
         assert_eq!((said.text.as_str(), said.partial, asked), ("Latency rose to 840 ms.", true, 1));
-        assert_eq!(said.problems, ["the answer broke off: scripted was silent for too long"]);
+        assert_eq!(said.problems, ["the answer broke off: scripted took too long"]);
     }
 }
 
@@ -256,7 +256,7 @@ async fn a_model_that_falls_silent_has_said_what_it_had_said() {
 async fn at_the_time_limit_a_partial_report_is_kept_and_paid_for() {
     for kind in BOTH {
         let model = ScriptedModel::start().await;
-        // A word every 50 ms: it is never silent for long and never done.
+        // A word every 50 ms: no long silence, and no end.
         let text = "Latency rose. ".repeat(500);
         model.next([Script::SaySlowly { text, pause: Duration::from_millis(50) }]);
         let stage = Stage::with(&model, kind).await;
@@ -318,7 +318,10 @@ async fn a_call_that_no_model_gives_is_made_by_rule_and_says_so() {
         let model = ScriptedModel::start().await;
         model.on(move |_| script.clone());
         let call = Stage::with(&model, ProviderKind::OpenAi).await.call().await;
-        assert!(call.reason.ends_with("Made by rule, since the model gave no usable call.") && call.reason.contains("840 ms"), "{call:?}");
+        assert!(
+            call.reason.ends_with("Computed, because the model gave no valid prediction.") && call.reason.contains("840 ms"),
+            "{call:?}"
+        );
         assert_eq!((call.answer, call.model, model.count()), (Answer::Uncertain, None, asked));
     }
 }
@@ -346,7 +349,7 @@ async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
     let offline = Stage::new(None).await.conclude().await;
     assert_eq!((conclusion.tldr, conclusion.actions), (offline.tldr.clone(), offline.actions));
     assert_eq!(offline.tldr, ["Changed most: shop latency 410 → 840 ms (+430) since Fri 09:00."]);
-    assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded by rule: "), "{:?}", conclusion.problems);
+    assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded without a model: "), "{:?}", conclusion.problems);
     assert!(offline.problems.is_empty());
 }
 

@@ -1,10 +1,8 @@
-//! Who does something: author, owner, participant.
-
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{PersonaSlug, UserId};
 
-/// A persona of the team or a person.
+/// A persona of the team, or a person.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Actor {

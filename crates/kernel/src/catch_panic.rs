@@ -1,11 +1,9 @@
-//! A panic ends only what it happened in.
-
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt;
 
-/// Runs a future; a panic in it becomes an error.
+/// Runs a future and converts a panic into an error.
 pub async fn contain<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     match AssertUnwindSafe(future).catch_unwind().await {
         Ok(result) => result,

@@ -1,9 +1,9 @@
-//! Figures as people read them, the same everywhere: in reports, prompts, rules of settling and on cards.
+//! Formats numbers for reports, prompts and cards.
 
-/// What subtracting leaves of equal binary fractions.
+/// The rounding error of binary fractions.
 const NOISE: f64 = 1e-9;
 
-/// A number with as many decimals as say something: two at most, four where it is less than one, and all where it would read 0.
+/// A number with at most two decimals; four if it is less than one; all if it would otherwise show as 0.
 pub fn number(value: f64) -> String {
     let decimals = if value.abs() < 1.0 { 4 } else { 2 };
     let rounded = format!("{value:.decimals$}");
@@ -15,7 +15,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number with its unit, unless it has none or the value's `name` says it already: `commits 502`.
+/// A number with its unit. Leaves out the unit if the value's `name` implies it: `commits 502`.
 pub fn amount(value: f64, name: &str, unit: &str) -> String {
     if unit.is_empty() || unit == name { number(value) } else { format!("{} {unit}", number(value)) }
 }

@@ -1,4 +1,4 @@
-//! Identifiers. Platforms name things by strings of their own (snowflakes, `C024BE91L`), so these are opaque text.
+//! Typed identifiers. Opaque text, because platforms use different formats (snowflakes, `C024BE91L`).
 
 use std::fmt;
 
@@ -12,12 +12,11 @@ macro_rules! identifiers {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps an identifier as the platform or the store wrote it.
+            /// Wraps an identifier of the platform or the store.
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
             }
 
-            /// The identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -50,36 +49,32 @@ identifiers! {
     ChannelId,
     /// An account on the platform.
     UserId,
-    /// A persona's short name: the stem of its file in `personas/`.
+    /// A persona's short name: the file name in `personas/` without its extension.
     PersonaSlug,
-    /// A turn of a persona.
     TurnId,
     /// A row of the outbox.
     OutboxId,
     /// An ask from one persona to another.
     AskId,
-    /// All turns that one person's message set off, however many agents pass it on. The id of that message.
+    /// All turns that one person's message started, through any number of agents. The id of that message.
     ChainId,
     /// A model call in the ledger.
     LedgerId,
     /// A meeting: a standup, later a board meeting or an overwatch.
     MeetingId,
-    /// A call on the essential question.
+    /// A prediction.
     PredictionId,
-    /// A row of the backlog.
     WorkItemId,
-    /// Something remembered.
     MemoryId,
-    /// A call that a person has to allow.
+    /// A request to approve a tool call.
     ApprovalId,
-    /// Something that somebody is to be told about at a time.
     ReminderId,
 }
 
 macro_rules! generated {
     ($($name:ident),+) => {$(
         impl $name {
-            /// A fresh identifier; later ones sort after earlier ones.
+            /// A new identifier. Identifiers sort by creation time.
             pub fn generate() -> Self {
                 Self(uuid::Uuid::now_v7().simple().to_string())
             }

@@ -1,4 +1,4 @@
-//! What every feature of the team stands on. It knows no feature and no platform.
+//! The basis of all features. Independent of features and platforms.
 
 pub mod actor;
 pub mod agent;
@@ -21,5 +21,5 @@ pub mod time;
 pub mod tools;
 pub mod wakeup;
 
-/// For the macro `sql!`, which stands in other packages.
+/// For the macro `sql!`, which other packages use.
 pub use sqlx;

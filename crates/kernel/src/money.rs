@@ -1,5 +1,3 @@
-//! Tokens and money.
-
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
@@ -10,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{LedgerId, PersonaSlug, WorkItemId};
 use crate::persona::Tier;
 
-/// An amount in millionths of a US dollar; the price of a million tokens in dollars is the price of one token in this unit.
+/// Millionths of a US dollar. The price of a million tokens in dollars equals the price of one token in this unit.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money(pub i64);
@@ -56,12 +54,12 @@ impl Sum for Money {
     }
 }
 
-/// Tokens of one model call, as the endpoint counted them.
+/// Tokens of one model call, counted by the endpoint.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// All tokens of the prompt, cached ones included.
+    /// All tokens of the prompt, including cached ones.
     pub input: u64,
-    /// Those of `input` that came from the provider's cache.
+    /// Tokens of `input` from the provider's cache.
     pub cached: u64,
     pub output: u64,
 }
@@ -79,7 +77,7 @@ impl Add for TokenUsage {
     }
 }
 
-/// What a model call was for.
+/// The purpose of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -106,11 +104,10 @@ impl Purpose {
     }
 }
 
-/// How a model call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
-    /// Reserved and not yet settled. After a crash it stays at its worst-case cost.
+    /// Not settled yet. After a crash it stays at its worst-case cost.
     Reserved,
     Answered,
     Failed,
@@ -128,25 +125,25 @@ impl CallOutcome {
     }
 }
 
-/// A model call about to be made, at its worst-case cost.
+/// A planned model call with its worst-case cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reservation {
     pub id: LedgerId,
     pub at: DateTime<Utc>,
-    /// None for callers that are no persona.
+    /// None if the caller is not a persona.
     pub persona: Option<PersonaSlug>,
     pub purpose: Purpose,
-    /// The id of what it is for: a turn, an ask, later a meeting or a step.
+    /// The id of the turn, ask, meeting or item.
     pub subject: String,
     pub provider: String,
     pub model: String,
     pub tier: Tier,
-    /// Worst-case tokens: the prompt's estimate and the most that may come back.
+    /// Worst-case tokens: the estimated prompt and the longest allowed answer.
     pub tokens: u64,
     pub cost: Money,
 }
 
-/// What a model call really cost.
+/// The real cost of a model call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settlement {
     pub id: LedgerId,
@@ -156,10 +153,10 @@ pub struct Settlement {
     pub outcome: CallOutcome,
 }
 
-/// What costs are added up by.
+/// How costs are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostGroup {
-    /// UTC.
+    /// In UTC.
     Day,
     Persona,
     Purpose,
@@ -177,17 +174,17 @@ impl CostGroup {
     }
 }
 
-/// One group's sums. Calls that are not settled count at their worst case.
+/// The sums of one group. Unsettled calls count with their worst case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostLine {
-    /// The day, persona, purpose or model; `none` for callers that are no persona.
+    /// The day, persona, purpose or model. `none` for callers that are not personas.
     pub key: String,
     pub calls: u64,
     pub usage: TokenUsage,
     pub cost: Money,
 }
 
-/// A limit of the budgets (COST-2).
+/// A budget limit (COST-2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -195,13 +192,13 @@ pub enum Limit {
     DayTokens,
     PersonaDay(PersonaSlug),
     PersonaDayTokens(PersonaSlug),
-    /// Of one work item, over all its runs.
+    /// Per work item, over all its runs.
     Item(WorkItemId),
     ItemTokens(WorkItemId),
 }
 
 impl Limit {
-    /// Whether it is a new one tomorrow.
+    /// Whether it is a daily limit.
     pub fn ends_with_the_day(&self) -> bool {
         match self {
             Self::Day | Self::DayTokens | Self::PersonaDay(_) | Self::PersonaDayTokens(_) => true,
@@ -209,7 +206,7 @@ impl Limit {
         }
     }
 
-    /// What its setting in `[budgets]` is called.
+    /// The key of its setting in `[budgets]`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -221,7 +218,7 @@ impl Limit {
         }
     }
 
-    /// The persona or the item that it is for; empty for the whole team's.
+    /// The persona or the item. Empty for the team.
     pub fn whose(&self) -> &str {
         match self {
             Self::Day | Self::DayTokens => "",
@@ -230,7 +227,7 @@ impl Limit {
         }
     }
 
-    /// An amount in what the limit is in, for people: millionths of a dollar, or tokens.
+    /// Formats an amount in the limit's unit, millionths of a dollar or tokens, for people.
     pub fn render(&self, amount: i64) -> String {
         match self {
             Self::Day | Self::PersonaDay(_) | Self::Item(_) => Money(amount).to_string(),
@@ -239,11 +236,11 @@ impl Limit {
     }
 }
 
-/// A reservation that would break a limit. Its text is for people.
+/// A refused reservation. The text is for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub struct Refused {
     pub limit: Limit,
-    /// In what the limit is in; reservations included.
+    /// Includes reservations, in the limit's unit.
     pub spent: i64,
     pub allowed: i64,
 }

@@ -1,7 +1,7 @@
-//! Time, as something that can be handed in.
+//! A clock that can be replaced in tests.
 //!
-//! Code that waits or asks what time it is takes a [`Clock`], so that tests drive hours in milliseconds and never sleep.
-//! `tokio::time::pause` is no substitute: a paused runtime jumps ahead while SQLite or a socket is at work on another thread.
+//! Code that waits or reads the time takes a [`Clock`], so that tests simulate hours in milliseconds. `tokio::time::pause` does not work
+//! here: a paused runtime jumps ahead while SQLite or a socket works on another thread.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio::sync::oneshot;
 
-/// Where flows get the time from.
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
     /// The wall-clock time.
@@ -20,10 +19,9 @@ pub trait Clock: Send + Sync + 'static {
     async fn sleep(&self, duration: Duration);
 }
 
-/// The clock as flows hold it.
 pub type SharedClock = Arc<dyn Clock>;
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemClock;
 
@@ -39,7 +37,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock that only a test advances.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     state: Arc<Mutex<ManualState>>,
@@ -52,12 +50,11 @@ struct ManualState {
 }
 
 impl ManualClock {
-    /// A clock standing at `now`.
     pub fn new(now: DateTime<Utc>) -> Self {
         Self { state: Arc::new(Mutex::new(ManualState { now, sleepers: Vec::new() })) }
     }
 
-    /// Moves time forward and wakes everybody whose sleep is over.
+    /// Advances the time and wakes tasks whose sleep is over.
     pub fn advance(&self, by: Duration) {
         let mut state = self.lock();
         state.now += by;
@@ -65,12 +62,12 @@ impl ManualClock {
         let due: Vec<_> = state.sleepers.extract_if(.., |(until, _)| *until <= now).collect();
         drop(state);
         for (_, wake) in due {
-            // A sleeper that has gone away needs no waking.
+            // The sleeper may have been dropped.
             let _ = wake.send(());
         }
     }
 
-    /// How many tasks are asleep; tests wait for this before they move time.
+    /// The number of sleeping tasks. Tests wait for this before they advance the time.
     pub fn sleepers(&self) -> usize {
         let mut state = self.lock();
         state.sleepers.retain(|(_, wake)| !wake.is_closed());
@@ -98,7 +95,7 @@ impl Clock for ManualClock {
             }
             state.sleepers.push((until, wake));
         }
-        // The clock outlives its sleepers; were it dropped, waking is the safe side.
+        // Returns early if the clock is dropped, which does not happen while tasks sleep.
         let _ = woken.await;
     }
 }

@@ -1,10 +1,10 @@
-//! Waking up tasks of this process that wait for something to change, in place of looking again and again.
+//! In-process notifications, instead of polling.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Wakes up everybody who subscribed. Cheap to clone; all clones are one.
+/// Wakes all subscribers. Clones share the subscribers.
 #[derive(Debug, Clone, Default)]
 pub struct Wakeup(Arc<watch::Sender<()>>);
 
@@ -13,21 +13,20 @@ impl Wakeup {
         self.0.send_replace(());
     }
 
-    /// Sees each call of [`Wakeup::wake`] from now on, however late it is waited for.
+    /// Receives every call of [`Wakeup::wake`] from now on, even before `next` is awaited.
     pub fn subscribe(&self) -> Wakeups {
         Wakeups(self.0.subscribe())
     }
 }
 
-/// A subscription to a [`Wakeup`].
 #[derive(Debug)]
 pub struct Wakeups(watch::Receiver<()>);
 
 impl Wakeups {
-    /// Waits for the next call. Those that came since the last time count as one.
+    /// Waits for the next call. Several calls since the last one count as one.
     pub async fn next(&mut self) {
         if self.0.changed().await.is_err() {
-            // Nobody is left who could wake us up.
+            // All senders are gone.
             std::future::pending::<()>().await;
         }
     }

@@ -1,4 +1,4 @@
-//! Who wrote a message: decided by account, never by a name that anybody can take.
+//! Decides who wrote a message. Uses account ids, never display names, which anybody can choose.
 
 use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
@@ -10,14 +10,14 @@ use kernel::chat::message::AuthorKind;
 use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::{Accounts, Roster};
 
-/// What Discord told the coordinator's identity about itself.
+/// The coordinator's ids, as Discord reported them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Coordinator {
-    /// Owns the commands and the webhooks. After a restart the messages of webhooks are known by it before the webhooks are.
+    /// Owns the commands and the webhooks. Identifies messages of webhooks that are not known yet after a restart.
     pub(crate) application: ApplicationId,
 }
 
-/// The accounts and webhooks through which the team speaks.
+/// The accounts and webhooks that the team posts with.
 #[derive(Debug)]
 pub(crate) struct OwnAccounts {
     roster: Arc<Roster>,
@@ -32,7 +32,7 @@ struct Known {
 }
 
 impl OwnAccounts {
-    /// Starts with the accounts of earlier runs, so that a persona that is not online yet is no foreign bot.
+    /// Starts with the accounts of earlier runs. Otherwise a persona that is not online yet would count as a foreign bot.
     pub(crate) fn new(roster: Arc<Roster>, accounts: Accounts) -> Self {
         Self { roster, known: RwLock::new(Known { accounts, webhooks: HashSet::new(), coordinator: None }) }
     }
@@ -49,12 +49,11 @@ impl OwnAccounts {
         self.write().webhooks.insert(webhook);
     }
 
-    /// The coordinator's own ids, once it has been online.
+    /// None until the coordinator has been online.
     pub(crate) fn find_coordinator(&self) -> Option<Coordinator> {
         self.read().coordinator
     }
 
-    /// Whether an account is one of the team's.
     pub(crate) fn owns(&self, account: SnowflakeUser) -> bool {
         let known = self.read();
         known.webhooks.contains(&WebhookId::new(account.get())) || known.accounts.find(&UserId::new(account.to_string())).is_some()
@@ -77,7 +76,7 @@ impl OwnAccounts {
         }
     }
 
-    /// Which persona spoke through a webhook of ours. Its name can be trusted there: only the team posts through it.
+    /// The persona that posted through one of our webhooks. The name can be trusted, because only the team posts through it.
     fn behind_webhook(&self, name: &str) -> PersonaSlug {
         let speaker = self.roster.personas().iter().find(|persona| persona.name == name);
         speaker.unwrap_or_else(|| self.roster.coordinator()).slug.clone()
@@ -92,8 +91,7 @@ impl OwnAccounts {
     }
 }
 
-/// Somebody says something: a message, a reply, or the answer to a command. All other types are Discord's own lines, whose author is not
-/// even marked as a bot.
+/// Messages, replies and answers to commands are speech. All other types are system messages, which Discord does not mark as bot messages.
 fn is_speech(kind: MessageType) -> bool {
     matches!(kind, MessageType::Regular | MessageType::InlineReply | MessageType::ChatInputCommand | MessageType::ContextMenuCommand)
 }

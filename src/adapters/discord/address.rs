@@ -1,7 +1,7 @@
-//! Where Discord is, and the one HTTP client that talks to it.
+//! Discord's addresses, and the HTTP client for them.
 //!
-//! It fails closed: with an address configured nothing else is ever dialled. Two traps in serenity make that worth a file of its own: it
-//! falls back to `wss://gateway.discord.gg` when `GET /gateway` fails, and it ignores its proxy while its rate limiter is on.
+//! Fails closed: once an address is configured, no other host is called. Two defaults of serenity are avoided here: it falls back to
+//! `wss://gateway.discord.gg` when `GET /gateway` fails, and it ignores its proxy while its rate limiter is on.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use crate::adapters::discord::ConnectError;
 use crate::adapters::discord::settings::DiscordSettings;
 
 const DISCORD: &str = "https://discord.com";
-/// Where Discord keeps the files of messages.
+/// Hosts of Discord's attachments.
 const DISCORD_FILES: [&str; 2] = ["cdn.discordapp.com", "media.discordapp.net"];
 
-/// The addresses of one Discord, real or local.
+/// The addresses of a Discord server, real or local.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
-    /// The API without `/api/v10` and without a slash at the end.
+    /// The API's address without `/api/v10` and without a trailing slash.
     base: String,
-    /// Host and port of the API, where one was configured.
+    /// Host and port of the API, if configured.
     own: Option<reqwest::Url>,
 }
 
@@ -27,7 +27,7 @@ impl Address {
     pub(crate) fn parse(settings: &DiscordSettings) -> Result<Self, ConnectError> {
         match (&settings.api_url, &settings.gateway_url) {
             (None, None) => Ok(Self { base: DISCORD.to_owned(), own: None }),
-            // Tokens meant for a local server would go to Discord itself.
+            // Tokens for a local server must not be sent to Discord.
             (None, Some(_)) => Err(ConnectError::GatewayWithoutApi),
             (Some(api), _) => {
                 let own = reqwest::Url::parse(api)
@@ -39,17 +39,17 @@ impl Address {
         }
     }
 
-    /// What serenity's own client replaces `https://discord.com` by.
+    /// Replaces `https://discord.com` in serenity's client.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// The address of an API path, which begins with a slash.
+    /// The address of an API path. `path` begins with a slash.
     pub(crate) fn api(&self, path: &str) -> String {
         format!("{}/api/v10{path}", self.base)
     }
 
-    /// Asks where the gateway is, unless the settings say so.
+    /// Asks the API for the gateway's address, unless the settings have one.
     pub(crate) async fn find_gateway(&self, http: &reqwest::Client, settings: &DiscordSettings) -> Result<String, ConnectError> {
         #[derive(Deserialize)]
         struct Gateway {
@@ -70,7 +70,7 @@ impl Address {
         Ok(url)
     }
 
-    /// Whether a file at `url` lies on this Discord's own host.
+    /// Whether `url` is on this Discord server's own host.
     pub(crate) fn keeps(&self, url: &reqwest::Url) -> bool {
         match &self.own {
             Some(own) => {
@@ -90,7 +90,7 @@ fn checked_gateway(url: &str) -> Result<String, ConnectError> {
     }
 }
 
-/// The client for everything that goes to Discord. No proxy from the environment, no redirects: a token goes where the settings say.
+/// The HTTP client for all calls to Discord. It uses no proxy and follows no redirects, so a token is sent only to the configured host.
 pub(crate) fn http_client(call: Duration) -> Result<reqwest::Client, ConnectError> {
     reqwest::Client::builder()
         .no_proxy()
@@ -102,7 +102,7 @@ pub(crate) fn http_client(call: Duration) -> Result<reqwest::Client, ConnectErro
         .map_err(|error| ConnectError::Client(plain(&error)))
 }
 
-/// A failure of the HTTP client in words, without the address: it may hold the token of a webhook or an interaction.
+/// Describes an error of the HTTP client. Leaves out the address, which may contain the token of a webhook or an interaction.
 pub(crate) fn plain(error: &reqwest::Error) -> String {
     use std::error::Error as _;
     let what = if error.is_timeout() {
@@ -120,7 +120,7 @@ pub(crate) fn plain(error: &reqwest::Error) -> String {
     }
     match (error.status(), cause) {
         (Some(status), _) => format!("HTTP {status}"),
-        // The innermost cause comes from the operating system or the parser and names no address.
+        // The innermost cause comes from the operating system or the parser. It contains no address.
         (None, Some(cause)) => format!("{what} ({cause})"),
         (None, None) => what.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! What `teamroom doctor` finds out about the accounts: over REST alone, without logging anybody in.
+//! Checks the Discord accounts for `teamroom doctor`. Uses only REST and logs nobody in.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::adapters::discord::settings::DiscordSettings;
 use crate::adapters::discord::{ConnectError, Timing, address};
 use kernel::persona::roster::Roster;
 
-/// `GATEWAY_MESSAGE_CONTENT` and `GATEWAY_MESSAGE_CONTENT_LIMITED` of an application's flags.
+/// The application flags `GATEWAY_MESSAGE_CONTENT` and `GATEWAY_MESSAGE_CONTENT_LIMITED`.
 const CONTENT_INTENT: u64 = 1 << 18 | 1 << 19;
 
 /// View Channels, Send Messages, Manage Webhooks, Read Message History, Attach Files, Embed Links, Add Reactions, Use Application Commands,
 /// Create Public Threads, Send Messages in Threads.
 const PERMISSIONS: u64 = 1 << 10 | 1 << 11 | 1 << 29 | 1 << 16 | 1 << 15 | 1 << 14 | 1 << 6 | 1 << 31 | 1 << 35 | 1 << 38;
 
-/// How far the machine's clock may be off before cron jobs and nonces suffer.
+/// The largest clock difference, in seconds, that schedules and nonces tolerate.
 const MOST_SKEW: i64 = 5;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub good: bool,
-    /// What was seen and, unless it is good, what to do.
+    /// What was found. For a problem, also what to do.
     pub text: String,
 }
 
@@ -52,17 +52,17 @@ struct Server {
     id: String,
 }
 
-/// Looks at every account there is a token for, and at the clock.
+/// Checks each account that has a token, and the clock.
 ///
 /// # Errors
-/// When there is no token, or Discord cannot be reached at all.
+/// No token is configured, or Discord cannot be reached.
 pub async fn check(settings: &DiscordSettings, roster: &Arc<Roster>, now: DateTime<Utc>) -> Result<Vec<Finding>, ConnectError> {
     let timing = Timing::default();
     let address = Address::parse(settings)?;
     let http = address::http_client(timing.call)?;
     address.find_gateway(&http, settings).await?;
     let mut findings = vec![check_clock(&http, &address, now).await];
-    // Troubles that the client would announce are findings here already.
+    // Events are dropped, because every problem is reported as a finding here.
     let (incoming, _dropped) = mpsc::unbounded_channel();
     let rest = Rest::new(http, address, timing.call, incoming);
     for credential in credentials(settings, roster)? {
@@ -70,7 +70,7 @@ pub async fn check(settings: &DiscordSettings, roster: &Arc<Roster>, now: DateTi
     }
     let silent: Vec<_> = roster.personas().iter().filter(|p| !settings.tokens.contains_key(&p.slug)).map(|p| p.name.as_str()).collect();
     if !silent.is_empty() {
-        findings.push(Finding::good(format!("{} have no token and speak through the coordinator's webhooks", silent.join(", "))));
+        findings.push(Finding::good(format!("no token, post through the coordinator's webhooks: {}", silent.join(", "))));
     }
     Ok(findings)
 }
@@ -81,15 +81,15 @@ async fn check_account(rest: &Rest, credential: &Credential, settings: &DiscordS
         Ok(application) => application,
         Err(failure) => {
             return vec![Finding::bad(format!(
-                "{name}: {failure}; copy the bot token of its application again into DISCORD_TOKEN_{}",
+                "{name}: {failure}. Copy the bot token from the developer portal into DISCORD_TOKEN_{}",
                 credential.persona.as_str().to_uppercase()
             ))];
         }
     };
-    let mut findings = vec![Finding::good(format!("{name}: the token is right (application {})", application.id))];
+    let mut findings = vec![Finding::good(format!("{name}: the token works (application {})", application.id))];
     if application.flags.unwrap_or_default() & CONTENT_INTENT == 0 {
         findings.push(Finding::bad(format!(
-            "{name}: the Message Content Intent is off; switch it on in the developer portal under Bot, Privileged Gateway Intents"
+            "{name}: the Message Content Intent is off. Switch it on in the developer portal: Bot, Privileged Gateway Intents"
         )));
     }
     let invite = format!(
@@ -97,23 +97,24 @@ async fn check_account(rest: &Rest, credential: &Credential, settings: &DiscordS
         application.id
     );
     match rest.fetch::<Vec<Server>>(credential, Call::get("/users/@me/guilds".to_owned())).await {
-        Ok(servers) if servers.is_empty() => findings.push(Finding::bad(format!("{name}: is on no server; invite it with {invite}"))),
+        Ok(servers) if servers.is_empty() => findings.push(Finding::bad(format!("{name}: not on any server. Invite it: {invite}"))),
         Ok(servers) if settings.guild.as_ref().is_some_and(|guild| servers.iter().all(|server| server.id != *guild)) => {
-            findings.push(Finding::bad(format!("{name}: is not on the server of `discord.guild`; invite it with {invite}")));
+            findings.push(Finding::bad(format!("{name}: not on the server in `discord.guild`. Invite it: {invite}")));
         }
-        Ok(servers) => findings.push(Finding::good(format!("{name}: is on {} server(s)", servers.len()))),
-        Err(failure) => findings.push(Finding::bad(format!("{name}: its servers cannot be listed: {failure}"))),
+        Ok(servers) if servers.len() == 1 => findings.push(Finding::good(format!("{name}: on 1 server"))),
+        Ok(servers) => findings.push(Finding::good(format!("{name}: on {} servers", servers.len()))),
+        Err(failure) => findings.push(Finding::bad(format!("{name}: cannot list its servers: {failure}"))),
     }
     findings
 }
 
-/// Discord tells its time with each answer.
+/// Compares the clock with the `Date` header of an answer.
 async fn check_clock(http: &reqwest::Client, address: &Address, now: DateTime<Utc>) -> Finding {
     let answer = http.get(address.api("/gateway")).send().await.ok();
     let theirs = answer.and_then(|answer| DateTime::parse_from_rfc2822(answer.headers().get("date")?.to_str().ok()?).ok());
     match theirs.map(|theirs| (now - theirs.to_utc()).num_seconds()) {
-        None => Finding::good("clock: the other side does not tell its time"),
-        Some(skew) if skew.abs() <= MOST_SKEW => Finding::good("clock: agrees with the other side"),
-        Some(skew) => Finding::bad(format!("clock: {} s off; let the machine keep time by NTP", skew.abs())),
+        None => Finding::good("clock: not checked, because the server did not send its time"),
+        Some(skew) if skew.abs() <= MOST_SKEW => Finding::good("clock: correct"),
+        Some(skew) => Finding::bad(format!("clock: {} s off. Set up time synchronisation (NTP)", skew.abs())),
     }
 }

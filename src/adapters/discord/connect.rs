@@ -13,7 +13,7 @@ use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::address::{Address, http_client};
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::gateway::{Hub, pump};
-use crate::adapters::discord::identity::{Identity, SessionParts, Supervisor};
+use crate::adapters::discord::identity::{Identity, SessionDeps, Supervisor};
 use crate::adapters::discord::options::{ConnectError, Options};
 use crate::adapters::discord::rest::webhooks::Webhooks;
 use crate::adapters::discord::rest::{Call, Credential, Rest};
@@ -21,11 +21,11 @@ use crate::adapters::discord::settings::DiscordSettings;
 use kernel::persona::roster::Roster;
 
 impl Discord {
-    /// Brings the team online. Returns as soon as the addresses are known; each identity reports itself by
+    /// Brings the team online. Returns once the addresses are known. Each identity reports itself later with
     /// [`kernel::chat::PlatformEvent::Ready`].
     ///
     /// # Errors
-    /// When the settings cannot be right, or Discord cannot be reached at all. A single identity's trouble is an event.
+    /// The settings are invalid, or Discord cannot be reached. Problems of a single identity are reported as events.
     pub async fn connect(options: Options) -> Result<Arc<Self>, ConnectError> {
         let settings = &options.settings;
         let address = Address::parse(settings)?;
@@ -42,7 +42,7 @@ impl Discord {
         tokio::spawn(pump(arriving, options.events.clone(), Arc::clone(&hub), Arc::clone(&rest), credentials.clone()));
 
         let group = find_login_group(&rest, &credentials, &options.roster).await;
-        // Of its own: a connection belongs to the runtime that opened it, and those of the gateway threads go away.
+        // A separate client: connections belong to the runtime that opened them, and the runtimes of gateway threads end.
         let gateway_http = http_client(options.timing.call)?;
         let stop = CancellationToken::new();
         let identities: Vec<_> = credentials.into_iter().map(|credential| Arc::new(Identity::new(credential))).collect();
@@ -64,7 +64,7 @@ impl Discord {
     }
 }
 
-/// What all identities are started with.
+/// Shared by all identities at their start.
 struct Launch<'a> {
     options: &'a Options,
     address: Address,
@@ -79,10 +79,10 @@ struct Launch<'a> {
 impl Launch<'_> {
     fn supervisor(&self, identity: &Arc<Identity>) -> Supervisor {
         let token = self.options.settings.tokens[&identity.persona].expose_secret().trim();
-        // With its own rate limiter on, serenity ignores the address it is given.
+        // With its own rate limiter on, serenity ignores the configured address.
         let http = HttpBuilder::new(token).client(self.gateway_http.clone()).proxy(self.address.base()).ratelimiter_disabled(true);
         let is_coordinator = identity.persona == self.options.roster.coordinator().slug;
-        let parts = SessionParts {
+        let parts = SessionDeps {
             gateway_url: self.gateway_url.clone(),
             http: Arc::new(http.build()),
             hub: Arc::clone(&self.hub),
@@ -113,7 +113,7 @@ impl Launch<'_> {
     }
 }
 
-/// The tokens of the personas on the roster. A token of nobody is told and left alone.
+/// The tokens of the personas on the roster. A token without a persona is reported and not used.
 pub(super) fn credentials(settings: &DiscordSettings, roster: &Roster) -> Result<Vec<Arc<Credential>>, ConnectError> {
     let mut credentials = Vec::new();
     for (slug, token) in &settings.tokens {
@@ -131,7 +131,7 @@ fn parse_server(id: &str) -> Result<GuildId, ConnectError> {
     id.parse().ok().filter(|id| *id != 0).map(GuildId::new).ok_or_else(|| ConnectError::MalformedServer(id.to_owned()))
 }
 
-/// How many identities may log in at once. Asked for with the coordinator's token; a refusal shows again at its login.
+/// How many identities may log in at once. Asks with the coordinator's token. If the token is refused, its login reports that.
 async fn find_login_group(rest: &Rest, credentials: &[Arc<Credential>], roster: &Roster) -> usize {
     #[derive(Deserialize)]
     struct Gateway {

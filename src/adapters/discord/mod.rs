@@ -1,11 +1,11 @@
-//! Discord, and the sandbox, which is Discord to everything here.
+//! The adapter for Discord, and for the sandbox, which behaves like Discord.
 //!
-//! What it does: one [`identity`] per persona with a token, each on a thread of its own and supervised; what their [`gateway`]s see, once and
-//! as [`kernel::chat::PlatformEvent`]s; a [`rest`] client that posts, reads back and fetches files within Discord's limits; webhooks as the voice of
-//! personas without a token; slash [`commands`] on the coordinator's account, buttons on every one.
+//! It runs one [`identity`] per persona with a token, each supervised on a thread of its own. Their [`gateway`]s report each event once, as
+//! [`kernel::chat::PlatformEvent`]. A [`rest`] client posts, reads back and fetches files within Discord's limits. Personas without a token
+//! post through webhooks. Slash [`commands`] belong to the coordinator's account; every account handles buttons.
 //!
-//! What it deliberately does not do: decide who answers, remember what was handled, retry what may have been done. The router, the inbox
-//! and the outbox do. Whatever has to outlive the process goes through the traits in [`ports`].
+//! It does not decide who answers, remember what was handled, or retry calls that may have succeeded: the router, the inbox and the outbox
+//! do. State that must survive a restart goes through the traits in [`ports`].
 
 mod accounts;
 mod address;
@@ -38,7 +38,7 @@ use kernel::persona::roster::Roster;
 use rest::Rest;
 use rest::webhooks::Webhooks;
 
-/// The team on Discord. It is brought online by [`Discord::connect`] and used as a [`kernel::chat::ChatPlatform`].
+/// The team on Discord. Created by [`Discord::connect`], used as a [`kernel::chat::ChatPlatform`].
 pub struct Discord {
     roster: Arc<Roster>,
     hub: Arc<Hub>,
@@ -50,7 +50,7 @@ pub struct Discord {
 }
 
 impl Discord {
-    /// Closes all identities, side by side, so that their accounts show as offline.
+    /// Closes all identities concurrently, so that their accounts show as offline.
     pub async fn shutdown(&self) {
         self.stop.cancel();
         while self.supervisors.lock().await.join_next().await.is_some() {}

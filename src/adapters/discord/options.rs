@@ -11,14 +11,13 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 
-/// What the adapter is made from.
 pub struct Options {
     pub settings: DiscordSettings,
     pub roster: Arc<Roster>,
-    /// Accounts from earlier runs, so that a persona that is not online yet is known all the same.
+    /// Accounts of earlier runs, so that a persona that is not online yet is recognised.
     pub known_accounts: Accounts,
     pub clock: SharedClock,
-    /// Where everything that happens is sent to.
+    /// Receives all events.
     pub events: mpsc::Sender<PlatformEvent>,
     pub commands: Arc<Registry>,
     pub registrations: Arc<dyn Registrations>,
@@ -26,39 +25,38 @@ pub struct Options {
     pub timing: Timing,
 }
 
-/// How long things may take. The defaults are for Discord; tests are in more of a hurry.
+/// Time limits. The defaults fit Discord; tests use shorter ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// From starting a session to READY.
+    /// From the start of a session to READY.
     pub ready: Duration,
-    /// From redialling to RESUMED or READY.
+    /// From reconnecting to RESUMED or READY.
     pub redial: Duration,
-    /// Without an event or an acknowledged heartbeat a session is dead: two and a half of Discord's heartbeats of 41.25 s.
+    /// A session without events and acknowledged heartbeats for this long is dead: two and a half of Discord's heartbeats of 41.25 s.
     pub silence: Duration,
-    /// A session that was up this long was a good one; the next pause is short again.
+    /// A session that was up this long resets the pause between sessions.
     pub steady: Duration,
-    /// How often a session is looked at. A redial waits this long at most.
+    /// How often a session is checked. A reconnect waits this long at most.
     pub look: Duration,
-    /// The pauses between sessions: doubling from the first to the longest.
+    /// Pauses between sessions double from the first to the longest.
     pub first_pause: Duration,
     pub longest_pause: Duration,
-    /// The most logins of an identity within an hour. Discord resets a token after 1000 a day, and more than twenty an hour mean that
-    /// something is broken.
+    /// The most logins of an identity in an hour. Discord resets a token after 1000 a day; more than twenty an hour indicate a fault.
     pub logins_per_hour: u32,
-    /// How often it is tried again when too many logins were made within an hour.
+    /// The interval between checks once the hourly limit is reached.
     pub budget_recheck: Duration,
-    /// How long a session may take to say goodbye.
-    pub farewell: Duration,
-    /// Between groups of logins, as `max_concurrency` asks.
+    /// How long a session may take to shut down.
+    pub shutdown: Duration,
+    /// The pause between groups of logins, as `max_concurrency` demands.
     pub login_spacing: Duration,
-    /// A REST call from its beginning to the last byte, and how long one waits for its turn.
+    /// The time limit of a REST call, and of waiting for a rate limit.
     pub call: Duration,
-    /// How long a command can be followed up. Discord gives 15 minutes; the last half is kept for the calls themselves.
+    /// How long follow-ups to a command are accepted. Discord allows 15 minutes; the last part is reserved for the calls themselves.
     pub interaction: Duration,
 }
 
 impl Timing {
-    /// For a server that is not Discord and resets no tokens.
+    /// For servers other than Discord, which reset no tokens.
     pub fn elsewhere() -> Self {
         Self { logins_per_hour: u32::MAX, ..Self::default() }
     }
@@ -76,7 +74,7 @@ impl Default for Timing {
             longest_pause: Duration::from_mins(10),
             logins_per_hour: 20,
             budget_recheck: Duration::from_mins(1),
-            farewell: Duration::from_secs(3),
+            shutdown: Duration::from_secs(3),
             login_spacing: Duration::from_secs(5),
             call: Duration::from_secs(12),
             interaction: Duration::from_secs(14 * 60 + 30),
@@ -84,23 +82,23 @@ impl Default for Timing {
     }
 }
 
-/// Why the team cannot be brought to Discord at all.
+/// Why the team cannot connect to Discord.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    #[error("no persona has a token; set DISCORD_TOKEN_<PERSONA> for the coordinator at least")]
+    #[error("no persona has a token. Set DISCORD_TOKEN_<PERSONA>, at least for the coordinator")]
     NoToken,
-    #[error("the token of {0} holds characters that no token holds; copy it again")]
+    #[error("the token of {0} contains invalid characters. Copy it again")]
     MalformedToken(PersonaSlug),
-    #[error("{0:?} is no address of an API or a gateway")]
+    #[error("{0:?} is not a valid API or gateway address")]
     Malformed(String),
-    #[error("{0:?} is no id of a server")]
+    #[error("{0:?} is not a server id")]
     MalformedServer(String),
-    #[error("discord.gateway_url is set and discord.api_url is not; set both, or neither for Discord itself")]
+    #[error("discord.gateway_url is set, but discord.api_url is not. Set both, or neither to use Discord itself")]
     GatewayWithoutApi,
-    #[error("{base} names a gateway on another host ({gateway}); set discord.gateway_url if that is right")]
+    #[error("{base} points to a gateway on another host ({gateway}). If that is right, set discord.gateway_url")]
     ForeignGateway { base: String, gateway: String },
-    #[error("{base} could not be reached: {reason}")]
+    #[error("cannot reach {base}: {reason}")]
     Unreachable { base: String, reason: String },
-    #[error("the HTTP client could not be made: {0}")]
+    #[error("cannot create the HTTP client: {0}")]
     Client(String),
 }

@@ -1,4 +1,4 @@
-//! The port of [`kernel::chat`], for Discord.
+//! Implements [`kernel::chat::ChatPlatform`] for Discord.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::adapters::discord::Discord;
 use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
-use crate::adapters::discord::rest::messages::Voice;
+use crate::adapters::discord::rest::messages::PostedBy;
 use crate::adapters::discord::rest::webhooks::{Destination, Speech};
 use crate::adapters::discord::rest::{Failure, code};
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
@@ -19,27 +19,27 @@ use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
 use kernel::ids::{ChannelId, MessageId, PersonaSlug};
 
-/// A sign of life this young means that the connection is healthy; a heartbeat of Discord's takes 41.25 s.
+/// A connection with activity this recent counts as healthy. Discord's heartbeat takes 41.25 s.
 const FRESH: Duration = Duration::from_secs(50);
 
-/// Discord checks nonces "in the past few minutes"; two of them are surely few.
+/// Discord checks nonces "in the past few minutes". Two minutes are safe.
 const NONCE_WINDOW: Duration = Duration::from_mins(2);
 
-/// How often and at what distance the channel directory is looked into before a channel counts as missing: 15 s, enough for a login.
+/// Polls of the channel directory before a channel counts as missing: 15 s, enough for a login.
 const DIRECTORY_LOOKS: u32 = 60;
 const DIRECTORY_LOOK: Duration = Duration::from_millis(250);
 
 #[async_trait]
 impl ChatPlatform for Discord {
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
-        if let Some(identity) = self.find_voice(&message.persona) {
+        if let Some(identity) = self.find_account(&message.persona) {
             return Ok(self.rest.post(&able(identity)?.credential, message).await?);
         }
         self.speak(message, None).await
     }
 
     async fn edit(&self, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, SendError> {
-        let Some(identity) = self.find_voice(&message.persona) else { return self.speak(message, Some(posted)).await };
+        let Some(identity) = self.find_account(&message.persona) else { return self.speak(message, Some(posted)).await };
         let credential = &able(identity)?.credential;
         match self.rest.edit(credential, message, posted).await {
             Err(failure) if failure.has_code(code::THREAD_ARCHIVED) => {
@@ -51,7 +51,7 @@ impl ChatPlatform for Discord {
     }
 
     async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError> {
-        // A thread on a message has the message's id.
+        // A thread on a message has the id of the message.
         let thread = ChannelId::new(message.as_str());
         let id = snowflake(&thread)?;
         if self.hub.channels.find_parent(id).is_some() {
@@ -60,7 +60,7 @@ impl ChatPlatform for Discord {
         let coordinator = self.coordinator()?;
         match self.rest.open_thread(&coordinator.credential, channel, message, name).await {
             Ok(opened) => self.hub.channels.record(&opened),
-            // By an attempt whose answer was lost, or before the start; or it was opened and deleted, and then looking for it fails.
+            // An earlier attempt whose answer was lost created the thread, or it existed before. If it was deleted, the lookup fails.
             Err(failure) if failure.has_code(code::THREAD_EXISTS) => {
                 let found = self.rest.get_channel(&coordinator.credential, &thread).await?;
                 self.hub.channels.record_found(&found, &coordinator.persona);
@@ -71,20 +71,20 @@ impl ChatPlatform for Discord {
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
-        // An account that was given up on may have posted it before, so its voice is looked for too.
+        // Also searches the account of an identity that is down: it may have posted the message earlier.
         let account = self.identities.get(&message.persona).and_then(|identity| identity.account());
-        let reader = match self.find_voice(&message.persona) {
+        let reader = match self.find_account(&message.persona) {
             Some(identity) => able(identity)?,
             None => self.coordinator()?,
         };
-        let mut voices: Vec<Voice> = account.map(|account| Voice::Account(account.to_string())).into_iter().collect();
-        if self.find_voice(&message.persona).is_none() {
+        let mut authors: Vec<PostedBy> = account.map(|account| PostedBy::Account(account.to_string())).into_iter().collect();
+        if self.find_account(&message.persona).is_none() {
             let channel = self.destination(&message.channel).await?.channel;
             let id = self.webhooks.get_id(&self.rest, &reader.credential, &self.hub.accounts, channel).await?;
-            voices.push(Voice::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
+            authors.push(PostedBy::Webhook { id: id.to_string(), name: self.roster.name_of(&message.persona).to_owned() });
         }
-        for voice in &voices {
-            if let Some(posted) = self.rest.find_posted(&reader.credential, voice, message, since).await? {
+        for author in &authors {
+            if let Some(posted) = self.rest.find_posted(&reader.credential, author, message, since).await? {
                 return Ok(Some(posted));
             }
         }
@@ -92,11 +92,11 @@ impl ChatPlatform for Discord {
     }
 
     fn nonce_window(&self, persona: &PersonaSlug) -> Duration {
-        if self.find_voice(persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
+        if self.find_account(persona).is_some() { NONCE_WINDOW } else { Duration::ZERO }
     }
 
     async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId) {
-        // A persona without an account cannot be seen typing; the coordinator's would be the wrong face.
+        // A persona without an account cannot show typing. The coordinator must not type in its place.
         let Some(identity) = self.identities.get(persona).filter(|identity| identity.can_speak()) else { return };
         if let Err(failure) = self.rest.type_in(&identity.credential, channel).await {
             tracing::debug!(%persona, %channel, %failure, "typing could not be shown");
@@ -105,7 +105,7 @@ impl ChatPlatform for Discord {
 
     async fn set_presence(&self, persona: &PersonaSlug, presence: Presence) {
         if let Some(identity) = self.identities.get(persona) {
-            identity.show(presence, identity.pulse.age(Instant::now()) < FRESH).await;
+            identity.show(presence, identity.liveness.age(Instant::now()) < FRESH).await;
         }
     }
 
@@ -130,7 +130,7 @@ impl ChatPlatform for Discord {
                     };
                     return Ok(messages.into_iter().map(seen).collect());
                 }
-                // A direct conversation, or a channel that only some of the personas may see.
+                // A direct conversation, or a channel that only some personas can see.
                 Err(failure) if failure.is_not_visible() => refusal = failure.into(),
                 Err(failure) => return Err(failure.into()),
             }
@@ -173,21 +173,20 @@ impl ChatPlatform for Discord {
 }
 
 impl Discord {
-    /// The identity that speaks for a persona; none for one that speaks through the coordinator's webhooks, because it has no token or its
-    /// account was given up on.
-    fn find_voice(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
+    /// The identity that posts for a persona. None if the persona uses the coordinator's webhooks, because it has no token or its account
+    /// is down.
+    fn find_account(&self, persona: &PersonaSlug) -> Option<&Arc<Identity>> {
         let is_coordinator = *persona == self.roster.coordinator().slug;
         self.identities.get(persona).filter(|identity| is_coordinator || identity.status().state != IdentityState::Down)
     }
 
     fn coordinator(&self) -> Result<&Arc<Identity>, SendError> {
         let slug = &self.roster.coordinator().slug;
-        let refused =
-            || SendError::Refused(format!("it has no token of its own, and {slug}, whose webhooks it would use, has none either"));
+        let refused = || SendError::Refused(format!("it has no token, and neither has {slug}, whose webhooks it would use"));
         able(self.identities.get(slug).ok_or_else(refused)?)
     }
 
-    /// Identities that can read, the one that surely can see the channel first, then the coordinator.
+    /// Identities that can read: first the one that can certainly see the channel, then the coordinator.
     fn readers(&self, first: Option<&PersonaSlug>) -> impl Iterator<Item = &Arc<Identity>> {
         let coordinator = &self.roster.coordinator().slug;
         let mut readers: Vec<_> = self.identities.values().filter(|identity| identity.can_speak()).collect();
@@ -195,7 +194,7 @@ impl Discord {
         readers.into_iter()
     }
 
-    /// Says it through the coordinator's webhook, in place of `edited` or anew.
+    /// Posts through the coordinator's webhook. Replaces `edited` if given.
     async fn speak(&self, message: &OutboundMessage, edited: Option<&MessageId>) -> Result<Posted, SendError> {
         let owner = &self.coordinator()?.credential;
         let destination = self.destination(&message.channel).await?;
@@ -210,7 +209,7 @@ impl Discord {
         }
     }
 
-    /// A webhook hangs on a channel and reaches the threads below it. A thread that the gateway has not told of is looked up.
+    /// A webhook belongs to a channel and can post in its threads. Looks up threads that the gateway has not reported.
     async fn destination(&self, channel: &ChannelId) -> Result<Destination, SendError> {
         let id = snowflake(channel)?;
         self.note_channel(self.coordinator()?, id).await;
@@ -223,7 +222,7 @@ impl Discord {
         })
     }
 
-    /// Learns what a channel is when the gateway has not told: a direct conversation from before the start, say.
+    /// Looks up a channel that the gateway has not reported, such as a direct conversation from before the start.
     async fn note_channel(&self, reader: &Identity, channel: SnowflakeChannel) {
         if self.hub.channels.knows(channel) {
             return;
@@ -235,12 +234,12 @@ impl Discord {
     }
 }
 
-/// An identity that can post, or that its messages wait for it.
+/// The identity if it can post. Otherwise an error that keeps its messages waiting.
 fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
     if identity.can_speak() { Ok(identity) } else { Err(SendError::Offline(identity.persona.clone())) }
 }
 
 fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
     let id = channel.as_str().parse().ok().filter(|id| *id != 0);
-    id.map(SnowflakeChannel::new).ok_or_else(|| SendError::Refused(format!("{channel} is no channel of Discord's")))
+    id.map(SnowflakeChannel::new).ok_or_else(|| SendError::Refused(format!("{channel} is not a Discord channel")))
 }

@@ -1,4 +1,4 @@
-//! Whether the process lives, whether the team can work, and its figures. It shows nothing that a person said.
+//! Liveness, readiness and metrics. Contains nothing that a person said.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -14,7 +14,7 @@ pub(super) fn router() -> Router<Shown> {
     Router::new().route("/healthz", get(|| async { "ok\n" })).route("/readyz", get(ready)).route("/metrics", get(metrics))
 }
 
-/// Ready when the store answers, every identity that is not given up on is online, and nothing that is said can be missed.
+/// Ready if the store answers, every identity is online or given up, and no message can be missed.
 async fn ready(State(shown): State<Shown>) -> impl IntoResponse {
     let identities = shown.platform.identities();
     let waiting: Vec<_> = identities
@@ -49,7 +49,7 @@ async fn metrics(State(shown): State<Shown>) -> impl IntoResponse {
         metrics::gauge!("teamroom_outbox_age_seconds").set(oldest.as_secs_f64());
     }
     if let Ok(counts) = shown.store.count_items(shown.clock.now()).await {
-        // All of them, or the last item to leave a status would stand there for ever.
+        // Reports every status. Otherwise the count of an emptied status would keep its last value.
         for status in WorkStatus::ALL {
             #[expect(clippy::cast_precision_loss, reason = "a gauge")]
             metrics::gauge!("teamroom_work_items", "status" => status.as_str()).set(counts.of(status) as f64);

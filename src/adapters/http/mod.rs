@@ -1,10 +1,10 @@
-//! The team's own HTTP server: health, metrics, and the board of the backlog.
+//! The HTTP server: health, metrics and the kanban page.
 //!
-//! It changes nothing. Health and metrics show nothing that a person said, so they ask for no token; the board does, and anywhere but on this
-//! machine it is shown only to whoever has one. The server listens on loopback unless configured otherwise.
+//! It is read only. Health and metrics contain nothing that a person said, so they need no token. The kanban page needs one, except on this
+//! machine. The server listens on loopback by default.
 
-mod board;
 mod health;
+mod kanban;
 pub mod settings;
 
 use std::net::SocketAddr;
@@ -22,39 +22,38 @@ use kernel::chat::ChatPlatform;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
-/// What the server shows, and to whom.
+/// What the server shows, and its settings.
 #[derive(Clone)]
 pub struct Shown {
-    /// The team's name.
     pub team: String,
     pub settings: ServerSettings,
     pub roster: Arc<Roster>,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    /// Whether what is said from now on reaches the team, whatever becomes of this process.
+    /// Whether new messages reach the team, even if this process dies.
     pub is_listening: Arc<dyn Fn() -> bool + Send + Sync>,
     pub metrics: PrometheusHandle,
     pub clock: SharedClock,
 }
 
-/// Takes the address to serve on.
+/// Binds the address.
 ///
 /// # Errors
-/// It is taken or not ours.
+/// The address is in use or not one of this machine's.
 pub async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(listen)
         .await
         .with_context(|| format!("cannot listen on {listen} for health and metrics; set `server.listen` to a free address or to \"none\""))
 }
 
-/// Serves until `stop`. Returns the address.
+/// Serves until `stop`. Returns the bound address.
 ///
 /// # Errors
-/// The socket has no address any more.
+/// The socket has no address.
 pub fn serve(listener: TcpListener, shown: Shown, stop: CancellationToken) -> anyhow::Result<SocketAddr> {
     let bound = listener.local_addr()?;
-    let board = board::router(&shown, bound.ip(), stop.clone());
-    let router = Router::new().merge(health::router().with_state(shown)).merge(board);
+    let kanban = kanban::router(&shown, bound.ip(), stop.clone());
+    let router = Router::new().merge(health::router().with_state(shown)).merge(kanban);
     tokio::spawn(async move {
         if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await {
             tracing::error!(%error, "the server for health and metrics ended");

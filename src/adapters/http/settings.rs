@@ -5,26 +5,26 @@ use tracing_subscriber::EnvFilter;
 
 use kernel::config::{Section, choice, settings};
 
-/// Whoever can reach the server may try as many tokens as the network carries; this many characters are out of reach.
+/// An attacker can try as many tokens as the network carries. Guessing this many characters is not feasible.
 const SHORTEST_TOKEN: usize = 16;
 
 const VARIABLE: &str = "TEAMROOM_SERVER_TOKEN";
 
 settings! {
-    /// `[server]`: health, metrics and the board of the backlog, and how the process logs.
+    /// `[server]`: health, metrics, the kanban page and logging.
     #[derive(Debug, Clone)]
     pub struct ServerSettings {
         /// None: no HTTP server.
         listen: Option<SocketAddr> = Some(SocketAddr::from(([127, 0, 0, 1], 9464))),
-            "Where health, metrics and the board of the backlog are served. Anybody who can reach it can read the first two; the board needs a token anywhere but on this machine.";
+            "Address for health, metrics and the backlog page. Health and metrics are open to anyone who can reach it. The backlog page needs a token, except on this machine.";
         hosts: Vec<String> = Vec::new(),
             only "a list of names without scheme and port, such as [\"team.example.com\"]", |hosts| hosts.iter().all(|host| is_host_name(host)),
-            "Names by which the board may be asked for, besides the address itself and localhost: those of a proxy in front.";
-        /// Who shows it may see the board. None: only this machine may. From `TEAMROOM_SERVER_TOKEN`.
+            "Extra host names for the backlog page, such as the name of a reverse proxy. The address itself and localhost always work.";
+        /// Gives access to the kanban page. None: only from this machine. From `TEAMROOM_SERVER_TOKEN`.
         token: Option<SecretString> = None, by read_token;
         log: String = "info".into(), only "a level (error, warn, info, debug, trace) or a list such as \"warn,teamroom=debug\"",
-            |filter| EnvFilter::try_new(filter).is_ok(), "What is logged.";
-        log_format: LogFormat = LogFormat::Text, "How lines of the log look.";
+            |filter| EnvFilter::try_new(filter).is_ok(), "Which messages are logged.";
+        log_format: LogFormat = LogFormat::Text, "The format of the log.";
     }
 }
 
@@ -36,7 +36,7 @@ pub enum LogFormat {
 
 choice!(LogFormat { "text" => Self::Text, "json" => Self::Json });
 
-/// A name, an IPv4 address, or an IPv6 address in brackets, as browsers write them before the port.
+/// A name, an IPv4 address, or an IPv6 address in brackets, as in a `Host` header without the port.
 fn is_host_name(host: &str) -> bool {
     match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
@@ -45,7 +45,8 @@ fn is_host_name(host: &str) -> bool {
 }
 
 fn read_token(section: &mut Section<'_>) -> Option<SecretString> {
-    let about = "Who shows this token may see the board of the backlog, as a bearer token or on its sign-in page. Without it the board is shown on this machine only.";
+    let about =
+        "Password for the backlog page, for its sign-in form or as a bearer token. Without it the page is available on this machine only.";
     let token = section.secret(VARIABLE, about)?;
     let length = token.expose_secret().chars().count();
     if length < SHORTEST_TOKEN {

@@ -29,17 +29,17 @@ fn a_search_has_its_usual_address_and_its_key_is_a_secret() {
 fn a_search_that_cannot_work_is_refused() {
     assert_eq!(
         refused("[tools]\nsearch = \"searxng\"\n", &[]),
-        ["teamroom.toml:1: tools.search_url: is missing; give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\""]
+        ["teamroom.toml:1: tools.search_url: is missing. Give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\""]
     );
     assert_eq!(
         refused("[tools]\nsearch = \"tavily\"\n", &[("BRAVE_API_KEY", "x")]),
-        ["environment or .env: TAVILY_API_KEY: is missing; tools.search = \"tavily\" needs a key"]
+        ["environment or .env: TAVILY_API_KEY: is missing. tools.search = \"tavily\" needs a key"]
     );
     assert_eq!(
         refused("[tools]\nsearch = \"google\"\nsearch_url = \"ftp://x\"\n", &[]),
         [
-            "teamroom.toml:2: tools.search: \"google\" is not allowed; give \"brave\", \"tavily\", \"searxng\", or \"none\"",
-            "teamroom.toml:3: tools.search_url: \"ftp://x\" is not allowed; give an address that begins with http:// or https://, \
+            "teamroom.toml:2: tools.search: \"google\" is not allowed. Give \"brave\", \"tavily\", \"searxng\", or \"none\"",
+            "teamroom.toml:3: tools.search_url: \"ftp://x\" is not allowed. Give an address that begins with http:// or https://, \
              without user and password, or \"none\"",
         ]
     );

@@ -1,4 +1,4 @@
-//! What a run is told beside its item: what came of what it needed, why the last try was not accepted, what was learnt on the subject.
+//! Collects context for an agent run: outcomes of needed items, the last rejection, and lessons.
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::agent_run::{Background, Rejection};
@@ -7,11 +7,11 @@ use crate::features::backlog::model::{WorkItem, WorkStatus};
 use kernel::db::StoreError;
 use kernel::memory::retrieval::find_lessons;
 
-/// The most lessons that a run is told.
+/// The most lessons in a prompt.
 const LESSONS: usize = 5;
 
 impl Work {
-    /// Has an item carried out by a model.
+    /// Runs an item with a model.
     pub(super) async fn run_agent(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (parts, item) = (self.parts(), assignment.item);
         let mut needs = Vec::new();
@@ -26,7 +26,7 @@ impl Work {
         self.inner.agent_executor.execute(assignment, &background).await
     }
 
-    /// Why the run before was not accepted. None for the first.
+    /// Why the last run was rejected. None for the first run.
     async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
         let store = &self.parts().store;

@@ -1,33 +1,32 @@
-//! The buttons below what is said about work. Each id says everything, so that a button of any age works after any restart.
+//! Buttons of work items. The id contains everything needed, so old buttons work after a restart.
 
 use kernel::ids::{ApprovalId, WorkItemId};
 
-/// What a person decides by pressing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkButton {
-    /// Whoever was reminded has done it.
+    /// The person has done what they were reminded of.
     Done(WorkItemId),
-    /// It need not be done.
+    /// The item is not needed any more.
     NotNeeded(WorkItemId),
-    /// What was made is good.
+    /// The result is good.
     Accept(WorkItemId),
-    /// It is not; another try.
+    /// The result is not good. Try again.
     Reject(WorkItemId),
-    /// Another try of what has ended or waits for a decision.
+    /// Try again an item that has ended or waits for a decision.
     Retry(WorkItemId),
     Cancel(WorkItemId),
-    /// The call may be made, as it was shown.
+    /// Approve exactly this call.
     Allow(ApprovalId),
     Refuse(ApprovalId),
-    /// The budget that an item waits for is raised by one step.
+    /// Raise the budget that the item waits for by one step.
     Raise(WorkItemId),
 }
 
 impl WorkButton {
-    /// How the ids of all of them begin, before the first colon.
+    /// The prefix of all ids, before the first colon.
     pub const PREFIX: &str = "work";
 
-    /// The id that the platform hands back.
+    /// The button's id on the platform.
     pub fn id(&self) -> String {
         let (verb, of) = match self {
             Self::Done(item) => ("done", item.as_str()),
@@ -43,7 +42,7 @@ impl WorkButton {
         format!("{}:{verb}:{of}", Self::PREFIX)
     }
 
-    /// None for buttons of others.
+    /// None for other buttons.
     pub fn parse(id: &str) -> Option<Self> {
         let (verb, of) = id.strip_prefix(Self::PREFIX)?.strip_prefix(':')?.split_once(':')?;
         Some(match verb {

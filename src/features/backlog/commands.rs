@@ -1,10 +1,10 @@
-//! `/backlog`, `teamroom backlog` and the buttons below what is said about items.
+//! `/backlog`, `teamroom backlog` and the buttons of items.
 
 use serde_json::{Value, json};
 
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, WorkItem};
-use crate::features::backlog::render::{Detail, ItemSheet, name_of_owner, render_item, render_list};
+use crate::features::backlog::render::{Detail, ItemDetails, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
 use crate::features::backlog::store::Ended;
@@ -15,7 +15,7 @@ use kernel::commands::{
 };
 use kernel::db::StoreError;
 
-/// How many rows fit into a message, and how many a terminal shows.
+/// The most rows in a message and in a terminal.
 const LISTED: u32 = 15;
 const LISTED_IN_TERMINAL: u32 = 50;
 
@@ -36,7 +36,7 @@ const STATUSES: &[Choice] = &[
 const URGENCIES: &[Choice] =
     &[Choice::new("now", "now"), Choice::new("today", "today"), Choice::new("this-week", "this week"), Choice::new("backlog", "some time")];
 
-/// Watching takes terms that no argument holds.
+/// Without `watch`, whose terms do not fit into an argument.
 const KINDS: &[Choice] = &[
     Choice::new("remind", "remind the owner"),
     Choice::new("research", "research"),
@@ -48,24 +48,24 @@ const KINDS: &[Choice] = &[
 pub fn register(registry: &mut Registry, services: &Services) {
     let backlog = services.late::<Backlog>();
     let item = || ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required();
-    let what = || ArgumentSpec::text("what", 160, "What is to be done; begin with a verb");
-    let how = || ArgumentSpec::text("how", 2000, "How to go about it");
+    let what = || ArgumentSpec::text("what", 160, "Title; begins with a verb");
+    let how = || ArgumentSpec::text("how", 2000, "How to do it");
     let why = || ArgumentSpec::text("why", 2000, "Why it is worth doing");
-    let owner = || ArgumentSpec::persona("owner", "Who does it: a persona, a person of the team, or me");
-    let urgency = || ArgumentSpec::choice("urgency", URGENCIES, "How soon; some time by default");
+    let owner = || ArgumentSpec::persona("owner", "Owner: a persona, a person of the team, or me");
+    let urgency = || ArgumentSpec::choice("urgency", URGENCIES, "Urgency; backlog by default");
     let criteria = |about| ArgumentSpec::text("criterion", 2000, about).many();
     registry
-        .group(CommandSpec::new("backlog", "What there is to do, and what came of it."), &backlog)
+        .group(CommandSpec::new("backlog", "Work items of the team."), &backlog)
         .command(
-            CommandSpec::new("list", "The items of the backlog, the most urgent first.")
+            CommandSpec::new("list", "List work items, most urgent first.")
                 .argument(ArgumentSpec::choice("status", STATUSES, "Filter by status; open by default"))
                 .argument(ArgumentSpec::persona("owner", "Filter by owner: a persona or a person"))
                 .argument(
-                    ArgumentSpec::integer("limit", (1, 100_000), "The most items to show; 50 by default").only_in(Surface::CommandLine),
+                    ArgumentSpec::integer("limit", (1, 100_000), "Number of items to show; 50 by default").only_in(Surface::CommandLine),
                 ),
             |backlog, call| Box::pin(list(backlog, call)),
         )
-        .command(CommandSpec::new("show", "An item with its status, evidence and history.").argument(item()), |backlog, call| {
+        .command(CommandSpec::new("show", "Show an item with its status, evidence and history.").argument(item()), |backlog, call| {
             Box::pin(show(backlog, call))
         })
         .command(
@@ -76,23 +76,22 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(urgency())
                 .argument(how())
                 .argument(why())
-                .argument(ArgumentSpec::choice("kind", KINDS, "How it is carried out; the team decides by default"))
-                .argument(criteria("What must be true when it is done; may be given several times"))
-                .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be given several times").many())
-                .argument(ArgumentSpec::reference("parent", "item", "The item that this is a part of")),
+                .argument(ArgumentSpec::choice("kind", KINDS, "Type of work; the team decides by default"))
+                .argument(criteria("A condition for being done; may be repeated"))
+                .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be repeated").many())
+                .argument(ArgumentSpec::reference("parent", "item", "The parent item")),
             |backlog, call| Box::pin(add(backlog, call)),
         )
         .command(CommandSpec::new("run", "Do an item next.").public().argument(item()), |backlog, call| Box::pin(run(backlog, call)))
         .command(
-            CommandSpec::new("retry", "Try an item again that failed, was cancelled or waits.").public().argument(item()),
+            CommandSpec::new("retry", "Retry an item that failed, was cancelled or waits.").public().argument(item()),
             |backlog, call| Box::pin(retry(backlog, call)),
         )
+        .command(CommandSpec::new("cancel", "Cancel an item. Items that depend on it fail.").public().argument(item()), |backlog, call| {
+            Box::pin(cancel(backlog, call))
+        })
         .command(
-            CommandSpec::new("cancel", "End an item without a result; what depends on it fails.").public().argument(item()),
-            |backlog, call| Box::pin(cancel(backlog, call)),
-        )
-        .command(
-            CommandSpec::new("edit", "Change an item. If it is being worked on, the work starts again.")
+            CommandSpec::new("edit", "Edit an item. Work in progress starts again.")
                 .public()
                 .argument(item())
                 .argument(what())
@@ -100,7 +99,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(why())
                 .argument(owner())
                 .argument(urgency())
-                .argument(criteria("What must be true when it is done, in place of what was there; may be given several times")),
+                .argument(criteria("A condition for being done, replacing all earlier ones; may be repeated")),
             |backlog, call| Box::pin(edit(backlog, call)),
         );
     registry.button(WorkButton::PREFIX, &backlog, |backlog, call| Box::pin(press(backlog, call)));
@@ -116,13 +115,13 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    let sheet = backlog.get_sheet(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let details = backlog.get_details(call.arguments.get_text("id")?).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
-    Ok(CommandReply::private(render_item(&sheet, backlog.roster(), detail)).with_data(describe_sheet(&sheet)))
+    Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
 }
 
 async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
-    // In a direct conversation one persona could speak and no other.
+    // In a direct conversation only one persona can post.
     let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
     let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), channel).await.map_err(explain)?;
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
@@ -133,13 +132,13 @@ async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
 async fn run(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let item = backlog.run(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
     let waits = item.wait.as_ref().map_or(String::new(), |wait| format!(" It waits {}.", wait.describe()));
-    let text = format!("{} put this next: {}.{waits}", call.caller.subject(), line(&item));
+    let text = format!("{} moved this to the top: {}.{waits}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
 }
 
 async fn retry(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let item = backlog.retry(call.arguments.get_text("id")?, &Asker::of(call)).await.map_err(explain)?;
-    let text = format!("{} asked for another try: {}", call.caller.subject(), line(&item));
+    let text = format!("{} restarted {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
 }
 
@@ -162,13 +161,13 @@ async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
 async fn press(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     match WorkButton::parse(&call.name) {
         Some(button) => backlog.press(&button, &Asker::of(call)).await.map_err(explain),
-        None => Ok(refuse("this button is not known any more")?),
+        None => Ok(refuse("this button no longer works")?),
     }
 }
 
 async fn complete(backlog: &Backlog, typed: &str) -> Vec<Suggestion> {
     backlog.list_choices(typed).await.unwrap_or_else(|error: StoreError| {
-        tracing::warn!(%error, "items cannot be offered for completion");
+        tracing::warn!(%error, "cannot suggest items");
         Vec::new()
     })
 }
@@ -189,13 +188,13 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
     })
 }
 
-/// A choice as the type whose values are called the same.
+/// Parses a choice into a type with the same names.
 fn parse_choice<T: serde::de::DeserializeOwned>(arguments: &Arguments, name: &str) -> anyhow::Result<Option<T>> {
     let value = arguments.find_text(name).map(|value| Value::from(value.replace('-', "_")));
     Ok(value.map(serde_json::from_value).transpose()?)
 }
 
-/// What a person did wrong is told in words that format nothing; a fault of the store is none of theirs.
+/// Mistakes of the caller become a reply without Markdown. Database errors stay errors.
 fn explain(error: BacklogError) -> anyhow::Error {
     match error {
         BacklogError::Refused(why) => Refused::new(Medium::Chat.line(&why)).into(),
@@ -206,25 +205,25 @@ fn explain(error: BacklogError) -> anyhow::Error {
 pub(super) fn tell_cancelled(by: &str, ended: &Ended) -> String {
     let with = match ended.failed.len() {
         0 => String::new(),
-        1 => " One item that needs it fails with it.".to_owned(),
-        failed => format!(" {failed} items that need it fail with it."),
+        1 => " One item that depends on it failed too.".to_owned(),
+        failed => format!(" {failed} items that depend on it failed too."),
     };
     format!("{by} cancelled {}.{with}", line(&ended.item))
 }
 
-/// An item as Markdown names it.
+/// An item in Markdown.
 pub(super) fn line(item: &WorkItem) -> String {
     Medium::Chat.line(&named(item))
 }
 
-fn describe_sheet(sheet: &ItemSheet) -> Value {
+fn describe_sheet(details: &ItemDetails) -> Value {
     let events: Vec<_> =
-        sheet.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
-    let entries = sheet.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
+        details.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
+    let entries = details.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
     let journal: Vec<_> = entries.map(|(run, (entry, at))| json!({"run": run, "entry": entry, "at": at})).collect();
     json!({
-        "item": sheet.item, "needs": sheet.needs, "parent": sheet.parent, "events": events, "journal": journal,
-        "product": sheet.product, "approvals": sheet.approvals,
+        "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
+        "product": details.product, "approvals": details.approvals,
     })
 }
 

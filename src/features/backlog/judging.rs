@@ -1,5 +1,4 @@
-//! What code could not judge goes to the reviewing persona, and where there is none to people. People also decide what becomes of an item that
-//! was set aside.
+//! Requests reviews from the reviewing persona, or from people if there is none. Also asks people about items that were set aside.
 
 use std::time::Duration;
 
@@ -7,30 +6,30 @@ use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::review::{Judgement, review};
 use crate::features::backlog::store::ItemJudgement;
-use crate::features::backlog::{Voice, Work};
+use crate::features::backlog::{Announcer, Work};
 use kernel::catch_panic::contain;
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::db::StoreError;
 
-/// A review that was begun and has not ended by then died with its process, and is begun again by whoever looks next.
+/// A review older than this was lost with its process and is started again.
 const REVIEW: Duration = Duration::from_mins(4);
 
-/// The most items that are looked at in one go; the others come with the next.
+/// The most items per round.
 const AT_ONCE: u32 = 50;
 
-/// The most files that people are shown, and the most bytes of each.
+/// The most files shown to people, and the most bytes of each.
 const FILES: usize = 5;
 const FILE: u64 = 256 * 1024;
 
 impl Work {
-    /// Asks for judgement wherever it is wanted and was not asked for. Reviews run beside the loop, since a model takes its time.
+    /// Requests judgement for items that need it. Reviews run in the background, because a model is slow.
     pub(super) async fn judge(&self) -> anyhow::Result<()> {
         let store = &self.parts().store;
         for item in store.list_unasked(AT_ONCE).await? {
             match &item.wait {
                 Some(Wait::Decision { why }) => {
                     let made = store.find_product(&item.id).await?.is_some();
-                    self.ask_people(&item, |voice| voice.ask_decision(&item, why, made)).await?;
+                    self.ask_people(&item, |announcer| announcer.ask_decision(&item, why, made)).await?;
                 }
                 _ => self.begin_review(item).await?,
             }
@@ -55,10 +54,10 @@ impl Work {
                 return self.record_judgement(&item, judged, &journal).await;
             }
             let files = self.read_files(&item).await;
-            self.ask_people(&item, |voice| voice.ask_review(&item, files)).await
+            self.ask_people(&item, |announcer| announcer.ask_review(&item, files)).await
         };
         if let Err(error) = contain(Box::pin(held)).await {
-            tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review came to nothing; it is begun again later");
+            tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review failed and is repeated later");
         }
         parts.wake.notify_one();
     }
@@ -74,7 +73,7 @@ impl Work {
         let persona = self.speaker_of(item);
         let post = |item: &WorkItem| -> Vec<OutboundMessage> {
             let done = channel.as_ref().filter(|_| item.status == WorkStatus::Done);
-            done.map(|channel| Voice { persona, channel, roster }.announce_done(item)).into_iter().collect()
+            done.map(|channel| Announcer { persona, channel, roster }.announce_done(item)).into_iter().collect()
         };
         let judgement = ItemJudgement {
             by: &Judge::Persona(by),
@@ -86,11 +85,11 @@ impl Work {
             at: now,
         };
         parts.store.judge_item(&item.id, &judgement).await?;
-        self.send_soon(channel.as_ref());
+        self.wake_relay(channel.as_ref());
         Ok(())
     }
 
-    /// The files that were proven to be there, for people to judge. What cannot be read is left out: the evidence names it.
+    /// The verified files, for people to judge. Unreadable files are skipped; the evidence names them.
     async fn read_files(&self, item: &WorkItem) -> Vec<OutboundFile> {
         let Ok(workspace) = self.parts().workspaces.open(&item.id).await else { return Vec::new() };
         let mut files = Vec::new();
@@ -106,16 +105,16 @@ impl Work {
         files
     }
 
-    /// Puts a question before people, once: the message's id is that of the question.
-    async fn ask_people(&self, item: &WorkItem, question: impl FnOnce(Voice<'_>) -> OutboundMessage) -> anyhow::Result<()> {
+    /// Asks people once: the message has the id of the question.
+    async fn ask_people(&self, item: &WorkItem, question: impl FnOnce(Announcer<'_>) -> OutboundMessage) -> anyhow::Result<()> {
         let parts = self.parts();
         let Some(channel) = self.find_channel(item).await? else {
-            tracing::warn!(item = %item.id, "an item waits for a person, and there is no channel to say so in");
+            tracing::warn!(item = %item.id, "an item waits for a person, but there is no channel to ask in");
             return Ok(());
         };
-        let message = question(Voice { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
+        let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
         parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
-        self.send_soon(Some(&channel));
+        self.wake_relay(Some(&channel));
         Ok(())
     }
 }

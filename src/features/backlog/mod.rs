@@ -1,25 +1,25 @@
-//! The backlog loop: what was decided is planned, claimed, done, checked and remembered.
+//! The backlog: items are planned, claimed, executed, verified and remembered.
 //!
-//! Items are rows. The `planner` says how an item is carried out and by whom; a `shift` takes one that is ready by a lease and does nothing to it
-//! without; an `executor` makes something and says what, the `verifier` holds that against the world, and what code cannot judge goes to
-//! `review`. Only then it is done, and leaves a `learning`; what ended with it is for `announcing`. Nothing here decides what is worth doing, and
-//! nothing sends: messages are rows of the outbox.
+//! Items are rows. The `planner` decides how an item is executed and by whom. A `worker` claims a ready one by lease. An `executor` makes
+//! something and describes it as claims. The `verifier` checks the claims, and `review` judges what code cannot. Then the item is done and
+//! leaves a `learning`; `announcing` reports items that ended because of it. This feature does not decide what is worth doing. Messages are
+//! rows of the outbox.
 //!
-//! # A crash at any step
+//! # Crashes
 //!
-//! | the process dies after | the row that says so | what the next worker does |
+//! | the process dies after | stored state | what the next worker does |
 //! | --- | --- | --- |
-//! | the item was noted | item `new` | plans it |
+//! | the item was added | item `new` | plans it |
 //! | it was planned | item `ready` | claims it |
-//! | it was claimed | item `in_progress`, lease without a heartbeat | takes it back after 7 s, claims it, goes on with the run |
-//! | the model replied, a tool was called | entry of the journal | goes on behind that entry: nothing is paid or fetched twice |
-//! | a call that changes something was begun | entry `began` without an end | does not repeat it, and says so |
+//! | it was claimed | item `in_progress`, lease without a heartbeat | reclaims it after 7 s and resumes the run |
+//! | the model replied or a tool was called | journal entry | resumes after that entry, so nothing is paid or fetched twice |
+//! | a call with effects was started | entry `began` without a result | does not repeat it, and says so |
 //! | something was made | the item's product | verifies it |
-//! | it was verified | item `done`, with evidence, learning, announcement, what waited for it: one transaction | nothing |
-//! | it went to review | item `in_review` | asks the reviewer, a person if there is none |
-//! | a person is needed | item `waiting` | asks, if the message is not in the outbox; nothing more until somebody answers |
+//! | it was verified | item `done`, with evidence, learning, announcement and released items: one transaction | nothing |
+//! | it went to review | item `in_review` | asks the reviewer, or a person |
+//! | a person is needed | item `waiting` | asks if the message is not in the outbox, then waits for the answer |
 //!
-//! An item whose worker died three times is set aside for a person; the rest goes on.
+//! An item whose worker died three times is set aside for a person. The others continue.
 
 pub mod action;
 mod announcing;
@@ -27,6 +27,7 @@ mod briefing;
 pub mod button;
 pub mod commands;
 mod executor;
+mod heartbeat;
 mod judging;
 pub mod learning;
 pub mod model;
@@ -36,11 +37,10 @@ pub mod render;
 pub mod review;
 pub mod service;
 pub mod settings;
-mod shift;
 pub mod store;
 pub mod tools;
 pub mod verifier;
-mod vigil;
+mod worker;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -67,37 +67,36 @@ use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use learning::Learnings;
-use render::Voice;
-use review::ReviewParts;
-use verifier::VerifierParts;
+use render::Announcer;
+use review::ReviewDeps;
+use verifier::VerifierDeps;
 
-/// How often the backlog is looked at. What becomes ready in this process rings and does not wait for this; other processes only write rows.
+/// The polling interval. Changes in this process send a notification; other processes only write rows.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What the loop works with.
 #[derive(Clone)]
 pub struct Parts {
     pub roster: Arc<Roster>,
     pub settings: BacklogSettings,
-    /// Where `learnings.md` is written.
+    /// The path of `learnings.md`.
     pub learnings: PathBuf,
     pub store: Store,
-    /// None in a process that stands by: the one that serves finds what is to be sent by itself.
+    /// None in a standby process: the serving process finds the messages itself.
     pub relay: Option<Relay>,
     pub agents: Arc<Agents>,
     pub budgets: Budgets,
     pub workspaces: Workspaces,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
-    /// Rung when something may have become ready.
+    /// Notified when an item may have become ready.
     pub wake: Arc<Notify>,
-    /// Cancelled when nothing new may begin.
+    /// Cancelled when nothing new may start.
     pub stop: CancellationToken,
-    /// Cancelled when what runs has had its time.
+    /// Cancelled when running items must end.
     pub kill: CancellationToken,
 }
 
-/// The backlog of the team, as one process works on it. Cheap to clone.
+/// The backlog worker of this process. Cheap to clone.
 #[derive(Clone)]
 pub struct Work {
     inner: Arc<Inner>,
@@ -106,12 +105,12 @@ pub struct Work {
 struct Inner {
     parts: Parts,
     agent_executor: AgentExecutor,
-    verifier: VerifierParts,
-    reviewer: ReviewParts,
+    verifier: VerifierDeps,
+    reviewer: ReviewDeps,
     learnings: Learnings,
-    /// A process that starts anew is another worker.
+    /// A restarted process is a new worker.
     worker: WorkerId,
-    /// What this process works on, and how to end it.
+    /// The items running in this process, with their cancellation tokens.
     running: Mutex<HashMap<WorkItemId, CancellationToken>>,
 }
 
@@ -121,13 +120,13 @@ impl Work {
         let (agents, workspaces) = (parts.agents.clone(), parts.workspaces.clone());
         let inner = Inner {
             agent_executor: AgentExecutor { store: parts.store.clone(), agents: agents.clone(), workspaces: workspaces.clone() },
-            verifier: VerifierParts {
+            verifier: VerifierDeps {
                 store: parts.store.clone(),
                 workspaces: workspaces.clone(),
                 readings: agents.readings.clone(),
                 settings: parts.settings.clone(),
             },
-            reviewer: ReviewParts { agents: agents.clone(), workspaces, reviewer: parts.settings.reviewer.clone() },
+            reviewer: ReviewDeps { agents: agents.clone(), workspaces, reviewer: parts.settings.reviewer.clone() },
             learnings: Learnings::new(agents, parts.learnings.clone()),
             worker: WorkerId::generate(),
             running: Mutex::default(),
@@ -136,22 +135,22 @@ impl Work {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Takes up what an earlier process left, and from then on whatever becomes ready.
+    /// Resumes the items of an earlier process, and then works on items as they become ready.
     pub fn start(&self) {
         let tasks = &self.parts().tasks;
-        tasks.spawn(self.clone().keep_vigil());
+        tasks.spawn(self.clone().run_heartbeat());
         tasks.spawn(self.clone().work());
     }
 
     async fn work(self) {
         let parts = self.parts();
         let mut rounds = planner::Rounds::default();
-        // What stood at the last look; nothing has to be judged or written down that has not moved since.
+        // The state at the last round. Reviews and learnings run only after a change.
         let mut seen = None;
         loop {
             let look = async {
-                // First, because that is what a run that ended rings for.
-                self.take_up().await?;
+                // First, because this is what a finished run notifies about.
+                self.claim_ready().await?;
                 let whole = self.plan(&mut rounds).await?;
                 let mark = parts.store.backlog_mark().await?;
                 if let Some(before) = seen.filter(|before| *before != mark) {
@@ -162,7 +161,7 @@ impl Work {
                     self.judge().await?;
                     seen = Some(mark);
                 }
-                self.let_go().await?;
+                self.cancel_revoked().await?;
                 Ok(())
             };
             if let Err(error) = contain(Box::pin(look)).await {
@@ -176,8 +175,8 @@ impl Work {
         }
     }
 
-    /// Ends what this process is not to go on with: items that were cancelled or edited, and those of personas that are to be silent.
-    async fn let_go(&self) -> Result<(), StoreError> {
+    /// Cancels running items that were cancelled or edited, or whose persona was halted.
+    async fn cancel_revoked(&self) -> Result<(), StoreError> {
         if self.running().is_empty() {
             return Ok(());
         }
@@ -198,8 +197,8 @@ impl Work {
         Ok(())
     }
 
-    /// Claims whatever may be claimed, each for a shift of its own.
-    async fn take_up(&self) -> Result<(), StoreError> {
+    /// Claims all items that may run, each with its own task.
+    async fn claim_ready(&self) -> Result<(), StoreError> {
         let parts = self.parts();
         let terms = ClaimTerms { worker: &self.inner.worker, parallel: parts.settings.parallel };
         while !parts.stop.is_cancelled() {
@@ -208,30 +207,30 @@ impl Work {
             metrics::counter!("teamroom_work_claims_total").increment(1);
             let cancel = parts.kill.child_token();
             self.running().insert(claimed.item.id.clone(), cancel.clone());
-            parts.tasks.spawn(self.clone().hold_shift(claimed, cancel));
+            parts.tasks.spawn(self.clone().run_claimed(claimed, cancel));
         }
         Ok(())
     }
 
-    /// Tells the relay that there is something to send.
-    fn send_soon(&self, channel: Option<&ChannelId>) {
+    /// Notifies the relay.
+    fn wake_relay(&self, channel: Option<&ChannelId>) {
         if let (Some(relay), Some(channel)) = (&self.parts().relay, channel) {
             relay.wake(channel);
         }
     }
 
-    /// Who speaks of an item: the persona that carries it out.
+    /// The persona that speaks about an item: the one that executes it.
     fn speaker_of<'a>(&'a self, item: &'a WorkItem) -> &'a PersonaSlug {
         let roster = &self.parts().roster;
         item.persona.as_ref().filter(|slug| roster.find(slug).is_some()).unwrap_or(&roster.coordinator().slug)
     }
 
-    /// The journal of an item's run, without its times.
+    /// The journal of an item's run, without times.
     async fn read_journal(&self, item: &WorkItem) -> Result<Vec<JournalEntry>, StoreError> {
         Ok(self.parts().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// Where people hear of an item: its own channel, or that of the last standup.
+    /// The channel for messages about an item: its own, or that of the last standup.
     async fn find_channel(&self, item: &WorkItem) -> Result<Option<ChannelId>, StoreError> {
         if item.channel.is_some() {
             return Ok(item.channel.clone());

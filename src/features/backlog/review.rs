@@ -1,7 +1,7 @@
 //! Reviews: a persona other than the author judges what code cannot (WORK-7).
 //!
-//! The reviewer sees the files, the evidence of the verifier and the pages that the files cite, never the author's own summary. Every failure
-//! here leaves the verdict to a person.
+//! The reviewer sees the files, the verifier's evidence and the cited pages, but not the author's summary. After any failure a person
+//! reviews instead.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,33 +27,32 @@ use kernel::persona::{Persona, Tier};
 use kernel::tools::workspace::{MOST_FILE_BYTES, Workspaces};
 use kernel::tools::{CallStatus, Trace};
 
-/// What the prompt holds at most, in bytes: of all files together, of one source, and how many sources.
+/// Prompt limits: bytes of all files together, bytes of one source, and the number of sources.
 const FILES: usize = 24_000;
 const SOURCE: usize = 1500;
 const SOURCES: usize = 8;
 /// Enough for a verdict with six reasons.
 const TOKENS: u32 = 700;
 const REASONS: usize = 6;
-/// The most characters of one reason.
+/// The most characters of a reason.
 const REASON: usize = 300;
 
-pub struct ReviewParts {
+pub struct ReviewDeps {
     pub agents: Arc<Agents>,
     pub workspaces: Workspaces,
-    /// The reviewer by setting. None: the persona that knows most of the subject.
+    /// The configured reviewer. None: the persona with the best matching expertise.
     pub reviewer: Option<PersonaSlug>,
 }
 
-/// A persona's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     pub by: PersonaSlug,
     pub accepted: bool,
-    /// Why, in whole sentences; for a rejection what the author has to change.
+    /// Full sentences. For a rejection: what the author has to change.
     pub note: String,
 }
 
-/// A verdict as a model gives it.
+/// The model's verdict, not checked yet.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct GivenVerdict {
     accepted: bool,
@@ -61,27 +60,27 @@ struct GivenVerdict {
     reasons: Vec<String>,
 }
 
-/// Has a persona judge what another one made. None: a person has to judge, and the log says why.
+/// Lets a persona review another one's result. None: a person has to review; the log says why.
 ///
 /// # Errors
-/// It was cancelled, or the database or the disk is unavailable. Nothing is decided then.
+/// It was cancelled, or the database or the disk is unavailable. Nothing is decided.
 pub async fn review(
-    parts: &ReviewParts,
+    parts: &ReviewDeps,
     item: &WorkItem,
     evidence: &[Evidence],
     journal: &[JournalEntry],
     cancel: &CancellationToken,
 ) -> anyhow::Result<Option<Judgement>> {
     let Agents { runner, roster, team, store, .. } = parts.agents.as_ref();
-    let halts = store.list_halts().await.context("cannot see who is paused")?;
+    let halts = store.list_halts().await.context("cannot check who is paused")?;
     let is_paused = |persona: &Persona| halts.iter().any(|halt| halt.scope == HaltScope::Persona(persona.slug.clone()));
     let reviewer = choose(roster, parts.reviewer.as_ref(), item, is_paused).filter(|_| !parts.agents.is_offline());
     let Some(reviewer) = reviewer else {
-        tracing::info!(item = %item.id, "nobody but a person can judge it");
+        tracing::info!(item = %item.id, "only a person can review it");
         return Ok(None);
     };
     let Some(files) = read_files(parts, item, evidence).await? else {
-        tracing::warn!(item = %item.id, "what was made has changed since it was verified; a person judges it");
+        tracing::warn!(item = %item.id, "the files have changed since they were verified, so a person reviews them");
         return Ok(None);
     };
     let marker = new_marker();
@@ -98,14 +97,14 @@ pub async fn review(
     Ok(match note {
         Ok((accepted, note)) => Some(Judgement { by: reviewer.slug.clone(), accepted, note }),
         Err(problem) => {
-            tracing::warn!(item = %item.id, reviewer = %reviewer.slug, problem, "no usable verdict; a person judges it");
+            tracing::warn!(item = %item.id, reviewer = %reviewer.slug, problem, "no valid verdict, so a person reviews it");
             None
         }
     })
 }
 
-/// The reviewer: the persona that settings name, else the one that knows most of the subject, else the coordinator, else any other. Never the one
-/// that made it or owns it, and none that is paused.
+/// Chooses the reviewer: the configured one, or the one with the best expertise, or the coordinator, or any other. Never the author or
+/// owner, and never a paused persona.
 fn choose<'r>(
     roster: &'r Roster,
     by_setting: Option<&PersonaSlug>,
@@ -116,21 +115,21 @@ fn choose<'r>(
     let free: Vec<&Persona> = roster.personas().iter().filter(|persona| !has_part(persona) && !is_paused(persona)).collect();
     let query = Query::parse(&[item.what.as_str(), &item.how, &item.why].join(" "), &[]);
     let fitting = free.iter().map(|persona| (fit(&query, persona), *persona)).filter(|(fit, _)| *fit > 0.0);
-    // Of equals the first on the roster.
+    // If equal, the first on the roster.
     let best = fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona);
     let named = free.iter().find(|persona| by_setting == Some(&persona.slug)).copied();
     let coordinator = free.iter().find(|persona| persona.coordinator).copied();
     named.or(best).or(coordinator).or(free.first().copied())
 }
 
-/// How much of what is asked lies in a persona's field.
+/// How well the persona's expertise matches.
 fn fit(query: &Query, persona: &Persona) -> f64 {
     let field: HashSet<String> = persona.expertise.iter().chain([&persona.role]).flat_map(|words| terms_of(words)).collect();
     query.terms.iter().filter(|(term, _)| field.contains(term)).map(|(_, weight)| weight).sum()
 }
 
-/// The files that were verified, with their texts. None when one is not what it was.
-async fn read_files(parts: &ReviewParts, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Option<Vec<(String, String)>>> {
+/// The verified files with their texts. None if one has changed.
+async fn read_files(parts: &ReviewDeps, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Option<Vec<(String, String)>>> {
     let workspace = parts.workspaces.open(&item.id).await.context("cannot open the workspace to show what was made")?;
     let mut files = Vec::new();
     for found in evidence {
@@ -139,13 +138,13 @@ async fn read_files(parts: &ReviewParts, item: &WorkItem, evidence: &[Evidence])
         if super::verifier::sha256_of(&file.head) != *sha256 {
             return Ok(None);
         }
-        // A picture is in the list of what was found; its bytes tell a model nothing.
+        // Pictures are listed as evidence, but their bytes are useless to a text model.
         files.extend(String::from_utf8(file.head).ok().map(|text| (path.clone(), text)));
     }
     Ok(Some(files))
 }
 
-/// The verdict within its bounds. A rejection without a reason helps nobody.
+/// Validates the verdict. A rejection needs a reason.
 fn read_verdict(given: &GivenVerdict) -> Result<(bool, String), String> {
     let clean = |reason: &String| cut(&reason.split_whitespace().collect::<Vec<_>>().join(" "), REASON);
     let reasons: Vec<String> = given.reasons.iter().map(clean).filter(|reason| !reason.is_empty()).take(REASONS).collect();
@@ -156,7 +155,7 @@ fn read_verdict(given: &GivenVerdict) -> Result<(bool, String), String> {
     }
 }
 
-/// What the reviewer sees.
+/// The material for the reviewer.
 struct Shown<'a> {
     item: &'a WorkItem,
     evidence: &'a [Evidence],
@@ -165,7 +164,7 @@ struct Shown<'a> {
     files: &'a [(String, String)],
 }
 
-/// The prompt of a review. Pure: the same input gives the same prompt.
+/// Renders the prompt. Pure.
 fn prompt(team: &str, roster: &Roster, reviewer: &Persona, shown: &Shown<'_>, marker: &str, now: DateTime<Utc>) -> Prompt {
     let author = match (&shown.item.persona, &shown.item.owner) {
         (Some(slug), _) | (None, Owner::Persona(slug)) => roster.name_of(slug),
@@ -181,7 +180,7 @@ fn prompt(team: &str, roster: &Roster, reviewer: &Persona, shown: &Shown<'_>, ma
     Prompt { system: render_system(team, roster, reviewer), message, holds_outside: true }
 }
 
-/// All of it is material: an item may have been worded by a model, and a path or a page by anybody.
+/// Everything goes into data blocks, because models and pages may have written any part of it.
 fn blocks(shown: &Shown<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let item = shown.item;
     let asked = [("what", &item.what), ("how", &item.how), ("why", &item.why)];
@@ -204,7 +203,7 @@ fn block(label: &str, lines: impl Iterator<Item = String>) -> Block {
     Block { label: label.into(), text: lines.collect::<Vec<_>>().join("\n") }
 }
 
-/// What the run was told from outside: the pages that the files cite, and everything that feeds and repositories gave.
+/// Text from outside that the run used: cited pages, and all data of feeds and repositories.
 fn sources<'a>(shown: &Shown<'a>) -> impl Iterator<Item = (String, &'a str)> {
     let cited: HashSet<&str> = shown
         .evidence
@@ -226,7 +225,7 @@ fn sources<'a>(shown: &Shown<'a>) -> impl Iterator<Item = (String, &'a str)> {
     })
 }
 
-/// A path or an address as it may stand in a label.
+/// A path or an address that is safe in a label.
 fn label(name: &str) -> String {
     cut(&kernel::text::without_invisible(name).replace(['<', '>', '|', '\n'], " "), 160)
 }

@@ -15,12 +15,12 @@ use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
-/// The most open items that are looked through for repetitions.
+/// The most open items compared for repetitions.
 const LOOKED_AT: u32 = 20_000;
 
-/// Puts an item into the backlog: one that came up while another one was worked on, or one that a person asked for in chat.
+/// Adds an item: a follow-up of the current one, or a request in a chat.
 ///
-/// An item may add as many as a standup may set, and those may add none: otherwise work could feed itself without end.
+/// An item may add as many as a standup may, and those may not add further ones. Otherwise work could multiply without end.
 pub struct BacklogAdd {
     pub store: Store,
     pub roster: Arc<Roster>,
@@ -60,7 +60,7 @@ impl Tool for BacklogAdd {
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let proposed: ProposedAction = parse_arguments(arguments)?;
-        // What a model is not asked for it does not set either.
+        // Fields that the model is not asked for are cleared.
         let proposed = ProposedAction { execution: None, watch: None, ..proposed };
         let open = self.store.list_items(&ItemFilter::open(LOOKED_AT)).await.map_err(|error| unavailable(&error))?;
         let (origin, channel) = self.find_origin(context.get_source()?, &open).await?;
@@ -74,7 +74,7 @@ impl Tool for BacklogAdd {
 }
 
 impl BacklogAdd {
-    /// Where a new item comes from, and where people hear of it.
+    /// The origin and the channel of a new item.
     async fn find_origin(&self, source: &MemorySource, open: &[WorkItem]) -> Result<(Origin, Option<ChannelId>), ToolError> {
         match source {
             MemorySource::WorkItem(id) => {
@@ -95,7 +95,7 @@ impl BacklogAdd {
         }
     }
 
-    /// The same checks as of a standup's actions.
+    /// The same checks as for a standup's actions.
     fn check(&self, proposed: ProposedAction, open: &[WorkItem]) -> Result<AcceptedAction, ToolError> {
         let known = KnownOwners { roster: &self.roster, people: &self.people };
         let titles: Vec<(WorkItemId, String)> = open.iter().map(|item| (item.id.clone(), item.what.clone())).collect();
@@ -122,5 +122,5 @@ fn check_origin(adding: &WorkItem, open: &[WorkItem]) -> Result<(), ToolError> {
 
 fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the backlog");
-    ToolError::Failed("the backlog cannot be reached at the moment".into())
+    ToolError::Failed("the backlog is not available right now".into())
 }

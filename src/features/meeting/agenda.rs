@@ -1,4 +1,4 @@
-//! What a kind of meeting does at each step; the engine does everything else.
+//! The steps that differ between kinds of meetings. The engine does the rest.
 
 use std::time::Duration;
 
@@ -14,118 +14,117 @@ use kernel::db::StoreError;
 use kernel::ids::ChannelId;
 use kernel::money::Money;
 
-/// Who speaks when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// One after the other, each hearing those before.
+    /// One after the other. Each hears those before.
     InOrder,
-    /// All of a round side by side, each hearing the rounds before. Overwatches and greedy board meetings come later.
+    /// All of a round at once. Each hears the earlier rounds. For overwatches and greedy board meetings, later.
     AtOnce,
 }
 
-/// A meeting under way, as its steps see it.
+/// A meeting in progress.
 pub struct Session<'a> {
     pub meeting: &'a Meeting,
-    /// What [`Agenda::prepare`] gathered.
+    /// The result of [`Agenda::prepare`].
     pub material: &'a serde_json::Value,
-    /// All seats by round and position, as they stood when the step began.
+    /// All seats by round and position, at the start of the step.
     pub seats: &'a [Seat],
 }
 
-/// What a person's message wants of a meeting.
+/// The meeting intent of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phrase {
     Start,
-    /// Come to the end; where none is running, show the latest result.
+    /// End the meeting. If none is running, show the latest result.
     Wrap,
 }
 
-/// A kind of meeting. Each step is asked for again after a crash, until its result is stored.
+/// A kind of meeting. After a crash each step is repeated until its result is stored.
 #[async_trait]
 pub trait Agenda: Send + Sync + 'static {
     fn kind(&self) -> MeetingKind;
 
-    /// A meeting of this kind that somebody calls at `now`.
+    /// Creates a meeting called at `now`.
     fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting;
 
-    /// What a text wants, if it says nothing else. Pure. `names` are those of the coordinator, who may be called by it.
+    /// Detects the intent of a message that says nothing else. Pure. `names`: the coordinator's names.
     fn find_phrase(&self, _text: &str, _names: &[&str]) -> Option<Phrase> {
         None
     }
 
-    /// What is said to somebody who wants the end of a meeting where none is running.
+    /// The reply to a request to end a meeting when none is running.
     async fn render_latest(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<String, StoreError>;
 
     fn strategy(&self, meeting: &Meeting) -> Strategy;
 
-    /// The first round, and what is posted before anything slow. Reads the store and nothing else.
+    /// The first round and the first messages. Must be fast: reads only the store.
     async fn open(&self, meeting: &Meeting) -> anyhow::Result<Opening>;
 
-    /// What all speakers are given, gathered once and kept with the meeting.
+    /// Collects the material for all speakers, once per meeting.
     async fn prepare(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation>;
 
-    /// The round after those that are over. None: the meeting comes to its result. `cancel` fires when the process stops.
+    /// The next round. None: the meeting closes. `cancel` fires at shutdown.
     async fn next_round(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Round>> {
         Ok(None)
     }
 
-    /// How long a participant may take.
+    /// The time limit of a participant's turn.
     fn turn_limit(&self, who: &Participant) -> Duration;
 
-    /// How long it is quiet between two turns.
+    /// The pause between two turns.
     fn pause(&self) -> Duration;
 
-    /// What is posted to somebody whose turn it is; for people, whom nobody else asks.
+    /// The messages for a participant whose turn begins. For people, who must be asked.
     fn invite(&self, _meeting: &Meeting, _seat: &Seat) -> Vec<OutboundMessage> {
         Vec::new()
     }
 
-    /// Has a persona or a guest speak. `cancel` fires when its time is over; what it has by then may still be handed over.
+    /// Lets a persona or guest speak. `cancel` fires at the time limit; a partial contribution is accepted.
     async fn speak(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError>;
 
-    /// How a contribution is posted.
+    /// The messages of a contribution.
     fn render(&self, meeting: &Meeting, seat: &Seat, contribution: &Contribution) -> Vec<OutboundMessage>;
 
-    /// How it is said that somebody was passed over.
+    /// The message about a skipped participant.
     fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage>;
 
-    /// How people are told that the budget is spent and the meeting comes to its end.
+    /// The message that the budget is used up and the meeting is closing.
     fn render_out_of_budget(&self, meeting: &Meeting, budget: Money) -> Vec<OutboundMessage> {
-        let text = format!("The {} has used up its budget of {budget}, so I bring it to its end with what we have.", meeting.kind);
+        let text = format!("The {} has used up its budget of {budget}, so I'm closing it with what we have.", meeting.kind);
         vec![OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text)]
     }
 
-    /// Makes the result of what was said and stores it, which ends the meeting.
+    /// Creates and stores the result, which ends the meeting.
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()>;
 
-    /// How people are told that there is no result after all.
+    /// The message that there is no result.
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage>;
 }
 
-/// How a meeting begins.
+/// The start of a meeting.
 pub struct Opening {
-    /// Who speaks in the first round, in this order.
+    /// The participants of the first round in order.
     pub participants: Vec<Participant>,
     pub outbox: Vec<OutboundMessage>,
 }
 
-/// A further round. All of it is stored together.
+/// A further round, stored in one transaction.
 pub struct Round {
-    /// In speaking order. Nobody: the meeting comes to its result.
+    /// In speaking order. If empty, the meeting closes.
     pub participants: Vec<Participant>,
-    /// Replaces that of the meeting.
+    /// Replaces the meeting's payload.
     pub payload: Option<serde_json::Value>,
     pub outbox: Vec<OutboundMessage>,
 }
 
-/// What was gathered for all speakers.
+/// The material for all speakers.
 pub struct Preparation {
     pub material: serde_json::Value,
     pub outbox: Vec<OutboundMessage>,
 }
 
 impl Strategy {
-    /// The seats whose turn it is; empty when all have spoken.
+    /// The seats whose turn it is. Empty when all have spoken.
     pub fn list_due(self, seats: &[Seat]) -> Vec<&Seat> {
         let Some(first) = seats.iter().find(|seat| !seat.state.is_over()) else { return Vec::new() };
         match self {

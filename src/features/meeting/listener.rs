@@ -1,4 +1,4 @@
-//! What a person's message does to a meeting: it calls one, ends one, or is the person's own report in it (STAND-1, STAND-6).
+//! Handles messages for meetings: calling one, ending one, or a person's report (STAND-1, STAND-6).
 
 use std::sync::Arc;
 
@@ -19,10 +19,9 @@ use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
 
-/// The most characters of a person's report, which is the most that a persona may be allowed.
+/// The most characters of a person's report, equal to the highest limit for personas.
 const LONGEST_REPORT: usize = 1200;
 
-/// Recognises what people say to meetings.
 pub(super) struct MeetingListener {
     pub(super) agendas: Vec<Arc<dyn Agenda>>,
     pub(super) roster: Arc<Roster>,
@@ -37,7 +36,7 @@ impl Listener for MeetingListener {
         self.find_phrase(message).is_some()
     }
 
-    /// A phrase counts where the coordinator would answer in a channel for meetings. A person whose report is awaited gives it in any channel.
+    /// A phrase counts where the coordinator would answer, in a channel for meetings. A person's expected report counts in every channel.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         if message.author.kind != AuthorKind::Person || decision.responders.is_empty() && decision.reason != Reason::Silence {
             return Ok(None);
@@ -76,7 +75,7 @@ impl MeetingListener {
             }
             (Phrase::Wrap, Some(running)) => self.taken(&format!("it ends the {}", running.kind), MeetingChange::Wrap(running.id)),
             (Phrase::Start, Some(running)) => {
-                let text = format!("The {} is still running. \"Wrap up\" ends it.", running.describe());
+                let text = format!("The {} is still running. Say \"wrap up\" to end it.", running.describe());
                 self.answered(message, format!("it calls a {kind}"), text)
             }
             (Phrase::Wrap, None) => {
@@ -86,7 +85,7 @@ impl MeetingListener {
         })
     }
 
-    /// The meeting itself says the rest.
+    /// The meeting itself posts the rest.
     fn taken(&self, why: &str, change: MeetingChange) -> Taken {
         let effect = MeetingEffect { change, wakeup: self.wakeup.clone() };
         Taken { why: why.to_owned(), reply: None, effect: Some(Box::new(effect)) }

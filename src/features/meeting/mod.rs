@@ -1,23 +1,23 @@
-//! Meetings: coordinated runs of turns with a facilitator and a written result.
+//! Meetings: turns of participants with a facilitator and a written result.
 //!
-//! The `engine` takes an open meeting from step to step: it gives the floor, keeps time, and stores each step before the next. What a kind of
-//! meeting says and makes of it is its [`Agenda`], which another feature registers. A meeting is called by a row of the store, whoever writes it:
-//! a person's words, a command, a schedule, another process. Nothing here decides who may.
+//! The `engine` runs an open meeting step by step, enforces time limits, and stores each step before the next. An [`Agenda`], registered by
+//! another feature, defines a kind of meeting. A meeting is called by a row in the database, written by a message, a command, a schedule or
+//! another process. Permissions are checked elsewhere.
 //!
-//! # A crash at any step
+//! # Crashes
 //!
-//! | the process dies after | the row that says so | the next start |
+//! | the process dies after | stored state | the next start |
 //! | --- | --- | --- |
 //! | it was called | meeting `called` | opens it |
-//! | it was opened | meeting `running`, seats `waiting`, kickoff in the outbox | gathers the shared page |
-//! | the page was gathered | the meeting's material, page in the outbox | gives the first seat the floor |
-//! | a turn has begun | seat `speaking` | begins it again, three times at most, then passes it over |
-//! | a turn was stored | seat over, its words in the outbox | gives the next seat the floor |
-//! | a round was over | all its seats over | asks the agenda for the next round |
-//! | a round was opened | its seats `waiting`, with what the agenda keeps | gives its first seat the floor |
+//! | it was opened | meeting `running`, seats `waiting`, kickoff in the outbox | prepares the shared page |
+//! | the page was prepared | the meeting's material, page in the outbox | starts the first turn |
+//! | a turn has started | seat `speaking` | starts it again, three times at most, then skips it |
+//! | a turn was stored | seat over, its text in the outbox | starts the next turn |
+//! | a round ended | all its seats over | asks the agenda for the next round |
+//! | a round was opened | its seats `waiting`, the agenda's payload | starts its first turn |
 //! | somebody paused it | meeting with a pause | waits until it is resumed |
-//! | its budget was spent | meeting to be wrapped up, notice in the outbox | begins the closing |
-//! | the closing has begun | meeting `closing` | makes the result again, three times at most |
+//! | its budget was used up | meeting to be ended, notice in the outbox | starts the closing |
+//! | the closing has started | meeting `closing` | creates the result again, three times at most |
 //! | the result was stored | meeting `done`, report, actions, prediction, all in one transaction | writes the report's file if it is missing |
 
 pub mod agenda;
@@ -48,13 +48,12 @@ use kernel::wakeup::Wakeup;
 use agenda::Agenda;
 use listener::MeetingListener;
 
-/// How often rows are looked for that other processes write: the command line, and a process that stands by and fires the schedule. Whatever this
-/// process changes wakes the engine up at once.
+/// The polling interval for changes by other processes: the command line, and a standby process that fires the schedule. Changes in this
+/// process send a notification.
 const OTHERS: Duration = Duration::from_secs(2);
 
-/// What meetings work with.
 pub struct Parts {
-    /// The kinds of meetings that there are.
+    /// The kinds of meetings.
     pub agendas: Vec<Arc<dyn Agenda>>,
     pub roster: Arc<Roster>,
     pub store: Store,
@@ -62,13 +61,13 @@ pub struct Parts {
     pub relay: Relay,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
-    /// Woken up by whoever calls, steers or silences a meeting.
+    /// Notified when a meeting is called, changed or halted.
     pub wakeup: Wakeup,
-    /// Woken up whenever people have had their answers in a channel.
+    /// Notified when people have been answered in a channel.
     pub answered: Wakeup,
-    /// Cancelled when no new turn may begin.
+    /// Cancelled when no new turn may start.
     pub stop: CancellationToken,
-    /// Cancelled when running turns have had their time.
+    /// Cancelled when running turns must end.
     pub kill: CancellationToken,
 }
 
@@ -89,12 +88,12 @@ impl Meetings {
         Self { inner: Arc::new(Inner { parts, running: Mutex::default() }) }
     }
 
-    /// Takes up what an earlier process left open, and from then on whatever is called.
+    /// Resumes open meetings, and then runs new ones.
     pub fn start(&self) {
         self.parts().tasks.spawn(self.clone().watch());
     }
 
-    /// Recognises what people say to meetings.
+    /// Handles messages for meetings.
     pub fn listener(&self) -> Arc<dyn Listener> {
         let Parts { agendas, roster, store, clock, wakeup, .. } = self.parts();
         Arc::new(MeetingListener {
@@ -116,7 +115,7 @@ impl Meetings {
             tokio::select! {
                 () = parts.stop.cancelled() => return,
                 () = woken.next() => {}
-                // Running meetings look at what other processes did to them, too.
+                // Running meetings check for changes by other processes too.
                 () = parts.clock.sleep(OTHERS) => parts.wakeup.wake(),
             }
         }
@@ -131,7 +130,7 @@ impl Meetings {
         Ok(())
     }
 
-    /// None: no feature holds meetings of this kind any more.
+    /// None if the feature for this kind was removed.
     fn find_agenda(&self, kind: &MeetingKind) -> Option<&Arc<dyn Agenda>> {
         self.parts().agendas.iter().find(|agenda| agenda.kind() == *kind)
     }

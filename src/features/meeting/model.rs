@@ -1,5 +1,3 @@
-//! A meeting: a coordinated run of turns with a facilitator and a written result.
-
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
@@ -16,29 +14,29 @@ use kernel::money::{Money, TokenUsage};
 use kernel::persona::roster::Roster;
 use kernel::text::flatten;
 
-/// A meeting, from the moment somebody called it. One at a time is open in a channel.
+/// A meeting. Each channel has at most one open meeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meeting {
     pub id: MeetingId,
     pub kind: MeetingKind,
     pub channel: Channel,
-    /// The date it is held for, in the team's time zone.
+    /// The meeting's date in the team's time zone.
     pub day: NaiveDate,
     pub facilitator: PersonaSlug,
     pub called_by: CalledBy,
     pub called_at: DateTime<Utc>,
-    /// When it is brought to its end, whoever has not spoken yet.
+    /// The time at which it is closed, even if some have not spoken.
     pub deadline: DateTime<Utc>,
     pub state: MeetingState,
-    /// Somebody asked to come to the end: those who have not spoken are passed over.
+    /// The meeting was asked to end. Those who have not spoken are skipped.
     pub wrap: bool,
-    /// Nobody is given the floor until somebody resumes it.
+    /// Paused: no turn starts until it is resumed.
     pub paused: Option<Paused>,
-    /// What it may cost. Once that is spent it comes to its end.
+    /// The budget. Once it is used up, the meeting closes.
     pub budget: Option<Money>,
-    /// What this kind of meeting keeps about itself, such as a topic. Only its agenda knows the type.
+    /// Data of this kind of meeting, such as a topic. Only the agenda knows its type.
     pub payload: Option<serde_json::Value>,
-    /// How often its result was begun. A closing that took the process down with it is not tried for ever.
+    /// How often the closing was started. Limits retries after crashes.
     pub closings: u32,
     /// Why it failed or was cancelled.
     pub reason: Option<String>,
@@ -46,7 +44,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// A meeting that is called at `called_at` and lasts no longer than `longest`.
+    /// A meeting called at `called_at` that lasts at most `longest`.
     pub fn called(
         kind: MeetingKind,
         (channel, day): (Channel, NaiveDate),
@@ -74,10 +72,10 @@ impl Meeting {
         }
     }
 
-    /// The payload as its agenda wrote it.
+    /// The agenda's payload.
     ///
     /// # Errors
-    /// There is none, or it is another kind's.
+    /// It is missing or has another type.
     pub fn read_payload<T: DeserializeOwned>(&self) -> Result<T, StoreError> {
         let corrupt = |why: String| StoreError::Corrupt(format!("the payload of the {} {}: {why}", self.kind, self.id));
         let payload = self.payload.as_ref().ok_or_else(|| corrupt("it has none".to_owned()))?;
@@ -91,7 +89,7 @@ impl Meeting {
 }
 
 impl CalledBy {
-    /// For people: `Ann`, `the job standup`. A name in it formats nothing and calls nobody.
+    /// For people: `Ann`, `the job standup`. Names are escaped and ping nobody.
     pub fn describe(&self) -> String {
         match self {
             Self::Person { name, .. } => flatten(name, 40),
@@ -101,7 +99,7 @@ impl CalledBy {
     }
 }
 
-/// What sort of meeting it is: the name of an [`Agenda`](crate::features::meeting::agenda::Agenda), in the singular and in lower case.
+/// The kind of meeting: the name of an [`Agenda`](crate::features::meeting::agenda::Agenda), singular and in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MeetingKind(Cow<'static, str>);
@@ -122,25 +120,23 @@ impl fmt::Display for MeetingKind {
     }
 }
 
-/// A pause of a meeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
-    /// Who wanted it, for people.
+    /// Who paused it, for people.
     pub by: String,
     pub at: DateTime<Utc>,
 }
 
-/// Who takes part.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Participant {
     Persona(PersonaSlug),
-    /// Is asked for a report, and gives it in a message.
+    /// Asked for a report and answers with a message.
     Person {
         id: UserId,
         name: String,
     },
-    /// Has no account here: an expert from a file, an agent of another team. The agenda has it speak, and posts for it.
+    /// A speaker without an account: an expert from a file, or an agent of another team. The agenda runs it and posts for it.
     Guest {
         id: String,
         name: String,
@@ -148,7 +144,7 @@ pub enum Participant {
 }
 
 impl Participant {
-    /// Whether the meeting waits for a message of theirs, in place of having them speak.
+    /// Whether the meeting waits for this participant's message.
     pub fn is_awaited(&self) -> bool {
         matches!(self, Self::Person { .. })
     }
@@ -161,14 +157,14 @@ impl Participant {
     }
 }
 
-/// Who wanted it.
+/// Who called the meeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CalledBy {
     Person {
         id: UserId,
         name: String,
-        /// The message that said so; none where a command did.
+        /// The message that called it. None for a command.
         message: Option<MessageId>,
     },
     Schedule {
@@ -177,15 +173,15 @@ pub enum CalledBy {
     CommandLine,
 }
 
-/// Where a meeting stands. `Called → Running → Closing → Done`, and from each of the first three `Cancelled` or `Failed`.
+/// The state of a meeting. `Called → Running → Closing → Done`; each of the first three may become `Cancelled` or `Failed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeetingState {
-    /// Wanted; nothing was said yet.
+    /// Called, nothing posted yet.
     Called,
-    /// Opened: its seats are there, and they speak.
+    /// Open, participants are speaking.
     Running,
-    /// All have spoken or were passed over; the result is being made.
+    /// All have spoken or were skipped. The result is being created.
     Closing,
     Done,
     Cancelled,
@@ -209,7 +205,7 @@ impl MeetingState {
     }
 }
 
-/// A place in the speaking order of one round.
+/// A participant's place in the order of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Seat {
     pub meeting: MeetingId,
@@ -218,19 +214,18 @@ pub struct Seat {
     pub position: u32,
     pub who: Participant,
     pub state: SeatState,
-    /// How often the turn was begun.
+    /// How often the turn was started.
     pub attempts: u32,
     /// What was said.
     pub contribution: Option<Contribution>,
-    /// Why nothing was: the reason of a skipped seat.
+    /// Why a seat was skipped.
     pub reason: Option<String>,
-    /// When the turn was begun first; a person's time counts from then.
+    /// The first start of the turn. A person's time limit counts from here.
     pub started_at: Option<DateTime<Utc>>,
     pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Seat {
-    /// A seat whose turn has not come.
     pub fn waiting(meeting: &MeetingId, round: u32, position: u32, who: Participant) -> Self {
         Self {
             meeting: meeting.clone(),
@@ -247,14 +242,14 @@ impl Seat {
     }
 }
 
-/// Where a seat stands. `Waiting → Speaking → Spoke | Quiet | Skipped`; a crash leaves it `Speaking`, and it is begun again.
+/// The state of a seat. `Waiting → Speaking → Spoke | Quiet | Skipped`. After a crash it is still `Speaking` and starts again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeatState {
     Waiting,
     Speaking,
     Spoke,
-    /// "Nothing to report", which is a good report.
+    /// "Nothing to report", a valid report.
     Quiet,
     Skipped,
 }
@@ -275,17 +270,16 @@ impl SeatState {
     }
 }
 
-/// What a participant said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
-    /// As posted: without signals, within the speaker's cap.
+    /// As posted: without signals and within the length limit.
     pub text: String,
     pub signals: Vec<Signal>,
-    /// `provider/model`; none when no model wrote it.
+    /// `provider/model`. None if code wrote it.
     pub model: Option<String>,
     pub usage: TokenUsage,
-    /// The model was cut off by the time limit; this is what it had written.
+    /// Cut off by the time limit.
     pub partial: bool,
-    /// What was wrong with the form of the answer, for operators.
+    /// Format errors in the answer, for operators.
     pub problems: Vec<String>,
 }

@@ -154,26 +154,26 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place_and_what_is_allowed() {
         let bad = [
-            ("zone = \"Berlin\"", "teamroom.toml:1: zone: \"Berlin\" is not allowed; give an IANA time zone"),
-            ("[schedules.report]\nzone = 1", "teamroom.toml:2: schedules.report.zone: 1 is not allowed; give an IANA time zone"),
+            ("zone = \"Berlin\"", "teamroom.toml:1: zone: \"Berlin\" is not allowed. Give an IANA time zone"),
+            ("[schedules.report]\nzone = 1", "teamroom.toml:2: schedules.report.zone: 1 is not allowed. Give an IANA time zone"),
             ("[schedules.report]\ncron = \"61 * * * *\"", "teamroom.toml:2: schedules.report.cron: \"61 * * * *\" is no cron expression"),
             (
                 "[schedules.report]\ncron = \"0 9 30 2 *\"",
                 "teamroom.toml:2: schedules.report.cron: \"0 9 30 2 *\" names a date that never comes",
             ),
             ("[schedules.report]\ncron = \"* * * * * *\"", "teamroom.toml:2: schedules.report.cron: a report cannot come more often"),
-            ("[schedules.retro]\naction = \"tidy-up\"", "teamroom.toml:1: schedules.retro.cron: is missing; give a cron expression"),
-            ("[schedules.retro]\ncron = \"0 9 * * *\"", "teamroom.toml:1: schedules.retro.action: is missing; give \"report\""),
+            ("[schedules.retro]\naction = \"tidy-up\"", "teamroom.toml:1: schedules.retro.cron: is missing. Give a cron expression"),
+            ("[schedules.retro]\ncron = \"0 9 * * *\"", "teamroom.toml:1: schedules.retro.action: is missing. Give \"report\""),
             (
                 "[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"dance\"",
-                "teamroom.toml:3: schedules.retro.action: \"dance\" is not allowed; give \"report\", \"tidy-up\", or \"post: \"",
+                "teamroom.toml:3: schedules.retro.action: \"dance\" is not allowed. Give \"report\", \"tidy-up\", or \"post: \"",
             ),
             (
                 "[schedules.retro]\ncron = \"0 9 * * *\"\naction = \"post: hi\"",
                 "teamroom.toml:1: schedules.retro.channel: a post needs a channel",
             ),
-            ("[schedules.report]\nmissed = \"twice\"", "give \"skip\", \"once\", \"all\""),
-            ("[schedules.report]\ndeadline = \"1h30m\"", "schedules.report.deadline: \"1h30m\" is not allowed; give a time"),
+            ("[schedules.report]\nmissed = \"twice\"", "Give \"skip\", \"once\", \"all\""),
+            ("[schedules.report]\ndeadline = \"1h30m\"", "schedules.report.deadline: \"1h30m\" is not allowed. Give a time"),
             ("[schedules.Weekly]\ncron = \"0 9 * * *\"", "\"Weekly\" is no name for a job; give up to 40 lower-case letters"),
             ("[schedules.report]\nwhen = \"9\"", "schedules.report.when: unknown key"),
         ];

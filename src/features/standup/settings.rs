@@ -144,20 +144,20 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_what_is_allowed() {
         for (file, told) in [
-            ("order = \"vince\"", "teamroom.toml:2: standup.order: \"vince\" is not allowed; give a list of personas"),
-            ("order = [\"vince\", \"Vince\"]", "give a list of personas by the names of their files, none twice"),
-            ("humans = [\"Ann\"]", "give a list of people as \"name:account id\""),
-            ("humans = [\":7\"]", "give a list of people"),
+            ("order = \"vince\"", "teamroom.toml:2: standup.order: \"vince\" is not allowed. Give a list of personas"),
+            ("order = [\"vince\", \"Vince\"]", "Give a list of personas by the names of their files, none twice"),
+            ("humans = [\"Ann\"]", "Give a list of people as \"name:account id\""),
+            ("humans = [\":7\"]", "Give a list of people"),
             ("humans = [\"Ann:7\", \"Bob:7\"]", "none twice"),
             ("pause = \"2m\"", "from \"0ms\" to \"1m\""),
             ("session = \"0s\"", "from \"1m\" to \"24h\""),
             ("question = \"Will it?\"", "is a section; write [standup.question]"),
-            ("[standup.question]\ncomparison = \"=>\"", "give \">\", \">=\", \"<\", \"<=\", \"==\""),
+            ("[standup.question]\ncomparison = \"=>\"", "Give \">\", \">=\", \"<\", \"<=\", \"==\""),
             ("[standup.question]\nthreshold = \"many\"", "a change from now such as +10"),
             ("[standup.question]\nthreshold = 1e300", "a change from now such as +10"),
             (
                 "[standup.question]\nexpires = \"someday\"",
-                "standup.question.expires: \"someday\" is not allowed; give \"next friday 08:00\"",
+                "standup.question.expires: \"someday\" is not allowed. Give \"next friday 08:00\"",
             ),
         ] {
             let errors = refused(&format!("[standup]\n{file}\n"), &[]);

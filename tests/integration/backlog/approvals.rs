@@ -1,4 +1,4 @@
-//! Calls that somebody else may have wished for: a person allows each, as it is shown, once.
+//! Calls that text from outside may have caused: a person approves each one, with its exact arguments, once.
 
 use kernel::tools::approval::ApprovalState;
 use serde_json::{Value as Json, json};
@@ -20,13 +20,13 @@ fn adding(what: &str) -> (&'static str, Json) {
     ("backlog_add", json!({"what": what, "how": "By telephone.", "why": "The page says so.", "owner": "Vince", "urgency": "backlog"}))
 }
 
-/// Eliza reads a page, makes these calls one after the other, and writes down what she read.
+/// Eliza reads a page, makes these calls in turn, and writes a report.
 async fn tempted(stage: &Stage, calls: &[(&str, Json)]) -> WorkItem {
     let prices = stage.web.url("prices");
     let tempting = calls.iter().map(|(tool, arguments)| Script::call(tool, arguments.clone()));
     let honest = [write("prices.md", &format!("# Prices\n\nShop A asks $9 ({prices}).{MORE}\n")), finish("prices.md")];
     let replies = std::iter::once(fetch(&prices)).chain(tempting).chain(honest).collect();
-    // What is added is researched too, by whoever it is given to.
+    // Added items are research too, for any persona.
     let other = vec![fetch(&prices), write("other.md", DOCUMENT), finish("other.md")];
     Play::of(vec![Part::new("tempting", replies), Part::new("", other)]).perform(&stage.team.model);
     let item = stage.item("Compare the tempting prices", "", Execution::Research);
@@ -34,7 +34,7 @@ async fn tempted(stage: &Stage, calls: &[(&str, Json)]) -> WorkItem {
     item
 }
 
-/// The item waits for a person to allow this call, which is shown as it is.
+/// Waits until the item asks for approval of this call, shown exactly.
 async fn is_asked(stage: &Stage, item: &WorkItem, shown: &str) {
     let waits = |item: &WorkItem| matches!((item.status, &item.wait), (WorkStatus::Waiting, Some(Wait::Approval { .. })));
     stage.until(&item.id, "asking", waits).await;
@@ -48,28 +48,28 @@ async fn count(stage: &Stage, what: &str) -> usize {
 async fn what_a_page_may_have_wished_for_is_done_once_a_person_allows_it(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let call = adding("Check the invoice");
-    // The same call twice: what was allowed once is made once.
+    // The same call twice: one approval allows one call.
     let item = tempted(&stage, &[call.clone(), call]).await;
     is_asked(&stage, &item, "Check the invoice").await;
     assert_eq!(count(&stage, "Check the invoice").await, 0, "not before it is allowed");
     let asked = stage.hears("wants to call").await;
     assert!(asked.text.contains("By telephone.") && asked.text.contains("\"Vince\""), "{}", asked.text);
-    let answer = stage.press_on(&asked, "Allow this call").await;
+    let answer = stage.press_on(&asked, "Approve").await;
     assert!(answer.contains("allowed the call"), "{answer}");
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;
     assert_eq!((count(&stage, "Check the invoice").await, done.run, done.attempts), (1, 0, 0));
     let refusals = stage.refusals(&item.id).await;
     assert!(refusals.len() == 1 && refusals[0].contains("allowed this call once, and it was made"), "{refusals:?}");
-    // Nothing was paid for twice: one request for each reply.
+    // Nothing was paid twice: one request per reply.
     assert_eq!(stage.asked_about("tempting").len(), 5);
-    stage.shows(&done, &["Calls that a person has to allow", "allowed by"]).await;
+    stage.shows(&done, &["Approvals", "allowed by"]).await;
 }
 
 async fn another_call_than_the_allowed_one_is_asked_for_anew(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let item = tempted(&stage, &[adding("Check the invoice"), adding("Check the passwords")]).await;
     is_asked(&stage, &item, "Check the invoice").await;
-    stage.press("Check the invoice", "Allow this call").await;
+    stage.press("Check the invoice", "Approve").await;
     is_asked(&stage, &item, "Check the passwords").await;
     assert_eq!(count(&stage, "Check the passwords").await, 0, "the other call gave no right to this one");
     stage.press("Check the passwords", "Refuse").await;
@@ -84,7 +84,7 @@ async fn an_address_that_was_made_up_is_asked_for_and_stays_closed_if_it_is_insi
     let stage = Setting::on(backing).with_model().open().await;
     let item = tempted(&stage, &[("fetch_page", json!({"url": "http://127.0.0.1:9/?stolen=prices"}))]).await;
     is_asked(&stage, &item, "stolen=prices").await;
-    stage.press("stolen=prices", "Allow this call").await;
+    stage.press("stolen=prices", "Approve").await;
     stage.comes_to(&item.id, WorkStatus::Done).await;
     let refusals = stage.refusals(&item.id).await;
     assert!(refusals.len() == 1 && refusals[0].contains("is this machine"), "{refusals:?}");
@@ -94,7 +94,7 @@ async fn nobody_but_an_operator_allows_a_call(backing: Backing) {
     let stage = Setting::on(backing).with_model().configure(|config| config.chat.operators = vec!["somebody-else".into()]).open().await;
     let item = tempted(&stage, &[adding("Check the invoice")]).await;
     is_asked(&stage, &item, "Check the invoice").await;
-    let answer = stage.press("Check the invoice", "Allow this call").await;
-    assert!(answer.contains("Only an operator may decide that"), "{answer}");
+    let answer = stage.press("Check the invoice", "Approve").await;
+    assert!(answer.contains("Only operators can decide that"), "{answer}");
     assert_eq!((stage.read(&item.id).await.status, count(&stage, "Check the invoice").await), (WorkStatus::Waiting, 0));
 }

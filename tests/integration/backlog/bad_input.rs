@@ -1,4 +1,4 @@
-//! What nobody should hand in, and what changes below the feet of those who work.
+//! Invalid items, and changes during work.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ async fn items_that_wait_for_each_other_are_not_taken(backing: Backing) {
     let error = stage.store.insert_items(&circle, first.created_at).await.expect_err("a circle");
     assert!(!error.to_string().is_empty());
     assert_eq!(stage.list().await, Vec::new(), "nothing of it was stored");
-    // The twin: one after the other.
+    // The counterpart: one after the other.
     stage.put(&[&first, &second]).await;
     let later = stage.comes_to(&second.id, WorkStatus::Done).await;
     assert!(stage.read(&first.id).await.updated_at <= later.updated_at);
@@ -58,7 +58,7 @@ async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
     stage.comes_to(&lunch.id, WorkStatus::Done).await;
     eventually("it is told", || async { told("✔ Eliza: Prepare lunch").await == 1 }).await;
 
-    // What needs something that comes to nothing.
+    // Items that need one that fails.
     let lost = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
     let needing: Vec<WorkItem> =
         (1..=8).map(|n| WorkItem { depends_on: vec![lost.id.clone()], ..tell(&format!("Open door {n}")) }).collect();
@@ -91,7 +91,7 @@ async fn ten_thousand_items_keep_nobody_from_what_is_urgent(backing: Backing) {
     stage.put(&[&first]).await;
     let done = stage.comes_to(&first.id, WorkStatus::Done).await;
     assert_eq!(stage.list().await.len(), many.len() + 1, "none is lost");
-    // Offline nobody can write, so all others come to wait for a model.
+    // Without a model nothing can be written, so all others wait for one.
     eventually("some are planned", || async { !stage.store.list_waiting().await.unwrap().is_empty() }).await;
     let waiting = stage.store.list_waiting().await.unwrap();
     assert!(waiting.iter().all(|item| item.wait == Some(Wait::Model)));
@@ -106,7 +106,7 @@ async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
         depends_on: vec![keys.id.clone()],
         ..stage.item(&format!("Open door {n}"), "", Execution::Remind { answer: false })
     };
-    // Exactly as many as are planned at once: there is no rest behind which they would be ranked.
+    // Exactly one planning round, so there is no rest to be ranked later.
     let doors: Vec<_> = (1..=200).map(door).collect();
     stage.put(&[&keys]).await;
     stage.comes_to(&keys.id, WorkStatus::Waiting).await;
@@ -115,7 +115,7 @@ async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
     eventually("its place is that of what 200 others wait for", || async { count(&stage.team, &waited_for).await == 1 }).await;
 }
 
-/// Somebody is at work on it and comes to no end.
+/// An item whose work never ends.
 async fn stuck(stage: &Stage) -> WorkItem {
     stage.team.model.on(|_| Script::Hang);
     let item = stage.item("Describe the prices of hosting", "Look at one shop.", Execution::Write);

@@ -1,4 +1,4 @@
-//! From a standup's Day Report to items that are done, with what proves them.
+//! From a standup's Day Report to completed items with evidence.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     stage.web.lay_out("market", Page::Down);
     hold(&stage).await;
 
-    // A feed without data is watched until it gives some.
+    // A failed feed is watched until it has data.
     let repair = stage.find("Repair the feed market").await;
     let waiting = stage.until(&repair.id, "put off", |item| item.status == WorkStatus::Ready && item.not_before.is_some()).await;
     assert_eq!(waiting.attempts, 0, "nobody's fault");
@@ -33,7 +33,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     assert!(matches!(repaired.evidence.as_slice(), [Evidence::Reading { feed, .. }] if feed == "market"), "{:?}", repaired.evidence);
     stage.hears("✔ Oracle: Repair the feed market").await;
 
-    // A person is told and answers by button.
+    // A person is reminded and answers with a button.
     let added = stage.backlog("add", &[("what", "Sign the contract"), ("owner", "me")]).await;
     assert!(added.contains("Sign the contract"), "{added}");
     let contract = stage.find("Sign the contract").await;
@@ -46,7 +46,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
         async || stage.team.answers(HERE).await.iter().any(|said| said.text.starts_with('✔') && said.text.contains("Sign the contract"));
     eventually("the channel hears of it", || async { announced().await }).await;
 
-    // A day later what moved is asked about.
+    // A day later the report asks about changed items.
     stage.web.lay_out("shop", Page::Json(json!({"latency": 940}).to_string()));
     stage.pass(Duration::from_hours(24)).await;
     hold(&stage).await;
@@ -54,7 +54,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     let told = stage.comes_to(&moved.id, WorkStatus::Done).await;
     assert!(matches!(told.evidence.as_slice(), [Evidence::Answer { by, .. }] if by == "Vince"), "{:?}", told.evidence);
 
-    stage.shows(&repaired, &["Stands: **done**", "market", "Evidence"]).await;
+    stage.shows(&repaired, &["Status: **done**", "market", "Evidence"]).await;
     let learnt = || stage.learnings();
     eventually("the lessons are written", || async {
         ["Repair the feed market", "Sign the contract", "latency"].iter().all(|text| learnt().contains(text))
@@ -109,7 +109,7 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     );
     let table = stage.find("Build the table of all shops").await;
     let table = stage.comes_to(&table.id, WorkStatus::Done).await;
-    // Where no command can be confined, somebody judges.
+    // Without sandbox support somebody reviews instead.
     let tested = |found: &Evidence| matches!(found, Evidence::Test { exit_code: 0, .. } | Evidence::Review { .. });
     assert!(has(&table.evidence, tested), "{:?}", table.evidence);
     assert_eq!(stage.list().await.len(), 3, "what nobody owns is no item");
@@ -117,19 +117,19 @@ async fn what_a_standup_decides_is_researched_written_and_built(backing: Backing
     stage.hears("✔ Eliza: Compare the costs of hosting").await;
     stage.hears("✔ Solus: Draft a letter to the landlord").await;
     stage.hears("✔ Sentinel: Build the table of all shops").await;
-    stage.shows(&hosting, &["Stands: **done**", "costs.md", "Shop A asks $9"]).await;
+    stage.shows(&hosting, &["Status: **done**", "costs.md", "Shop A asks $9"]).await;
     let learnt = || stage.learnings();
     eventually("the lesson is written", || async { learnt().contains("Shop B hides its price.") }).await;
 
-    // Whoever works on the subject next is told.
-    let next = stage.item("Compare the costs of hosting anew", &format!("See {prices}."), Execution::Research);
+    // The next item on the subject gets the lesson.
+    let next = stage.item("Compare the costs of hosting again", &format!("See {prices}."), Execution::Research);
     stage.put(&[&next]).await;
     stage.comes_to(&next.id, WorkStatus::Done).await;
-    let asked = stage.asked_about("hosting anew");
+    let asked = stage.asked_about("hosting again");
     assert!(asked[0].prompt().contains("Shop B hides its price."), "{}", asked[0].prompt());
 }
 
-/// A person calls a standup and has nothing to say in it.
+/// A person calls a standup and reports nothing.
 async fn hold(stage: &Stage) {
     let invited = async || stage.team.answers(HERE).await.iter().filter(|shown| shown.text.contains("your report, please")).count();
     let reported = async || {

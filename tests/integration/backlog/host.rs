@@ -1,4 +1,4 @@
-//! Pages and feeds on loopback, whose content a test changes.
+//! Pages and feeds on loopback with changeable content.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -10,17 +10,17 @@ use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
 
-/// What a path answers.
+/// The answer of a path.
 #[derive(Clone)]
 pub(super) enum Page {
     Html(String),
     Json(String),
-    /// It is somewhere else.
+    /// A redirect.
     To(String),
     Down,
 }
 
-/// A web server that remembers how often it was asked. Cheap to clone.
+/// A web server that counts requests. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Host {
     shared: Arc<Mutex<Shared>>,

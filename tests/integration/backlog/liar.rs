@@ -1,4 +1,4 @@
-//! A model that lies and reaches for what it may not, and one that does the same honestly.
+//! A model that lies and tries forbidden things, each with an honest counterpart.
 
 use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem, WorkStatus};
@@ -16,13 +16,13 @@ on_both_stores!(
     no_tool_is_called_that_is_not_listed,
 );
 
-/// A document that rests on the page of prices.
+/// A document based on the page of prices.
 fn honest(stage: &Stage, path: &str) -> [Script; 3] {
     let prices = stage.web.url("prices");
     [fetch(&prices), write(path, &format!("# Prices\n\nShop A asks $9 a month ({prices}).{MORE}\n")), finish(path)]
 }
 
-/// The story of one reach for something, after which everything is done as it should be.
+/// A run that tries something forbidden and then completes the item properly.
 async fn reach(stage: &Stage, word: &str, how: &str, reaching: Script) -> WorkItem {
     let item = stage.item(&format!("Compare the {word} prices"), how, Execution::Research);
     play(stage, word, reaching);
@@ -35,7 +35,7 @@ fn play(stage: &Stage, word: &str, reaching: Script) {
     Play::of(vec![Part::new(word, replies)]).perform(&stage.team.model);
 }
 
-/// What was refused is in the journal, was told to the model, and is shown to people.
+/// The refusal is in the journal, was returned to the model, and is shown to people.
 async fn assert_refused(stage: &Stage, word: &str, item: &WorkItem, why: &str) {
     let refusals = stage.refusals(&item.id).await;
     assert!(refusals.len() == 1 && refusals[0].contains(why), "{word}: {refusals:?}");
@@ -60,7 +60,7 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
         ("sourceless", vec![write("prices.md", DOCUMENT), finish("prices.md")], "it rests on no source"),
     ];
     for (word, lie, why) in lies {
-        // Whoever is told what was wrong does it right; whoever goes on lying comes to nothing.
+        // A model that corrects its claim succeeds; one that repeats it fails.
         let (learns, insists) = (format!("{word} by one who learns"), format!("{word} by one who insists"));
         let parts = vec![Part::new(&learns, lie.clone()).again(twin()), Part::new(&insists, lie)];
         Play::of(parts).perform(&stage.team.model);
@@ -76,7 +76,7 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
         let failed = stage.comes_to(&insisting.id, WorkStatus::Failed).await;
         assert!(failed.outcome.as_deref().is_some_and(|outcome| outcome.contains(why)), "{word}: {failed:?}");
         assert!(failed.evidence.is_empty(), "{word}: {:?}", failed.evidence);
-        stage.shows(&failed, &["Stands: **failed**", "tried 3 times"]).await;
+        stage.shows(&failed, &["Status: **failed**", "tried 3 times"]).await;
     }
 }
 
@@ -90,7 +90,7 @@ async fn no_address_inside_is_read(backing: Backing) {
     stage.web.lay_out("to-file", Page::To("file:///etc/passwd".into()));
     stage.web.lay_out("to-prices", Page::To(stage.web.url("prices")));
     for (word, url, why) in [
-        // First, while nothing is remembered that may be from outside: later a person would be asked.
+        // First, before a memory contains outside text. Later an approval would be needed.
         ("file", "file:///etc/passwd".into(), "http"),
         ("loopback", inside.url("secret"), "is this machine"),
         ("cloud", "http://169.254.169.254/latest/meta-data/".into(), "is link-local"),
@@ -101,7 +101,7 @@ async fn no_address_inside_is_read(backing: Backing) {
         ("led-to-cloud", stage.web.url("to-cloud"), "is link-local"),
         ("led-to-file", stage.web.url("to-file"), "http"),
     ] {
-        // The address stands in the item, so that nobody need be asked whether it may be fetched.
+        // The address is part of the item, so it needs no approval.
         let done = reach(&stage, word, &format!("Read {url} and {}.", stage.web.url("prices")), fetch(&url)).await;
         assert_refused(&stage, word, &done, why).await;
         assert!(!done.evidence.iter().any(|found| matches!(found, Evidence::Link { url: of, .. } if *of == url)), "{word}");
@@ -109,7 +109,7 @@ async fn no_address_inside_is_read(backing: Backing) {
     assert_eq!(inside.count_asked(), 0, "nothing came through");
     assert!(stage.team.model.requests().iter().all(|asked| !asked.prompt().contains("the secret")));
 
-    // The twin: a listed host, and one that leads on to it.
+    // The counterpart: a listed host, and one that redirects to it.
     for (word, url) in [("straight", stage.web.url("prices")), ("led-on", stage.web.url("to-prices"))] {
         let done = reach(&stage, word, "", fetch(&url)).await;
         assert_eq!(stage.refusals(&done.id).await, Vec::<String>::new(), "{word}");
@@ -134,7 +134,7 @@ async fn no_file_outside_the_workspace_is_written(backing: Backing) {
         play(&stage, word, write(path, "# X\n"));
         stage.put(&[&item]).await;
         let done = stage.comes_to(&item.id, WorkStatus::Done).await;
-        // A link is found out by the disk, and what the disk says is no refusal of ours by name.
+        // The disk detects the symbolic link, and its error is not one of our refusals.
         let written = stage.journal(&item.id).await.iter().filter(|entry| has_trace(entry)).count();
         assert_eq!(written, 2, "{word}: the page and the honest file");
         if why.is_empty() {
@@ -146,7 +146,7 @@ async fn no_file_outside_the_workspace_is_written(backing: Backing) {
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0, "{word}");
         assert!(!stage.team.config.data.join("x.md").exists(), "{word}");
     }
-    // The twin: a folder of its own.
+    // The counterpart: a normal folder.
     let done = reach(&stage, "folded", "", write("docs/deep/x.md", "# X\n")).await;
     assert_eq!(stage.refusals(&done.id).await, Vec::<String>::new());
 }

@@ -1,4 +1,4 @@
-//! What becomes of work when the money runs out, the model is away, the team is halted, or nobody is content.
+//! Work without budget, without a model, during a halt, and with endless rejections.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn is_short_of_money(item: &WorkItem) -> bool {
     matches!((item.status, &item.wait), (WorkStatus::Waiting, Some(Wait::Budget { .. })))
 }
 
-/// Eliza looks around so often before she writes.
+/// An item for which Eliza calls a tool this often before she writes.
 async fn research(stage: &Stage, looks: usize) -> WorkItem {
     let prices = stage.web.url("prices");
     let looking = std::iter::repeat_n(Script::call("workspace_list", json!({})), looks);
@@ -79,7 +79,7 @@ async fn an_item_whose_budget_is_used_up_goes_on_when_it_is_raised(backing: Back
     assert_eq!(stage.asked_about("hosting").len(), 15, "each reply was paid for once");
 }
 
-/// A day that nothing is affordable on, and an item that waits for the next.
+/// A day's budget that is too small, and an item that waits for the next day.
 async fn short_day(backing: Backing) -> (Stage, WorkItem) {
     let configure = |config: &mut Config| {
         priced(config);
@@ -95,13 +95,13 @@ async fn short_day(backing: Backing) -> (Stage, WorkItem) {
 async fn the_budget_of_the_day_is_waited_for(backing: Backing) {
     let (stage, waits) = short_day(backing).await;
     assert!(matches!(&waits.wait, Some(Wait::Budget { day: Some(day), .. }) if *day == waits.updated_at.date_naive()), "{:?}", waits.wait);
-    // Tomorrow it is tried again by itself, and is as short as today.
+    // The next day it is tried again and waits again.
     stage.pass(Duration::from_hours(24)).await;
     let tomorrow =
         |item: &WorkItem| matches!(&item.wait, Some(Wait::Budget { day: Some(day), .. }) if *day > waits.updated_at.date_naive());
     stage.until(&waits.id, "short tomorrow", tomorrow).await;
     assert_eq!(stage.asked_about("hosting").len(), 0, "nothing was asked for that nobody can pay");
-    let answer = stage.press("Tomorrow it goes on by itself", "Raise by $1.00").await;
+    let answer = stage.press("It continues tomorrow", "Raise by $1.00").await;
     assert!(answer.contains("raised today's budget by $1.00"), "{answer}");
     let done = stage.comes_to(&waits.id, WorkStatus::Done).await;
     assert_eq!((done.run, done.attempts), (0, 0));

@@ -1,7 +1,7 @@
-//! The backlog from end to end: the whole team in the sandbox, from what was decided to what is done, proven and remembered.
+//! The backlog end to end: the whole team in the sandbox, from a decision to a verified result.
 //!
-//! `stage` sets the team up with a `host` of pages and a model that plays parts; the others are stories: of a `day`, of a model that lies
-//! (`liar`), of `approvals`, of what runs out or goes away (`limits`), and of `bad_input`.
+//! `stage` sets up the team with a `host` of pages and a scripted model. The stories: a `day`, a model that lies (`liar`), `approvals`,
+//! missing resources (`limits`), and `bad_input`.
 
 mod approvals;
 mod bad_input;

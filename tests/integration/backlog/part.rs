@@ -40,7 +40,7 @@ pub(super) struct Play {
 }
 
 impl Play {
-    /// Whoever reviews accepts.
+    /// The reviewer accepts.
     pub(super) fn of(parts: Vec<Part>) -> Self {
         Self { parts, actions: json!([]), verdict: json!({"accepted": true, "reasons": ["It answers what was asked."]}) }
     }

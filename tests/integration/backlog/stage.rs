@@ -23,28 +23,28 @@ use crate::support::model::Asked;
 use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually};
 use crate::support::time::{go_on, pass};
 
-/// Where the team meets and says what became of its items.
+/// The team's channel, also for news about items.
 pub(super) const HERE: &str = "daily-standup";
 
-/// What the person is called in standups.
+/// The person's name in standups.
 pub(super) const PERSON: &str = "Ann";
 
-/// For how long something is waited for that must happen.
+/// The time limit for expected events.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// By how much time is hurried between two looks at something that nobody is at work on.
+/// The step of time between two checks, if nothing is in progress.
 const MOMENT: Duration = Duration::from_millis(500);
 
 pub(super) struct Stage {
     pub(super) team: TestTeam,
-    /// The team's own, opened beside it.
+    /// The team's database.
     pub(super) store: Store,
     pub(super) clock: ManualClock,
     pub(super) web: Host,
     _time: AbortOnDropHandle<()>,
 }
 
-/// How a test wants its stage.
+/// The settings of a test's team.
 pub(super) struct Setting {
     wanted: Wanted,
     person: bool,
@@ -54,9 +54,9 @@ impl Setting {
     pub(super) fn on(backing: Backing) -> Self {
         let wanted = Wanted::on(backing).configure(|config| {
             config.standup.pause = Duration::ZERO;
-            // Tests move time by days; the sandbox dates messages by the machine's clock.
+            // Tests advance time by days; the sandbox dates messages by the machine's clock.
             config.chat.max_age = Duration::from_hours(24 * 365);
-            // Standups are called by the tests, not by the time of day.
+            // Tests call standups; none are scheduled.
             config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
         Self { wanted, person: false }
@@ -67,7 +67,7 @@ impl Setting {
         self
     }
 
-    /// With the person of the sandbox among those who report.
+    /// With the sandbox's person as a participant.
     pub(super) fn with_person(mut self) -> Self {
         self.person = true;
         self
@@ -87,7 +87,7 @@ impl Setting {
         let listed = ListedHost::parse(&web.address).expect("a host");
         let (shop, market) = (web.url("shop"), web.url("market"));
         let wanted = self.wanted.clock(clock.clone()).without_app().configure(move |config| config.tools.hosts.push(listed.clone()));
-        // Without feeds of their own, so that a prompt holds nothing from outside but what a story puts there.
+        // Without feeds, so that prompts contain outside text only if a test adds it.
         let wanted = wanted.personas(move |personas| {
             for persona in personas {
                 persona.feeds = match persona.slug.as_str() {
@@ -116,7 +116,7 @@ fn feed(name: &str, url: &str, value: &str) -> FeedSpec {
 }
 
 impl Stage {
-    /// An item of Eliza's that a person wants: its words are nobody else's.
+    /// An item of Eliza, written by a person.
     pub(super) fn item(&self, what: &str, how: &str, execution: Execution) -> WorkItem {
         let person = &self.team.sandbox().people()[0];
         let origin = Origin::Person { id: person.id.as_str().into(), name: person.name.clone(), message: None };
@@ -141,19 +141,19 @@ impl Stage {
         self.store.list_items(&ItemFilter { statuses: &WorkStatus::ALL, owner: None, limit: 20_000 }).await.expect("the store answers")
     }
 
-    /// The item that begins like this, as soon as there is one.
+    /// Waits for the item with this prefix.
     pub(super) async fn find(&self, what: &str) -> WorkItem {
         let find = async || self.list().await.into_iter().find(|item| item.what.starts_with(what));
         eventually(what, || async { find().await.is_some() }).await;
         find().await.expect("it is there")
     }
 
-    /// Hurries on until an item has come to a status.
+    /// Advances time until an item has a status.
     pub(super) async fn comes_to(&self, id: &WorkItemId, status: WorkStatus) -> WorkItem {
         self.until(id, status.as_str(), |item| item.status == status).await
     }
 
-    /// Hurries on until something holds of an item.
+    /// Advances time until an item meets a condition.
     pub(super) async fn until(&self, id: &WorkItemId, what: &str, holds: impl Fn(&WorkItem) -> bool) -> WorkItem {
         let started = Instant::now();
         loop {
@@ -163,7 +163,7 @@ impl Stage {
             }
             let (events, journal) = (self.store.list_events(id).await, self.journal(id).await);
             assert!(started.elapsed() <= PATIENCE, "never {what}: {item:#?}\n{events:#?}\n{journal:#?}");
-            // What is under way takes real time, and must not come to its limits by this.
+            // Work in progress takes real time, which must not count as elapsed on the manual clock.
             if self.list().await.iter().all(|item| item.status != WorkStatus::InProgress) {
                 self.clock.advance(MOMENT);
             }
@@ -171,7 +171,7 @@ impl Stage {
         }
     }
 
-    /// What was done about an item in all its runs.
+    /// The journal of all runs of an item.
     pub(super) async fn journal(&self, id: &WorkItemId) -> Vec<JournalEntry> {
         let mut entries = Vec::new();
         for run in self.store.list_runs(id).await.expect("the store answers") {
@@ -181,7 +181,7 @@ impl Stage {
         entries
     }
 
-    /// Why calls were refused.
+    /// The reasons of refused calls.
     pub(super) async fn refusals(&self, id: &WorkItemId) -> Vec<String> {
         let refused = |entry| match entry {
             JournalEntry::Returned { status: CallStatus::Refused, text, .. } => Some(text),
@@ -190,12 +190,12 @@ impl Stage {
         self.journal(id).await.into_iter().filter_map(refused).collect()
     }
 
-    /// What the model was asked about an item that names `word`.
+    /// The model requests for an item that contains `word`.
     pub(super) fn asked_about(&self, word: &str) -> Vec<Asked> {
         self.team.model.requests().into_iter().filter(|asked| is_work(asked) && what(asked).contains(word)).collect()
     }
 
-    /// Waits until the team has said something that holds `text`.
+    /// Waits until the team has posted something with `text`.
     pub(super) async fn hears(&self, text: &str) -> Shown {
         let said = async || self.team.answers(HERE).await.into_iter().rfind(|shown| shown.text.contains(text));
         eventually(text, || async { said().await.is_some() }).await;
@@ -207,11 +207,11 @@ impl Stage {
         text(&invoke(&self.team, HERE, "backlog", sub_command(action, options)).await).to_owned()
     }
 
-    /// `/backlog show` tells all of this.
+    /// Checks that `/backlog show` contains all of this.
     pub(super) async fn shows(&self, item: &WorkItem, wanted: &[&str]) {
         let before = self.team.history(HERE).await.len();
         self.backlog("show", &[("id", item.short_id())]).await;
-        // A long answer comes in several messages.
+        // A long answer consists of several messages.
         let shown = async || self.team.history(HERE).await[before..].iter().map(|shown| shown.text.clone()).collect::<Vec<_>>().join("\n");
         let holds = async || {
             let shown = shown().await;
@@ -224,7 +224,7 @@ impl Stage {
         }
     }
 
-    /// The person presses a button of the newest message that holds `text`; the answer.
+    /// Clicks a button of the newest message with `text`. Returns the answer.
     pub(super) async fn press(&self, text: &str, label: &str) -> String {
         let message = self.hears(text).await;
         self.press_on(&message, label).await
@@ -241,7 +241,7 @@ impl Stage {
         answer().await.expect("an answer").text
     }
 
-    /// Time jumps by days or minutes.
+    /// Advances time by days or minutes.
     pub(super) async fn pass(&self, time: Duration) {
         pass(&self.clock, time).await;
     }

@@ -1,4 +1,4 @@
-//! `kill -9` behind every step of a run, twice in a row and once more while what was held is not yet taken back.
+//! `kill -9` after every step of a run, twice in a row, and once more before the lease is reclaimed.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ use crate::support::team::{Backing, TestTeam, on_both_stores};
 
 on_both_stores!(killed_behind_each_step_of_a_run, killed_before_a_run, killed_with_a_product_of_no_model);
 
-/// Where an item stands when the process is killed, and who holds it.
+/// The state of an item when the process is killed, and its persona.
 struct Boundary {
     persona: &'static str,
     subject: &'static str,
     before: Before,
-    /// The wall keeps a reply from being stored, so that it is paid for again.
+    /// The reply cannot be stored, so it is paid again.
     reply_is_lost: bool,
 }
 
@@ -31,7 +31,7 @@ const fn boundary(persona: &'static str, subject: &'static str, before: Before, 
     Boundary { persona, subject, before, reply_is_lost }
 }
 
-/// All at once, one for each persona. The journal of such a run: prompt, reply, began, returned, reply, saved.
+/// Tested at once, one per persona. The journal of such a run: prompt, reply, began, returned, reply, saved.
 const BOUNDARIES: [Boundary; 8] = [
     boundary("echo", "Acorn", Before::Entry(0), false),
     boundary("eliza", "Birch", Before::Entry(1), true),
@@ -43,11 +43,11 @@ const BOUNDARIES: [Boundary; 8] = [
     boundary("ben", "Hazel", Before::End, false),
 ];
 
-/// What a run asks a model for that nobody disturbs.
+/// The model requests of an undisturbed run.
 const REPLIES: usize = 2;
 
 impl Boundary {
-    /// Whether the `round`th claim of the item has come to the wall.
+    /// Whether the `round`th claim of the item has reached the blocked step.
     async fn is_reached(&self, team: &TestTeam, store: &Store, item: &WorkItem, round: usize) -> bool {
         let id = item.id.as_str();
         let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{id}' AND status = 'in_progress' AND lease_token = {round}");
@@ -81,11 +81,11 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
             let what = format!("{} stands before {:?} for the {round}. time", boundary.subject, boundary.before);
             eventually(&what, || boundary.is_reached(&team, &store, item, round)).await;
         }
-        // What is on its way to the wall, like the effect behind a `Began`, arrives there.
+        // Steps in progress, such as the effect after a `Began`, reach the blocked step.
         tokio::time::sleep(Duration::from_millis(300)).await;
         process.kill();
     }
-    // Killed once more before it may take back what the one before it held.
+    // Killed once more before it may reclaim the leases of the one before.
     let process = TeamProcess::start(&team, &[]).await;
     tokio::time::sleep(Duration::from_secs(3)).await;
     process.kill();
@@ -111,7 +111,7 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
     store.close().await;
 }
 
-/// An item that was noted, and one that was planned: nobody holds it, and the next start goes on at once.
+/// A new item and a planned one have no holder, so the next start continues at once.
 async fn killed_before_a_run(backing: Backing) {
     let team = team(backing).await;
     team.model.on(|asked| Script::say(format!("The {} is there.", subject_of(asked))));
@@ -137,7 +137,7 @@ async fn killed_before_a_run(backing: Backing) {
     store.close().await;
 }
 
-/// A reminder is said once however often it is begun, and an answer that is stored is not asked for again.
+/// A reminder is posted once however often it starts, and a stored answer is not requested again.
 async fn killed_with_a_product_of_no_model(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();

@@ -1,4 +1,4 @@
-//! Several processes on one backlog, and what each of them has in hand by its own log.
+//! Several processes on one backlog, and the items each one holds.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::support::database;
 use crate::support::process::TeamProcess;
 use crate::support::team::TestTeam;
 
-/// How long one who looks for a moment waits between two looks.
+/// The polling interval when waiting for a short-lived state.
 const MOMENT: Duration = Duration::from_millis(40);
 
 pub(super) struct Member {
@@ -15,7 +15,7 @@ pub(super) struct Member {
     log: Log,
 }
 
-/// What a process says; shown when the test fails.
+/// A process's log, shown when the test fails.
 struct Log(PathBuf);
 
 impl Log {
@@ -44,13 +44,13 @@ impl Member {
         self.log.read()
     }
 
-    /// How often it was told that what it held is somebody else's by now, or that the database has ended the transaction over which it slept.
+    /// How often its write was refused, because the item was reclaimed or the database had ended its transaction.
     pub(super) fn refused_ends(&self) -> usize {
         let refusals = ["this worker no longer holds the item; nothing of it was stored", "the end of a run could not be stored"];
         refusals.iter().map(|refusal| self.log().matches(refusal).count()).sum()
     }
 
-    /// The claims that are its own and in force: item and token.
+    /// Its current claims: item and token.
     pub(super) async fn holds(&self, team: &TestTeam) -> Vec<(String, i64)> {
         let mut held = Vec::new();
         for (item, token) in self.claims().into_iter().rev().take(20) {
@@ -68,7 +68,7 @@ impl Member {
         claimed.filter_map(|line| Some((field(line, "item=")?, field(line, "token=")?.parse().ok()?))).collect()
     }
 
-    /// Freezes it at a moment in which it holds something; what that is.
+    /// Freezes it while it holds something. Returns what it holds.
     pub(super) async fn freeze_at_work(&self, team: &TestTeam) -> Vec<(String, i64)> {
         for _ in 0..2000 {
             self.process.freeze();
@@ -82,7 +82,7 @@ impl Member {
         panic!("it never held anything: {}", self.log());
     }
 
-    /// Kills it at a moment in which it holds something; what that is.
+    /// Kills it while it holds something. Returns what it held.
     pub(super) async fn kill_at_work(self, team: &TestTeam) -> Vec<(String, i64)> {
         let held = self.freeze_at_work(team).await;
         self.process.kill();

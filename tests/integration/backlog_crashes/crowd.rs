@@ -1,6 +1,6 @@
-//! Many items in many processes, some of which are killed and some of which sleep over their lease.
+//! Many items in many processes, some of which are killed or suspended beyond their lease.
 //!
-//! CI runs a short form. `TEAMROOM_TEST_ITEMS=600` is the long one, over five processes.
+//! CI runs a short form. `TEAMROOM_TEST_ITEMS=600` runs the long one, with five processes.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -18,13 +18,13 @@ use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam};
 use crate::support::{database, number_from};
 
-/// Who works: one item each at a time.
+/// The personas. Each works on one item at a time.
 const HANDS: [&str; 10] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince", "amy", "ben", "cleo"];
 
-/// From so many on it is the long form.
+/// From this number on it is the long form.
 const LONG: usize = 300;
 
-/// Questions to be answered, each hand's in turn. All of them take half a minute of the team's time.
+/// Questions for all personas in turn. Together they take half a minute.
 fn questions(team: &TestTeam, many: usize) -> Vec<WorkItem> {
     let takes = (Duration::from_secs(30 * HANDS.len() as u64) / u32::try_from(many).unwrap()).min(Duration::from_secs(3));
     team.model.on(move |asked: &Asked| Script::SayAfter(takes, format!("The {} is where it was.", subject_of(asked))));
@@ -36,13 +36,13 @@ async fn deal_out(store: &Store, items: &[WorkItem]) {
     store.insert_items(items, SystemClock.now()).await.unwrap();
 }
 
-/// How many items are done of which this holds.
+/// The number of done items that match a condition.
 async fn count_done(team: &TestTeam, when: &str) -> usize {
     let sql = format!("SELECT COUNT(*) FROM work_items WHERE status = 'done' AND {when}");
     usize::try_from(database::count(team, &sql).await).unwrap()
 }
 
-/// Each item was done once, with one reply and one announcement; a reply was paid again only where a worker was lost with it.
+/// Each item was done once, with one reply and one announcement. A reply was paid twice only if its worker was lost.
 async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem]) {
     let mut announced: HashMap<String, usize> = HashMap::new();
     for text in texts(team).await.iter().filter(|text| text.contains('✔')) {
@@ -58,7 +58,7 @@ async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem
         let (now, subject) = (read(store, item).await, format!("Item{number:04}"));
         let events = store.list_events(&item.id).await.unwrap();
         let count = |to: WorkStatus| events.iter().filter(|event| event.to == to).count();
-        // Taken back from the dead, given back by one who takes their place, or put off while the store was busy.
+        // Reclaimed, released at a shutdown, or postponed while the database was busy.
         let is_return = |event: &&ItemEvent| (event.from, event.to) == (Some(WorkStatus::InProgress), WorkStatus::Ready);
         let lost = events.iter().filter(is_return).count();
         lost_in_all += lost;
@@ -73,7 +73,7 @@ async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem
     println!("{} items done once; {lost_in_all} returned; {} replies paid", items.len(), team.model.count());
 }
 
-/// Freezes one of the crew at a moment in which it holds something.
+/// Freezes a process while it holds something.
 async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, Vec<(String, i64)>) {
     let started = Instant::now();
     for turn in 0.. {
@@ -97,7 +97,7 @@ async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() 
     }
     let many = number_from("TEAMROOM_TEST_ITEMS").map_or(60, |many| usize::try_from(many).unwrap());
     let team = team(Backing::Postgres).await;
-    // The first start makes the database.
+    // The first start creates the database.
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
     let processes = if many >= LONG { 5 } else { 4 };
@@ -109,15 +109,15 @@ async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() 
         crew.push(member);
     }
     let items = questions(&team, many);
-    // Each loss has a portion of its own: while one is got over, the others may finish everything that there is.
+    // Each loss gets its own part of the items. Otherwise the others could finish everything meanwhile.
     let mut portions = items.chunks(many.div_ceil(3));
 
-    // Whoever serves picks up most: when it dies, another takes its place and has it all in hand.
+    // The serving process claims most items. When it dies, another one takes its place.
     for portion in portions.by_ref().take(2) {
         deal_out(&store, portion).await;
         let (worker, held) = take_one_at_work(&mut crew, &team).await;
         worker.process.kill();
-        // Not only taken back: an item whose workers die three times in a row is set aside.
+        // Also completed once: an item whose workers die three times in a row is set aside.
         let theirs = held.iter().map(|(id, _)| format!("'{id}'")).collect::<Vec<_>>().join(", ");
         let over = || async { count_done(&team, &format!("id IN ({theirs})")).await == held.len() };
         eventually("what the dead had in hand is done", over).await;

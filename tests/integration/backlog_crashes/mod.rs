@@ -1,4 +1,4 @@
-//! The backlog loop while its processes are killed, frozen and many: each item is done once, with evidence, and none is stuck.
+//! The backlog with killed, frozen and concurrent processes: each item is done once, with evidence, and none is stuck.
 
 mod boundaries;
 mod crew;

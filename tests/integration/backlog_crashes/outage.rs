@@ -1,4 +1,4 @@
-//! What the world takes away for a while under a process that lives on: its database, the room on its disk.
+//! Temporary loss of the database or of disk space.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ on_both_stores!(a_database_that_is_gone_for_thirty_seconds, a_disk_that_is_full_
 const GONE: Duration = Duration::from_secs(30);
 const FULL: Duration = Duration::from_secs(10);
 
-/// One whose answer comes while nothing can be stored, one that is being written then, and one that is to begin after the first.
+/// Three items: one whose answer arrives during the outage, one being written, and one that starts after the first.
 async fn set_to_work(team: &TestTeam, store: &Store) -> [(WorkItem, &'static str); 3] {
     team.model.on(|asked: &Asked| match (subject_of(asked).as_str(), asked.tool_results()) {
         ("Apple", _) => Script::SayAfter(Duration::from_secs(3), "The Apple is there.".into()),
@@ -42,7 +42,7 @@ fn text_of(script: Script) -> String {
     }
 }
 
-/// Who cannot store anything for a while is not taken for dead.
+/// A worker that cannot store anything for a while does not count as crashed.
 async fn expect_no_crash(store: &Store, item: &WorkItem) -> WorkItem {
     let events = store.list_events(&item.id).await.unwrap();
     let crashes = events.iter().filter(|event| event.note.as_deref().is_some_and(|note| note.contains("died over it")));
@@ -69,7 +69,7 @@ async fn a_database_that_is_gone_for_thirty_seconds(backing: Backing) {
         tokio::time::sleep(GONE).await;
         wire.mend();
     } else {
-        // A file is not gone, but somebody may keep it locked.
+        // A file cannot go away, but another program can lock it.
         let mut other = SqliteConnection::connect(direct.expose_secret()).await.unwrap();
         other.execute("BEGIN IMMEDIATE").await.unwrap();
         tokio::time::sleep(GONE).await;

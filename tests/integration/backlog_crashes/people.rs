@@ -1,4 +1,4 @@
-//! `kill -9` while an item is with people, or with the persona that judges it.
+//! `kill -9` while an item waits for people or its reviewer.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::support::team::{Backing, TestTeam, on_both_stores};
 
 on_both_stores!(killed_while_it_is_judged, killed_around_a_persons_answer, killed_around_a_persons_leave);
 
-/// Starts a process, waits for something, and kills it; twice.
+/// Starts a process, waits for a condition and kills it; twice.
 async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, mut holds: impl FnMut() -> F) {
     for _ in 0..2 {
         let process = TeamProcess::start(team, &[]).await;
@@ -48,7 +48,7 @@ async fn killed_while_it_is_judged(backing: Backing) {
         eventually("the reviewer was asked", || async { reviews(&team) == round }).await;
         process.kill();
         assert_eq!(read(&store, &item).await.status, WorkStatus::InReview);
-        // The time passes after which a review that has not ended is begun again.
+        // The time after which an unfinished review starts again.
         database::execute(&team, "UPDATE notices SET at = '2020-01-01 00:00:00+00:00'").await;
     }
     team.model.on(answer);
@@ -85,7 +85,7 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     store.close().await;
 }
 
-/// A run that has read what agents wrote may not save anything before a person has allowed it.
+/// A run that has read agents' text needs approval before it may save anything.
 async fn killed_around_a_persons_leave(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();

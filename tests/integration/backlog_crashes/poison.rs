@@ -1,4 +1,4 @@
-//! An item that takes its process down each time: it is set aside, and the others go on.
+//! An item that always crashes its process is set aside, and the others continue.
 
 use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
@@ -41,7 +41,7 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
     assert!(matches!(&aside.wait, Some(Wait::Decision { why }) if why.contains("3 times")), "{:?}", aside.wait);
     assert_eq!((asked_for(&team, "Poison"), is_asked().await), (3, 1), "nobody touches it, and nobody is asked again");
 
-    // What it was is mended, and a person has it tried again.
+    // The cause is fixed, and a person retries it.
     team.model.on(|_| Script::say("The Poison is gone."));
     let asked = said(&team, |text| text.contains("A person has to decide")).await.remove(0);
     press(&team, &asked, "work:retry:").await;

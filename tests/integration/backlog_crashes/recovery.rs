@@ -1,6 +1,6 @@
-//! How soon an item runs again after its process was killed, and what a process that slept over its lease may still do.
+//! The time until an item runs again after a crash, and what a process may do that was suspended beyond its lease.
 //!
-//! `TEAMROOM_TEST_KILLS=12` measures more of them.
+//! `TEAMROOM_TEST_KILLS=12` measures more crashes.
 
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ use crate::support::process::TeamProcess;
 use crate::support::team::Backing;
 use crate::support::{database, number_from};
 
-/// A worker is dead after seven looks of a second each without a sign of life. When it dies, its last sign may have been seen two seconds ago:
-/// nothing is taken back before the looks that are left were made.
+/// A worker is dead after seven checks, one per second, without a heartbeat. The last heartbeat may be two seconds old when it dies, so
+/// five checks remain.
 const FIVE_LOOKS: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -27,7 +27,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
     let team = team(Backing::Postgres).await;
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
-    // Who is asked first for something never gets an answer.
+    // The first request for an item never gets an answer.
     let model = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
     team.model.on(move |asked| {
         let subject = subject_of(asked);
@@ -67,13 +67,13 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
         let deaths = events.iter().filter(|event| event.note.as_deref() == Some("its worker died over it (crash 1)")).count();
         assert_eq!(deaths, 1, "{events:#?}");
         if let Some(sleeper) = sleeper {
-            // More than 15 s in all, as a laptop does that was shut.
+            // More than 15 s in total, like a closed laptop.
             tokio::time::sleep(Duration::from_secs(16).saturating_sub(stopped_at.elapsed())).await;
             let before = read(&store, &item).await;
             sleeper.process.thaw();
             eventually("its end is refused", || async { sleeper.refused_ends() == 1 }).await;
             assert_eq!(read(&store, &item).await, before, "nothing of the sleeper's was stored");
-            // Where it is the one who serves, what is announced had to wait for it.
+            // If it is the serving process, the announcements waited for it.
             all_over(&team, &store).await;
         } else {
             times.push(took);

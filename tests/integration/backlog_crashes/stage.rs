@@ -1,4 +1,4 @@
-//! A team of processes that work a backlog off, with a model that does as it should, and what an item left in the world, counted.
+//! A team of processes with a backlog and an obedient model, and checks of what an item produced.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +18,10 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
 pub(super) const HERE: &str = "general";
 
-/// How long what must happen may take on a busy machine, with the take-back after a kill in it.
+/// The time limit on a busy machine, including a reclaim after a crash.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Hands beside the built-in team, so that as many items are in progress as there are boundaries.
+/// Additional personas, so that as many items are in progress as there are boundaries.
 const MORE: [(&str, &str); 3] = [("amy", "Amy"), ("ben", "Ben"), ("cleo", "Cleo")];
 
 const SETTINGS: &str = r#"
@@ -34,7 +34,7 @@ operators = ["*"]
 enabled = false
 "#;
 
-/// A team of its own processes, with personas that read no feeds: what a run begins with is a person's own words.
+/// A team in separate processes with personas without feeds, so that prompts contain only a person's words.
 pub(super) async fn team(backing: Backing) -> TestTeam {
     let wanted = MORE.into_iter().fold(Wanted::on(backing), |wanted, (slug, name)| wanted.persona(slug, name));
     let team = wanted.model(ProviderKind::OpenAi).without_app().start().await;
@@ -58,7 +58,7 @@ fn without_feeds(persona: &str) -> String {
     format!("{before}{}", &rest[after..])
 }
 
-/// Notes a lesson, writes the document, and accepts what others wrote.
+/// Saves a lesson, writes the document, and accepts others' work.
 pub(super) fn answer(asked: &Asked) -> Script {
     if asked.schema.is_some() {
         return Script::Json(json!({"accepted": true, "reasons": ["It is what was asked for."]}));
@@ -70,7 +70,7 @@ pub(super) fn answer(asked: &Asked) -> Script {
     }
 }
 
-/// Of which item a request is.
+/// The item of a request.
 pub(super) fn subject_of(asked: &Asked) -> String {
     let prompt = asked.prompt();
     let behind = prompt.split("Describe the ").nth(1).unwrap_or_else(|| panic!("a request about an item: {prompt}"));
@@ -81,13 +81,13 @@ fn lesson_on(subject: &str) -> String {
     format!("Whoever describes the {subject} looks at it first.")
 }
 
-/// Something for a persona to write, as a person wants it.
+/// A document for a persona to write.
 pub(super) fn document(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
     let owner = Owner::Persona(PersonaSlug::new(persona));
     item(team, owner, &format!("Describe the {subject}"), Execution::Write)
 }
 
-/// Something that a persona is asked, and says in one sentence.
+/// A question that a persona answers in one sentence.
 pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
     let whom = Owner::Persona(PersonaSlug::new(persona));
     let asked = Execution::Ask { whom: whom.clone(), question: format!("Describe the {subject} in one sentence.") };
@@ -107,13 +107,12 @@ pub(super) async fn read(store: &Store, item: &WorkItem) -> WorkItem {
     store.find_item(&item.id).await.unwrap().expect("it is there")
 }
 
-/// How often the model was asked for the work on an item; its review is not counted.
+/// The number of model requests for an item, without its review.
 pub(super) fn asked_for(team: &TestTeam, subject: &str) -> usize {
     team.model.requests().iter().filter(|asked| asked.schema.is_none() && subject_of(asked) == subject).count()
 }
 
-/// Waits until nothing of the backlog is open and everything is said, and a little longer for what comes twice. However many there are, they
-/// must not stand still.
+/// Waits until no item is open and everything is posted, and a little longer for duplicates. Fails if there is no progress.
 pub(super) async fn all_over(team: &TestTeam, store: &Store) {
     let (mut moved, mut left) = (Instant::now(), usize::MAX);
     loop {
@@ -137,7 +136,7 @@ pub(super) async fn all_over(team: &TestTeam, store: &Store) {
     tokio::time::sleep(Duration::from_millis(700)).await;
 }
 
-/// A written item that is over: done once, by evidence, announced once, and its lesson noted once.
+/// Checks a written item: done once, verified, announced once, with one lesson.
 pub(super) async fn expect_written_once(team: &TestTeam, store: &Store, item: &WorkItem, subject: &str) {
     let now = read(store, item).await;
     assert_eq!(now.status, WorkStatus::Done, "{now:#?} {:#?}", store.list_events(&item.id).await.unwrap());
@@ -153,15 +152,15 @@ pub(super) async fn expect_written_once(team: &TestTeam, store: &Store, item: &W
     assert!(file.is_dir(), "{} is not there", file.display());
 }
 
-/// One step to done, in a run that was never begun anew, and one announcement.
+/// Checks an item: done once, in its first run, with one announcement.
 pub(super) async fn expect_done_once(team: &TestTeam, store: &Store, item: &WorkItem, subject: &str) {
     let events = store.list_events(&item.id).await.unwrap();
     assert_eq!(events.iter().filter(|event| event.to == WorkStatus::Done).count(), 1, "{events:#?}");
-    assert_eq!(store.list_runs(&item.id).await.unwrap().into_iter().filter(|run| *run > 0).count(), 0, "it was begun anew");
+    assert_eq!(store.list_runs(&item.id).await.unwrap().into_iter().filter(|run| *run > 0).count(), 0, "it was started again");
     assert_eq!(said(team, |text| text.starts_with('✔') && text.contains(subject)).await.len(), 1, "{:#?}", texts(team).await);
 }
 
-/// Waits until `holds`, with a word for the failure; longer than others do, since a take-back may be awaited.
+/// Waits for a condition, longer than elsewhere because a reclaim may be needed. `what` describes it.
 pub(super) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
     let started = Instant::now();
     while !holds().await {
@@ -170,7 +169,7 @@ pub(super) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: 
     }
 }
 
-/// What the team said in the channel of which this holds.
+/// The team's messages in the channel that match a condition.
 pub(super) async fn said(team: &TestTeam, holds: impl Fn(&str) -> bool) -> Vec<Shown> {
     team.answers(HERE).await.into_iter().filter(|shown| holds(&shown.text)).collect()
 }
@@ -179,7 +178,7 @@ pub(super) async fn texts(team: &TestTeam) -> Vec<String> {
     team.answers(HERE).await.into_iter().map(|shown| format!("{}: {}", shown.author, shown.text)).collect()
 }
 
-/// The person presses the button of a message whose id begins like this.
+/// Clicks the button with this id prefix.
 pub(super) async fn press(team: &TestTeam, message: &Shown, button: &str) {
     command::press(team, HERE, message, |known| known["custom_id"].as_str().is_some_and(|id| id.starts_with(button))).await;
 }

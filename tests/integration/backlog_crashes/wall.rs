@@ -1,23 +1,23 @@
-//! Triggers that keep a process from its next step in an item: it stands right behind what it stored until it is killed.
+//! Database triggers that block an item's next step until the process is killed.
 
 use teamroom::features::backlog::model::WorkItem;
 
 use crate::support::database::{allow, forbid};
 use crate::support::team::TestTeam;
 
-/// Which step of an item is kept from being stored.
+/// The blocked step of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
-    /// The entry of the journal at this position.
+    /// The journal entry at this position.
     Entry(usize),
     Product,
-    /// The end of the run, with all that is stored together with it.
+    /// The end of the run.
     End,
-    /// A way out of a status in which nobody works on it.
+    /// Leaving a status in which nobody works on the item.
     Leaving(&'static str),
 }
 
-/// Lets an item not go on. While it is worked on, nobody lets go of it either but whoever takes it back from the dead.
+/// Blocks the item. While it is in progress, only a reclaim can release it.
 pub(super) async fn raise(team: &TestTeam, item: &WorkItem, before: Before) {
     let id = item.id.as_str();
     let held = format!("OLD.id = '{id}' AND OLD.status = 'in_progress' AND NEW.status <> 'in_progress' AND NEW.crashes <= OLD.crashes");

@@ -1,4 +1,4 @@
-//! The buttons below what is said about work: pressed by those who may and those who may not, twice, late, and about what is gone.
+//! Buttons of work items: clicked by permitted and other people, twice, late, and for items that are gone.
 
 use kernel::ids::{ApprovalId, WorkItemId};
 use kernel::money::{Limit, Money, Refused};
@@ -8,7 +8,7 @@ use teamroom::features::backlog::button::WorkButton;
 use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
 use teamroom::features::backlog::store::ClaimTerms;
 
-use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_anew, read};
+use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_posted, read};
 use crate::support::command::{is_ephemeral, text};
 use crate::support::team::{Backing, Wanted, on_both_stores};
 
@@ -24,7 +24,7 @@ on_both_stores!(
     a_button_of_an_item_that_is_gone_says_so,
 );
 
-/// The person is to do it and was reminded.
+/// An item of the person, who was reminded.
 fn reminded(team: &crate::support::team::TestTeam, owner: Owner) -> WorkItem {
     let wait = Some(Wait::Answer { of: "Ann".to_owned() });
     WorkItem { owner, wait, ..item(team, "Call the bank", WorkStatus::Waiting) }
@@ -46,11 +46,11 @@ async fn a_reminded_person_answers_once_and_the_channel_hears_of_it(backing: Bac
     assert_eq!(stored.status, WorkStatus::Done);
     assert!(matches!(stored.evidence.as_slice(), [Evidence::Answer { text, .. }] if text == "done"), "{:?}", stored.evidence);
 
-    // A client that still shows the buttons, after a restart of the team.
+    // A client that still shows the buttons after a restart of the team.
     team.stop_app().await;
     team.start_app().await;
-    let again = press_anew(&team, &store, &done).await;
-    assert!(text(&again).contains("is done already") && is_ephemeral(&again), "{again}");
+    let again = press_posted(&team, &store, &done).await;
+    assert!(text(&again).contains("is already done") && is_ephemeral(&again), "{again}");
     store.close().await;
 }
 
@@ -63,7 +63,7 @@ async fn what_is_not_needed_is_cancelled(backing: Backing) {
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Cancelled);
     team.settle().await;
     assert!(team.answers(HERE).await.iter().any(|shown| shown.text.contains("says it is not needed")));
-    let late = press_anew(&team, &store, &WorkButton::Done(item.id.clone()).id()).await;
+    let late = press_posted(&team, &store, &WorkButton::Done(item.id.clone()).id()).await;
     assert!(text(&late).contains("was cancelled"), "{late}");
     store.close().await;
 }
@@ -74,7 +74,7 @@ async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
     let item = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
     let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
     let answer = press(&team, &message, &WorkButton::Done(item.id.clone()).id()).await;
-    assert!(text(&answer).contains("Only whoever was reminded, or an operator, may answer") && is_ephemeral(&answer), "{answer}");
+    assert!(text(&answer).contains("Only the person who was reminded or an operator may answer") && is_ephemeral(&answer), "{answer}");
     assert!(has_buttons(&team, &message).await, "the question stands");
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Waiting);
     store.close().await;
@@ -83,7 +83,7 @@ async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
 async fn what_only_operators_decide_is_refused_to_others(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
-    // Owning an item gives no right to judge it or to spend money on it.
+    // An owner may neither review the item nor raise its budget.
     let item = WorkItem { owner: person(&team), ..item(&team, "Draft the letter", WorkStatus::InReview) };
     let message = post(&team, &store, &item, |voice| voice.ask_review(&item, Vec::new())).await;
     let id = || item.id.clone();
@@ -96,8 +96,8 @@ async fn what_only_operators_decide_is_refused_to_others(backing: Backing) {
         WorkButton::Allow(ApprovalId::from("a")),
         WorkButton::Refuse(ApprovalId::from("a")),
     ] {
-        let answer = press_anew(&team, &store, &button.id()).await;
-        assert!(text(&answer).contains("Only an operator may decide that") && is_ephemeral(&answer), "{button:?}: {answer}");
+        let answer = press_posted(&team, &store, &button.id()).await;
+        assert!(text(&answer).contains("Only operators can decide that") && is_ephemeral(&answer), "{button:?}: {answer}");
     }
     assert!(has_buttons(&team, &message).await, "the question stands");
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::InReview);
@@ -116,13 +116,13 @@ async fn a_review_is_accepted_or_sent_back(backing: Backing) {
     assert!(matches!(stored.evidence.as_slice(), [Evidence::Review { by: Judge::Person(_), .. }]), "{:?}", stored.evidence);
     team.settle().await;
     assert!(team.answers(HERE).await.iter().any(|shown| shown.text.starts_with("✔ Vince: Draft the letter — accepted by")));
-    let again = press_anew(&team, &store, &WorkButton::Reject(good.id.clone()).id()).await;
-    assert!(text(&again).contains("is done already"), "{again}");
+    let again = press_posted(&team, &store, &WorkButton::Reject(good.id.clone()).id()).await;
+    assert!(text(&again).contains("is already done"), "{again}");
 
     let poor = item(&team, "Sketch the plan", WorkStatus::InReview);
     let message = post(&team, &store, &poor, |voice| voice.ask_review(&poor, Vec::new())).await;
     let rejected = press(&team, &message, &WorkButton::Reject(poor.id.clone()).id()).await;
-    assert!(text(&rejected).contains("back for another try") && !is_ephemeral(&rejected), "{rejected}");
+    assert!(text(&rejected).contains("It will be tried again") && !is_ephemeral(&rejected), "{rejected}");
     let stored = read(&store, &poor.id).await;
     assert_eq!(stored.run, 1);
     assert_ne!(stored.status, WorkStatus::InReview);
@@ -135,7 +135,7 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
     let failed = WorkItem { outcome: Some("no page".to_owned()), ..item(&team, "Find the page", WorkStatus::Failed) };
     let message = post(&team, &store, &failed, |voice| voice.announce_failed(&failed)).await;
     let tried = press(&team, &message, &WorkButton::Retry(failed.id.clone()).id()).await;
-    assert!(text(&tried).contains("asked for another try") && !is_ephemeral(&tried), "{tried}");
+    assert!(text(&tried).contains("restarted") && !is_ephemeral(&tried), "{tried}");
     assert!(!read(&store, &failed.id).await.status.is_over());
 
     let why = "it took its worker down 3 times";
@@ -144,10 +144,10 @@ async fn what_ended_is_tried_again_and_what_is_open_cancelled(backing: Backing) 
     let needing = WorkItem { depends_on: vec![open_item.id.clone()], ..item(&team, "Read the parts", WorkStatus::Blocked) };
     store.insert_items(std::slice::from_ref(&needing), now()).await.expect("stored");
     let cancelled = press(&team, &message, &WorkButton::Cancel(open_item.id.clone()).id()).await;
-    assert!(text(&cancelled).contains("One item that needs it fails with it") && !is_ephemeral(&cancelled), "{cancelled}");
+    assert!(text(&cancelled).contains("One item that depends on it failed too") && !is_ephemeral(&cancelled), "{cancelled}");
     assert_eq!(read(&store, &open_item.id).await.status, WorkStatus::Cancelled);
     assert_eq!(read(&store, &needing.id).await.status, WorkStatus::Failed);
-    let again = press_anew(&team, &store, &WorkButton::Cancel(open_item.id.clone()).id()).await;
+    let again = press_posted(&team, &store, &WorkButton::Cancel(open_item.id.clone()).id()).await;
     assert!(text(&again).contains("was cancelled"), "{again}");
     store.close().await;
 }
@@ -164,7 +164,7 @@ async fn a_raised_budget_lets_an_item_go_on_once(backing: Backing) {
     let raised = press(&team, &message, &raise).await;
     assert!(text(&raised).contains("raised the budget by $1.00") && !is_ephemeral(&raised), "{raised}");
     assert!(!has_buttons(&team, &message).await);
-    let again = press_anew(&team, &store, &raise).await;
+    let again = press_posted(&team, &store, &raise).await;
     assert!(is_ephemeral(&again) && !text(&again).contains("raised"), "{again}");
 
     let refused = Refused { allowed: 5_000_000, ..short(Limit::Day) };
@@ -203,8 +203,8 @@ async fn a_call_is_allowed_once(backing: Backing) {
     assert!(text(&allowed).contains("allowed the call of `fetch_page`") && !is_ephemeral(&allowed), "{allowed}");
     assert!(!has_buttons(&team, &message).await);
     assert_eq!(store.find_approval(&approval.id).await.unwrap().unwrap().state, ApprovalState::Allowed);
-    let late = press_anew(&team, &store, &WorkButton::Refuse(approval.id.clone()).id()).await;
-    assert!(text(&late).contains("has allowed this call already") && is_ephemeral(&late), "{late}");
+    let late = press_posted(&team, &store, &WorkButton::Refuse(approval.id.clone()).id()).await;
+    assert!(text(&late).contains("has approved this already") && is_ephemeral(&late), "{late}");
     assert_eq!(store.find_approval(&approval.id).await.unwrap().unwrap().state, ApprovalState::Allowed);
     store.close().await;
 }
@@ -214,12 +214,12 @@ async fn a_button_of_an_item_that_is_gone_says_so(backing: Backing) {
     let store = open(&team).await;
     let nowhere = WorkItemId::from("nowhere");
     for button in [WorkButton::Accept(nowhere.clone()), WorkButton::Done(nowhere.clone()), WorkButton::Raise(nowhere)] {
-        let answer = press_anew(&team, &store, &button.id()).await;
+        let answer = press_posted(&team, &store, &button.id()).await;
         assert!(text(&answer).contains("not in the backlog any more") && is_ephemeral(&answer), "{answer}");
     }
-    let answer = press_anew(&team, &store, &WorkButton::Allow(ApprovalId::from("nowhere")).id()).await;
+    let answer = press_posted(&team, &store, &WorkButton::Allow(ApprovalId::from("nowhere")).id()).await;
     assert!(text(&answer).contains("not in the backlog any more"), "{answer}");
-    let answer = press_anew(&team, &store, "work:burn:x").await;
+    let answer = press_posted(&team, &store, "work:burn:x").await;
     assert!(text(&answer).contains("This button is not known"), "{answer}");
     store.close().await;
 }

@@ -1,4 +1,4 @@
-//! `/backlog`, as a person uses it.
+//! The `/backlog` command.
 
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem, WorkStatus};
@@ -22,7 +22,7 @@ fn assert_refused(answer: &Value, told: &str) {
     assert!(text(answer).contains(told) && is_ephemeral(answer), "{told}: {answer}");
 }
 
-/// The id in an answer that names one item.
+/// The short id in an answer about one item.
 fn short_id(answer: &Value) -> String {
     let (_, id) = text(answer).rsplit_once("(#").expect("an id");
     id.chars().take_while(char::is_ascii_alphanumeric).collect()
@@ -53,7 +53,7 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     assert!(text(&edited).contains("changed an item: \"Check the login form\"") && !is_ephemeral(&edited), "{edited}");
     assert_refused(&backlog(&team, "edit", &[("id", &id)]).await, "There is nothing to change");
     let next = backlog(&team, "run", &[("id", &id)]).await;
-    assert!(text(&next).contains("put this next") && !is_ephemeral(&next), "{next}");
+    assert!(text(&next).contains("moved this to the top") && !is_ephemeral(&next), "{next}");
     assert_eq!(store.find_items_by_suffix(&id, 2).await.unwrap()[0].urgency, Urgency::Now);
 
     let cancelled = backlog(&team, "cancel", &[("id", &id)]).await;
@@ -61,7 +61,7 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     assert_refused(&backlog(&team, "cancel", &[("id", &id)]).await, "was cancelled");
     assert_refused(&backlog(&team, "run", &[("id", &id)]).await, "was cancelled");
     let retried = backlog(&team, "retry", &[("id", &id)]).await;
-    assert!(text(&retried).contains("asked for another try") && !is_ephemeral(&retried), "{retried}");
+    assert!(text(&retried).contains("restarted") && !is_ephemeral(&retried), "{retried}");
     assert!(!store.find_items_by_suffix(&id, 2).await.unwrap()[0].status.is_over());
     let help = invoke(&team, HERE, "help", json!([])).await;
     assert!(text(&help).contains("/backlog list"), "{help}");
@@ -95,7 +95,7 @@ async fn an_item_that_is_not_there_is_told(backing: Backing) {
     let store = open(&team).await;
     let twins = ["0123-aaaaaa", "4567-aaaaaa"].map(|id| WorkItem { id: id.into(), ..item(&team, "Check the bell", WorkStatus::InReview) });
     store.insert_items(&twins, now()).await.unwrap();
-    assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several items end in aaaaaa; give more of the id");
+    assert_refused(&backlog(&team, "show", &[("id", "aaaaaa")]).await, "Several ids end with aaaaaa. Give a longer part");
     store.close().await;
 }
 
@@ -107,13 +107,13 @@ async fn a_member_changes_what_is_their_own_and_nothing_else(backing: Backing) {
     store.insert_items(&[theirs.clone(), mine.clone()], now()).await.unwrap();
     for action in ["run", "retry", "cancel", "edit"] {
         let answer = backlog(&team, action, &[("id", theirs.short_id())]).await;
-        assert_refused(&answer, "Only an operator, its owner or whoever added it may change");
+        assert_refused(&answer, "Only an operator, its owner or its creator may change");
     }
     assert!(text(&backlog(&team, "show", &[("id", theirs.short_id())]).await).contains("Draft the letter"), "everybody may look");
     let own = backlog(&team, "cancel", &[("id", mine.short_id())]).await;
     assert!(text(&own).contains("cancelled \"Call the bank\""), "{own}");
     let added = backlog(&team, "add", &[("what", "Check the plants"), ("owner", "vince")]).await;
     let cancelled = backlog(&team, "cancel", &[("id", &short_id(&added))]).await;
-    assert!(text(&cancelled).contains("cancelled \"Check the plants\""), "whoever added it may: {cancelled}");
+    assert!(text(&cancelled).contains("cancelled \"Check the plants\""), "its creator may: {cancelled}");
     store.close().await;
 }

@@ -1,4 +1,4 @@
-//! The backlog as people reach it: slash commands, buttons, and the terminal beside a team or without one.
+//! The backlog's slash commands, buttons, and command line with and without a running team.
 
 mod buttons;
 mod commands;

@@ -1,4 +1,4 @@
-//! Items that stand where a test wants them, and a person who presses buttons.
+//! Items in chosen states, and a person who clicks buttons.
 
 use chrono::{DateTime, Utc};
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundKind, OutboundMessage};
@@ -7,24 +7,24 @@ use kernel::time::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
-use teamroom::features::backlog::render::Voice;
+use teamroom::features::backlog::render::Announcer;
 use teamroom::store::Store;
 
 use crate::support::team::{TestTeam, eventually};
 
-/// The channel of everything here.
+/// The channel of all tests here.
 pub(super) const HERE: &str = "general";
 
 pub(super) fn now() -> DateTime<Utc> {
     SystemClock.now()
 }
 
-/// The database of a team, beside it.
+/// Opens the team's database.
 pub(super) async fn open(team: &TestTeam) -> Store {
     Store::open_shared(&team.config.database_url, now()).await.expect("the database opens")
 }
 
-/// Vince's item of the channel here, at a standing in which nobody works on it.
+/// An item of Vince with this status, on which nobody works.
 pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem {
     WorkItem {
         status,
@@ -35,22 +35,22 @@ pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem 
     }
 }
 
-/// The person who presses and gives commands.
+/// The person who clicks and gives commands.
 pub(super) fn person(team: &TestTeam) -> Owner {
     let person = team.sandbox().people().remove(0);
     Owner::Person { id: person.id.into(), name: person.name }
 }
 
-/// Puts an item into the backlog, and a message of Kelly's about it into the channel; the message's id.
-pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+/// Adds an item and a message of Kelly about it. Returns the message's id.
+pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     store.insert_items(std::slice::from_ref(item), now()).await.expect("the item is stored");
     post_about(team, store, say).await
 }
 
-/// A message of Kelly's; its id. The loop may say the same, but not by her.
-pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Voice<'_>) -> OutboundMessage) -> String {
+/// Posts a message as Kelly. The worker may post the same, but not as Kelly.
+pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     let channel = team.channel(HERE).into();
-    let message = say(&Voice { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
+    let message = say(&Announcer { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
     let text = message.text.clone();
     store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
@@ -58,8 +58,8 @@ pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(
     find().await.expect("it is posted").raw["id"].as_str().expect("an id").to_owned()
 }
 
-/// The person presses a button of a message that is posted for it: clients cannot press what a message does not bear (any more).
-pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> Value {
+/// Clicks a button of a newly posted message, because clients cannot click a button that a message does not have.
+pub(super) async fn press_posted(team: &TestTeam, store: &Store, button: &str) -> Value {
     let message = post_about(team, store, |voice| {
         let asked = OutboundMessage::new(voice.persona, voice.channel, OutboundKind::Notice, format!("Once more: {}", now()));
         OutboundMessage { buttons: vec![Button { id: button.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary }], ..asked }
@@ -68,7 +68,7 @@ pub(super) async fn press_anew(team: &TestTeam, store: &Store, button: &str) -> 
     press(team, &message, button).await
 }
 
-/// The person presses the button of a message that bears this label; the answer.
+/// Clicks the button with this label. Returns the answer.
 pub(super) async fn press(team: &TestTeam, message: &str, button: &str) -> Value {
     let before: Vec<Value> = team.history(HERE).await.into_iter().map(|shown| shown.raw["id"].clone()).collect();
     let body = json!({ "type": 3, "application_id": team.account("kelly"), "guild_id": team.sandbox().guild_id(),
@@ -83,7 +83,7 @@ pub(super) async fn press(team: &TestTeam, message: &str, button: &str) -> Value
     answer().await.expect("an answer")
 }
 
-/// Whether a message has buttons (still).
+/// Whether a message still has buttons.
 pub(super) async fn has_buttons(team: &TestTeam, message: &str) -> bool {
     let shown = team.history(HERE).await.into_iter().find(|shown| shown.raw["id"] == message).expect("it is there");
     shown.raw["components"].as_array().is_some_and(|rows| !rows.is_empty())

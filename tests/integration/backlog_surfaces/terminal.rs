@@ -1,4 +1,4 @@
-//! `teamroom backlog`, as a process of its own.
+//! `teamroom backlog` as a separate process.
 
 use std::process::{Output, Stdio};
 
@@ -29,7 +29,7 @@ async fn run(team: &TestTeam, args: &[&str]) -> Output {
     command(team, args).output().await.expect("the binary runs")
 }
 
-/// What the program prints.
+/// The program's output.
 async fn say(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -40,14 +40,14 @@ async fn json_of(team: &TestTeam, args: &[&str]) -> Value {
     serde_json::from_str(&say(team, &[args, &["--json"]].concat()).await).expect("JSON")
 }
 
-/// What it complains of on standard error, with exit code 1.
+/// The error output of a failing command.
 async fn complain(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{args:?}");
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// The end of the id of an item in JSON.
+/// The short id of an item in JSON.
 fn short(item: &Value) -> String {
     let id = item["id"].as_str().expect("an id");
     id[id.len() - 6..].to_owned()
@@ -84,16 +84,18 @@ async fn without_a_team_items_are_added_shown_changed_and_ended(backing: Backing
     let next = run(&team, &["run", &id]).await;
     let told = String::from_utf8_lossy(&next.stdout).into_owned();
     assert!(
-        next.status.success() && told.contains("You put this next") && told.contains("No team serves this database: start `teamroom run`"),
+        next.status.success()
+            && told.contains("You moved this to the top")
+            && told.contains("No team serves this database: start `teamroom run`"),
         "{told}"
     );
     assert_eq!(json_of(&team, &["run", &id]).await["served"], json!(false));
 
     let cancelled = json_of(&team, &["cancel", &id]).await;
     assert_eq!((&cancelled["item"]["status"], &cancelled["failed"]), (&json!("cancelled"), &json!([second["id"]])));
-    assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled; it can be tried again with retry"));
+    assert!(complain(&team, &["cancel", &id]).await.contains("was cancelled. You can retry it"));
     assert!(complain(&team, &["retry", &short(&second)]).await.contains("would fail at once"));
-    assert!(say(&team, &["retry", &id]).await.contains("You asked for another try"));
+    assert!(say(&team, &["retry", &id]).await.contains("You restarted"));
     assert!(say(&team, &["list", "--status", "failed"]).await.contains("Tell Ann"));
     assert!(complain(&team, &["show", "zzzzzz"]).await.contains("there is no item #zzzzzz"));
     assert!(complain(&team, &["list", "--status", "busy"]).await.contains("\"status\" cannot be \"busy\"; choose open, new"));
@@ -133,7 +135,7 @@ async fn a_file_is_added_whole_or_not_at_all(backing: Backing) {
         (json!([{"what": "Check a"}, {"what": "Check the a"}]), "item 2 says the same as item 1"),
         (json!([{"what": "Check a"}, {"what": "Check b", "kind": "watch"}]), "does not say for what"),
         (json!([{"what": "Check a", "colour": "red"}]), "unknown field `colour`"),
-        (json!([{"what": "Check ".repeat(60)}]), "where 160 are the most"),
+        (json!([{"what": "Check ".repeat(60)}]), "The limit is 160"),
         (json!([]), "nothing to add"),
         (json!({"what": "Check a"}), "is no list of items"),
     ];

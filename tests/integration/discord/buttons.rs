@@ -1,4 +1,4 @@
-//! Buttons from a person's press to the answer, on messages of any account, of any age.
+//! Buttons from click to answer, on messages of every account and age.
 
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
 use kernel::chat::{ChatPlatform, PlatformEvent};
@@ -26,7 +26,7 @@ fn question(persona: &str, channel: &str) -> OutboundMessage {
     }
 }
 
-/// The person presses a button of `message`, which belongs to the application of `account`.
+/// The person clicks a button of `message`, which belongs to the application of `account`.
 async fn press(stage: &Stage, account: &str, message: &str, button: &str) {
     let body = json!({ "type": 3, "application_id": stage.bot_id(account), "guild_id": stage.sandbox.guild_id(),
         "channel_id": stage.channel("general"), "message_id": message, "session_id": "s", "nonce": "1",
@@ -59,7 +59,7 @@ async fn a_press_reaches_its_handler_whoever_posted_the_button_and_is_answered_t
     let stage = stage().await;
     let general = stage.channel("general");
     *stage.memory.reply.lock().unwrap() = Some(CommandReply::private("Noted, <@7>."));
-    // Vince has no account: the coordinator's application owns the webhook that he speaks through.
+    // Vince has no account: the coordinator's application owns the webhook he posts through.
     for (persona, account) in [("kelly", "kelly"), ("echo", "echo"), ("vince", "kelly")] {
         let posted = stage.discord.send(&question(persona, &general)).await.unwrap();
         press(&stage, account, posted.message.as_str(), "work:7:approve").await;
@@ -93,7 +93,7 @@ async fn a_decided_question_loses_its_buttons_and_everybody_hears() {
         let question = &stage.history(&general).await[1];
         assert_eq!((&question["components"], &question["content"]), (&json!([]), &json!("shall we?")), "{persona}");
     }
-    // Two questions, and for each an acknowledgement, the change of its message and the answer; what persons did comes on top.
+    // Two questions with an acknowledgement, an edit and an answer each, plus the person's requests.
     if let Some(checked) = crate::support::requests::check_requests(&stage.sandbox.journal()) {
         assert!(checked >= 8, "only {checked} requests were checked");
     }

@@ -1,4 +1,4 @@
-//! Slash commands from a person's click to the answer.
+//! Slash commands from input to answer.
 
 use std::time::Duration;
 
@@ -30,14 +30,14 @@ async fn with_commands(setting: Setting) -> Stage {
     stage
 }
 
-/// The person uses a command, or types in one.
+/// The person uses a command, or types one.
 async fn interact(stage: &Stage, channel: &str, kind: u64, name: &str, options: Value) {
     let body = json!({ "type": kind, "application_id": stage.bot_id("kelly"), "guild_id": stage.sandbox.guild_id(),
         "channel_id": channel, "session_id": "s", "nonce": "1", "data": { "name": name, "type": 1, "options": options } });
     stage.person("POST", "/interactions", body).await;
 }
 
-/// The newest message of a channel once it says something.
+/// The newest message of a channel once it has text.
 async fn answer(stage: &Stage, channel: &str) -> Value {
     for _ in 0..200 {
         if let Some(message) = stage.history(channel).await.first()
@@ -144,7 +144,7 @@ async fn an_answer_that_comes_too_late_for_the_interaction_is_said_in_the_channe
     let said = answer(&stage, &general).await;
     assert_eq!(said["content"], "halt");
     assert!(rest(&stage, |exchange| exchange.path.contains("/webhooks/")).is_empty());
-    // What only the caller was to see is kept back.
+    // A private answer is not posted publicly.
     interact(&stage, &general, 2, "status", json!([])).await;
     until(|| stage.memory.calls.lock().unwrap().len() == 2, || "the command was not run".to_owned()).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -199,7 +199,7 @@ async fn unchanged_commands_are_not_registered_again() {
     }
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(registrations(&stage).len(), 1);
-    // Another set, as a later version would bring it.
+    // A different set of commands, like in a later version.
     again.shutdown().await;
     stage.memory.registered.lock().unwrap().values_mut().for_each(|digest| *digest = "older".to_owned());
     let (third, _events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;

@@ -1,4 +1,4 @@
-//! Gateways that break: identities come back by themselves or say why not, and what was said meanwhile arrives once.
+//! Gateway failures: identities reconnect or report why not, and messages in between arrive once.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use teamroom::adapters::discord::ConnectError;
 
 use super::stage::{Memory, Setting, Stage, TEAM, connect, hurried, row, until};
 
-/// How many payloads of this operation an account sent.
+/// The number of payloads with this opcode sent by an account.
 fn sent(stage: &Stage, slug: &str, operation: u64) -> usize {
     let user = stage.bot_id(slug);
     let is_it = |exchange: &&Exchange| {
@@ -59,7 +59,7 @@ async fn a_wrong_token_of_the_coordinator_is_told_once_though_two_calls_meet_it(
     let (persona, told) = stage.events.trouble().await;
     assert_eq!(persona.as_str(), "kelly");
     assert!(told.contains("DISCORD_TOKEN_KELLY"), "{told}");
-    // Nobody could say how many may log in at once, so they do one by one.
+    // Without the login limit, identities log in one by one.
     stage.until_state("echo", IdentityState::Ready).await;
     assert!(!stage.events.drain().iter().any(|event| matches!(event, PlatformEvent::Trouble { .. })));
     stage.close().await;
@@ -124,7 +124,7 @@ async fn a_connection_without_acknowledgements_is_replaced() {
     stage.misbehave(Switch::WithholdAcks { bot: Some("vince".to_owned()), on: false });
     let ready = stage.events.next(|event| matches!(event, PlatformEvent::Ready { .. })).await;
     assert!(matches!(ready, PlatformEvent::Ready { persona, .. } if persona.as_str() == "vince"));
-    // The others live on their heartbeats alone: nobody says anything.
+    // The others have only heartbeats, because nobody posts anything.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     for slug in TEAM {
         assert_eq!(stage.status(slug).state, IdentityState::Ready, "{slug}");
@@ -136,7 +136,7 @@ async fn a_connection_without_acknowledgements_is_replaced() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upgrade_that_is_never_answered_and_a_hello_that_never_comes_are_given_up() {
     let stage = Stage::ready().await;
-    // It logs in or resumes, as it comes: who resumes is not announced.
+    // It may log in or resume. Only a login is reported.
     let logins = || sent(&stage, "vince", IDENTIFY) + sent(&stage, "vince", RESUME);
     for fault in [Switch::IgnoreUpgrades { times: 1 }, Switch::WithholdHello { times: 1 }] {
         let (began, before) = (Instant::now(), logins());
@@ -144,7 +144,7 @@ async fn an_upgrade_that_is_never_answered_and_a_hello_that_never_comes_are_give
         stage.misbehave(Switch::Drop { bot: Some("vince".to_owned()), how: Cut::Reset });
         until(|| logins() > before, || "it does not come back".into()).await;
         println!("{fault:?}: back after {:?}", began.elapsed());
-        // Its state is that of before until the next look; the next fault is to meet a session that stands.
+        // Its state is outdated until the next check. The next fault should hit an established session.
         tokio::time::sleep(Duration::from_secs(1)).await;
         stage.until_state("vince", IdentityState::Ready).await;
     }
@@ -162,7 +162,7 @@ async fn a_login_that_is_always_cut_off_stops_at_twenty_an_hour_and_is_told() {
     let mut stage = setting.open().await;
     stage.events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
     stage.until_state("vince", IdentityState::Ready).await;
-    // Most of the hour's logins were made before a restart, say.
+    // As if most of the hour's logins were made before a restart.
     for _ in 0..14 {
         stage.memory.identifies.lock().unwrap().push(("vince".into(), SystemClock.now()));
     }
@@ -222,7 +222,7 @@ async fn an_address_that_does_not_answer_is_an_error_and_nothing_else_is_dialled
     let memory = std::sync::Arc::new(Memory::default());
     let (refused, _) = connect(settings.clone(), hurried(), &memory).await;
     assert!(matches!(refused, Err(ConnectError::Unreachable { .. })), "{:?}", refused.err());
-    // An API that names a gateway somewhere else: the token stays at home.
+    // An API that names a gateway on another host: the token is not sent there.
     let app = axum::Router::new().route("/api/v10/gateway", axum::routing::get(|| async { r#"{"url": "wss://gateway.discord.gg"}"# }));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     settings.api_url = Some(format!("http://{}", listener.local_addr().unwrap()));

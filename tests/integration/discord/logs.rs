@@ -1,4 +1,4 @@
-//! What the adapter writes into the log.
+//! The adapter's log output.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::stage::{Setting, row, until};
 
-/// Everything that was logged, by whatever thread.
+/// The log of all threads.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -27,7 +27,7 @@ impl Write for Log {
 async fn no_token_gets_into_the_log_whatever_fails() {
     let log = Log::default();
     let writer = log.clone();
-    // For all threads: the gateways have their own. Other tests of this binary may log as well, and may hold tokens of their own.
+    // Global, because gateways have their own threads. Other tests of this binary may log too, including tokens.
     tracing_subscriber::fmt()
         .with_env_filter("teamroom::adapters::discord=trace,serenity=warn")
         .with_writer(move || writer.clone())
@@ -43,7 +43,7 @@ async fn no_token_gets_into_the_log_whatever_fails() {
         for path in ["/webhooks", "/interactions/", "/channels"] {
             stage.misbehave(Switch::Rest { bot: None, method: Some("POST".to_owned()), path: path.to_owned(), times: 1, with: fault });
         }
-        // The person's own requests come after the faults have met the team's.
+        // The person's own requests come after the faults have hit the team's.
         let _ = stage.discord.send(&row("echo", &general, "lost")).await;
         let _ = stage.discord.send(&row("vince", &general, "lost")).await;
         let body = json!({ "type": 2, "application_id": stage.bot_id("kelly"), "guild_id": stage.sandbox.guild_id(),

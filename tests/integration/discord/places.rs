@@ -1,4 +1,4 @@
-//! Messages elsewhere than at the end of a channel: in a thread on an earlier one, and in place of one.
+//! Messages in threads, and edits of earlier messages.
 
 use kernel::chat::message::{InboundMessage, Place};
 use kernel::chat::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundMessage};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Setting, Stage, connect, hurried, row};
 
-/// The smallest picture there is: one transparent dot.
+/// The smallest picture: one transparent pixel.
 const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
 
 async fn stage(mute: &[&'static str]) -> Stage {
@@ -20,7 +20,7 @@ async fn stage(mute: &[&'static str]) -> Stage {
     stage
 }
 
-/// How often a thread was asked for.
+/// The number of requests to open a thread.
 fn openings(stage: &Stage) -> usize {
     let asks = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/threads"));
     stage.sandbox.journal().iter().filter(asks).count()
@@ -117,7 +117,7 @@ async fn after_a_restart_a_hidden_thread_is_found_and_written_in() {
     let start = stage.discord.send(&row("kelly", &general, "the report")).await.unwrap();
     let thread = stage.discord.open_thread(&start.channel, &start.message, "Day Report").await.unwrap();
     let inside = stage.discord.send(&row("vince", thread.as_str(), "inside")).await.unwrap();
-    // The gateway does not tell of hidden threads at the login.
+    // The gateway does not report archived threads at login.
     stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
     stage.discord.shutdown().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;

@@ -1,4 +1,4 @@
-//! What people say reaches the team once, whole, and from the right place.
+//! People's messages reach the team once, complete, and with the right channel.
 
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ async fn a_message_that_seven_identities_see_is_delivered_once() {
     let first = &heard[0];
     assert_eq!((first.text.as_str(), &first.author.kind, first.complete), ("message 0", &AuthorKind::Person, true));
     assert_eq!((first.channel.name.as_str(), &first.channel.place), ("general", &Place::Server));
-    // The other six have had time to be late: a deletion comes after everything else.
+    // A deletion comes after everything else, so late duplicates have arrived by then.
     stage.person("DELETE", &format!("/channels/{general}/messages/{}", said[0]), serde_json::Value::Null).await;
     stage.events.next(|event| matches!(event, PlatformEvent::Deleted { .. })).await;
     let again = stage.events.drain();
@@ -48,7 +48,7 @@ async fn a_message_that_seven_identities_see_is_delivered_once() {
 async fn the_full_version_of_a_message_wins_over_the_withheld_one() {
     let mut stage = Stage::ready().await;
     let general = stage.channel("general");
-    // Switched off after login, so that nobody is turned away; one identity keeps the right to read, and hears last.
+    // Switched off after login, so that no login is refused. One identity keeps the intent and receives the message last.
     for slug in ["kelly", "echo", "eliza", "oracle", "sentinel", "solus"] {
         stage.misbehave(Switch::ContentIntent { bot: slug.to_owned(), on: false });
     }

@@ -1,4 +1,4 @@
-//! A REST API that misbehaves: nothing is lost, nothing doubled, nobody banned.
+//! REST failures: nothing is lost, duplicated or banned.
 
 use std::time::{Duration, Instant};
 
@@ -13,15 +13,15 @@ fn posting(bot: Option<&str>, times: u32, with: RestFault) -> Switch {
     Switch::Rest { bot, method, path: "/channels".to_owned(), times, with }
 }
 
-/// Takes the right to speak in a channel from vince, or gives it back.
+/// Removes or restores Vince's permission to post in a channel.
 fn deny(stage: &Stage, channel: &str, on: bool) {
     let (bot, channel, permission) = ("vince".to_owned(), channel.to_owned(), "SEND_MESSAGES".to_owned());
     stage.misbehave(Switch::Deny { bot, channel, permission, on });
 }
 
-/// How many posts reached the sandbox.
+/// The number of posts received by the sandbox.
 fn posts(stage: &Stage) -> usize {
-    // What was answered wrongly on purpose stands in the journal too.
+    // Includes posts that got a faulty answer.
     let is_post = |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/messages") && rest.status == 200);
     stage.sandbox.journal().iter().filter(is_post).count()
 }
@@ -56,10 +56,10 @@ async fn headers_that_cannot_be_read_make_one_message() {
     stage.close().await;
 }
 
-/// How long a limit holds back, in seconds: what need not wait is through by then, however busy the machine is.
+/// The length of a rate limit in seconds. Long enough that unaffected calls finish first, even on a busy machine.
 const HELD: f64 = 3.0;
 
-/// A team that sits such a limit out.
+/// A team that waits for such a limit.
 async fn patient() -> Stage {
     let mut setting = Setting::new();
     setting.timing.call = Duration::from_secs(20);
@@ -114,11 +114,11 @@ async fn a_global_limit_holds_back_the_whole_token_and_no_other() {
 async fn a_limit_without_end_is_handed_back_after_two_requests() {
     let stage = Stage::ready().await;
     let general = stage.channel("general");
-    // A third request would be let through.
+    // A third request would succeed.
     stage.misbehave(posting(None, 2, RestFault::RateLimited { retry_after: 0.2, headers: true, global: false }));
     let limited = stage.discord.send(&row("vince", &general, "never")).await;
     assert!(matches!(limited, Err(SendError::RateLimited(_))), "{limited:?}");
-    // A wait beyond the deadline is not sat out.
+    // A wait beyond the deadline is not attempted.
     stage.misbehave(Switch::Behave);
     stage.misbehave(posting(None, 1, RestFault::RateLimited { retry_after: 60.0, headers: true, global: false }));
     let began = Instant::now();
@@ -132,7 +132,7 @@ async fn a_limit_without_end_is_handed_back_after_two_requests() {
 async fn a_shut_door_is_not_knocked_at_for_minutes() {
     let mut stage = Stage::ready().await;
     let general = stage.channel("general");
-    // A second knock would be answered.
+    // A second request would succeed.
     stage.misbehave(posting(None, 1, RestFault::RateLimited { retry_after: 0.0, headers: false, global: false }));
     for persona in ["vince", "echo", "kelly"] {
         let refused = stage.discord.send(&row(persona, &general, "hello?")).await;
@@ -148,7 +148,7 @@ async fn a_shut_door_is_not_knocked_at_for_minutes() {
 async fn a_token_that_is_refused_is_not_used_again_and_told_once() {
     let mut stage = Stage::ready().await;
     let general = stage.channel("general");
-    // A second request would be let through.
+    // A second request would succeed.
     stage.misbehave(posting(Some("vince"), 1, RestFault::Status(401)));
     let refused = stage.discord.send(&row("vince", &general, "hello?")).await;
     assert_eq!(refused, Err(SendError::Offline("vince".into())));
@@ -171,7 +171,7 @@ async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
     let mut stage = Stage::ready().await;
     let ops = stage.channel("ops");
     deny(&stage, &ops, true);
-    // Discord tells of the change too, and what it told of is asked for anew.
+    // Discord reports the change too, and the channel is fetched again.
     stage.until_heard("vince").await;
     for _ in 0..5 {
         let refused = stage.discord.send(&row("vince", &ops, "hello?")).await;
@@ -179,7 +179,7 @@ async fn a_missing_permission_is_named_and_not_asked_for_until_it_is_given() {
     }
     assert_eq!(stage.sandbox.invalid_requests(), 1);
     stage.discord.send(&row("echo", &ops, "I may")).await.unwrap();
-    // The change of the channel reaches the gateway, and the next message is tried.
+    // The gateway reports the change of the channel, and the next message is attempted.
     deny(&stage, &ops, false);
     stage.until_heard("vince").await;
     stage.discord.send(&row("vince", &ops, "and now?")).await.unwrap();

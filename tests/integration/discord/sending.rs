@@ -1,4 +1,4 @@
-//! What the team posts: once, as the right persona, pinging nobody by accident; and what it reads back.
+//! The team's posts: once, as the right persona, without accidental pings; and reading back.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ async fn a_file_goes_out_with_its_message_and_comes_back_within_the_limit() {
     let content = stage.discord.download(file, 1000).await.unwrap();
     assert_eq!(content, answer.files[0].content.as_bytes());
     assert_eq!(stage.discord.download(file, 799).await, Err(DownloadError::TooLarge(799)));
-    // A size that lies is found out while it streams.
+    // A wrong announced size is detected during the download.
     let lying = Attachment { size: 1, ..file.clone() };
     assert_eq!(stage.discord.download(&lying, 799).await, Err(DownloadError::TooLarge(799)));
     let foreign = Attachment { url: "http://127.0.0.1:9/attachments/1/2/x".to_owned(), ..file.clone() };

@@ -1,4 +1,4 @@
-//! A sandbox with a team on it, what the team is told, and a person to talk to it.
+//! A sandbox with a team, its events, and a person.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -20,17 +20,17 @@ use teamroom::adapters::discord::settings::DiscordSettings;
 use teamroom::adapters::discord::{ConnectError, Discord, IdentifyLog, Options, Registrations, Timing};
 use tokio::sync::mpsc;
 
-/// Longer than anything takes that works.
+/// The time limit for expected events.
 pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 pub(super) const TEAM: [&str; 7] = ["kelly", "echo", "eliza", "oracle", "sentinel", "solus", "vince"];
 
-/// What a test may change before the curtain rises.
+/// The settings of a test.
 pub(super) struct Setting {
     pub(super) sandbox: SandboxOptions,
     pub(super) timing: Timing,
     /// Personas without a token.
     pub(super) mute: Vec<&'static str>,
-    /// Changes of the settings, once the sandbox is known.
+    /// Changes the settings after the sandbox has started.
     pub(super) adapt: Box<dyn Fn(&mut DiscordSettings)>,
     _dir: tempfile::TempDir,
 }
@@ -63,7 +63,7 @@ impl Setting {
     }
 }
 
-/// Times in which a test can be over.
+/// Time limits short enough for tests.
 pub(super) fn hurried() -> Timing {
     Timing {
         ready: Duration::from_secs(3),
@@ -142,7 +142,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// The whole team, online.
+    /// Starts the whole team.
     pub(super) async fn ready() -> Self {
         let mut stage = Setting::new().open().await;
         stage.all_ready().await;
@@ -177,7 +177,7 @@ impl Stage {
         until(|| self.status(slug).state == state, || format!("{slug} is {:?}", self.status(slug))).await;
     }
 
-    /// A request by the person.
+    /// A REST request by the person.
     pub(super) async fn person(&self, method: &str, path: &str, body: Value) -> Value {
         let person = &self.sandbox.people()[0];
         let url = format!("{}/api/v10{path}", self.sandbox.api_url());
@@ -192,32 +192,32 @@ impl Stage {
         serde_json::from_str(&text).unwrap_or(Value::Null)
     }
 
-    /// The channel in which the person writes to a persona alone.
+    /// The person's direct channel with a persona.
     pub(super) async fn direct(&self, slug: &str) -> String {
         let channel = self.person("POST", "/users/@me/channels", json!({ "recipient_id": self.bot_id(slug) })).await;
         channel["id"].as_str().unwrap().to_owned()
     }
 
-    /// Waits until a persona has heard all that Discord told it so far: what is said to it alone now comes last.
+    /// Waits until a persona has received all earlier events, by sending it a direct message.
     pub(super) async fn until_heard(&mut self, slug: &str) {
         let direct = self.direct(slug).await;
         self.say(&direct, "Still there?").await;
         self.events.next(|event| matches!(event, PlatformEvent::Message(message) if message.text == "Still there?")).await;
     }
 
-    /// The person says something in a channel. Returns the message's id.
+    /// The person posts in a channel. Returns the message's id.
     pub(super) async fn say(&self, channel: &str, text: &str) -> String {
         let message = self.person("POST", &format!("/channels/{channel}/messages"), json!({ "content": text })).await;
         message["id"].as_str().unwrap().to_owned()
     }
 
-    /// What stands in a channel, newest first.
+    /// The messages of a channel, newest first.
     pub(super) async fn history(&self, channel: &str) -> Vec<Value> {
         let messages = self.person("GET", &format!("/channels/{channel}/messages?limit=100"), Value::Null).await;
         messages.as_array().unwrap().clone()
     }
 
-    /// Starts the sandbox again where it was.
+    /// Restarts the sandbox at the same address.
     pub(super) async fn reopen(&mut self, addr: std::net::SocketAddr) {
         self.setting.sandbox.addr = addr;
         self.sandbox = self.setting.sandbox().await;
@@ -230,19 +230,19 @@ impl Stage {
     }
 }
 
-/// A row of the outbox, as the relay hands it over.
+/// An outbox row.
 pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
     OutboundMessage::new(&persona.into(), &channel.into(), OutboundKind::Answer, text)
 }
 
-/// What the platform told the team.
+/// Events from the platform.
 pub(super) struct Events {
     receiver: mpsc::Receiver<PlatformEvent>,
     pub(super) seen: Vec<PlatformEvent>,
 }
 
 impl Events {
-    /// The next event of a kind; others are kept in `seen`.
+    /// The next matching event. Others are kept in `seen`.
     pub(super) async fn next(&mut self, wanted: impl Fn(&PlatformEvent) -> bool) -> PlatformEvent {
         let arrival = async {
             loop {
@@ -270,7 +270,7 @@ impl Events {
         }
     }
 
-    /// Everything that has come by now, together with what was passed over.
+    /// All events so far, including those skipped.
     pub(super) fn drain(&mut self) -> Vec<PlatformEvent> {
         while let Ok(event) = self.receiver.try_recv() {
             self.seen.push(event);
@@ -279,7 +279,7 @@ impl Events {
     }
 }
 
-/// Waits for something that shows in no event.
+/// Waits for a condition without an event.
 pub(super) async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while !done() {
@@ -288,13 +288,13 @@ pub(super) async fn until(mut done: impl FnMut() -> bool, otherwise: impl Fn() -
     }
 }
 
-/// What the store and the team behind the adapter would remember and answer.
+/// A fake store and team.
 #[derive(Default)]
 pub(super) struct Memory {
     pub(super) registered: Mutex<HashMap<String, String>>,
     pub(super) identifies: Mutex<Vec<(PersonaSlug, DateTime<Utc>)>>,
     pub(super) calls: Mutex<Vec<CommandCall>>,
-    /// The answer to the next commands; by default the name of the command and what was given with it.
+    /// The answer to the next commands. Default: the command's name and arguments.
     pub(super) reply: Mutex<Option<CommandReply>>,
 }
 
@@ -335,7 +335,7 @@ impl CommandHandler for Memory {
 }
 
 impl Memory {
-    /// The commands of the team, all of them answered by this.
+    /// The team's commands, all answered by this fake.
     fn registry(self: &Arc<Self>) -> Arc<Registry> {
         let everybody: Authorize = Arc::new(|_, _, _| Ok(()));
         let services = Services::new("The team is just starting.");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::stage::{Setting, Stage, row};
 
-/// A team of which only the coordinator has a token.
+/// A team in which only the coordinator has a token.
 async fn one_token() -> Stage {
     let mut setting = Setting::new();
     setting.mute = vec!["echo", "eliza", "oracle", "sentinel", "solus", "vince"];
@@ -17,7 +17,7 @@ async fn one_token() -> Stage {
     stage
 }
 
-/// How many webhooks were made.
+/// The number of webhooks created.
 fn made(stage: &Stage) -> usize {
     let is_making =
         |exchange: &&Exchange| matches!(exchange, Exchange::Rest(rest) if rest.method == "POST" && rest.path.ends_with("/webhooks"));
@@ -81,7 +81,7 @@ async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_agai
     let (again, mut events) = super::stage::connect(stage.settings.clone(), super::stage::hurried(), &stage.memory).await;
     let again = again.unwrap();
     events.next(|event| matches!(event, kernel::chat::PlatformEvent::Ready { .. })).await;
-    // Before the new run has used any webhook, what comes through the old one is known as the team's.
+    // Messages through the old webhook are recognised as the team's, even before the new run has used a webhook.
     let last = stage.history(&general).await[1]["id"].as_str().unwrap().to_owned();
     let listed = again.list_messages_after(&general.as_str().into(), &last.as_str().into(), 10).await.unwrap();
     assert_eq!(listed[0].author.kind, AuthorKind::Persona("vince".into()));

@@ -43,13 +43,13 @@ async fn a_number_as_text_is_taken_and_told_and_a_value_that_is_none_fails_alone
     assert_eq!(
         notes,
         [
-            "no time at /gone, so it counts as of now",
+            "no time at /gone, so it counts as current",
             "gone: there is nothing at /gone",
             "huge: the number at /huge is too large or none",
             "nan: the number at /nan is too large or none",
-            "null: at /null there is null and no number",
+            "null: the value at /null is null, not a number",
             "text is a number written as text",
-            "words: at /words there is a text and no number",
+            "words: the value at /words is a text, not a number",
         ]
     );
 }
@@ -62,21 +62,24 @@ async fn a_bad_answer_is_told_in_plain_words() {
     let around = site.tell("/around", Answer::Redirect("/around".into()));
     let away = site.tell("/away", Answer::Redirect("http://localhost:9/secret?token=x".into()));
     let cases = [
-        (html, "it answered with a web page (text/html; charset=utf-8), not with JSON"),
+        (html, "it returned a web page (text/html; charset=utf-8) instead of JSON"),
         (
             site.tell("/lying", Answer::Body("application/json", "  <HTML></HTML>".into())),
-            "it answered with a web page (application/json), not with JSON",
+            "it returned a web page (application/json) instead of JSON",
         ),
         (large, "its answer is longer than 1 MiB"),
-        (around, "it sent us on more than 3 times"),
-        (away, "it sends us to another host, localhost:9/secret; if that is right, write that address"),
+        (around, "it redirected more than 3 times"),
+        (away, "it redirects to another host, localhost:9/secret. If that is right, use that address"),
         (site.tell("/500", Answer::Status(500)), "it answered 500 Internal Server Error"),
         (site.tell("/204", Answer::Status(204)), "its answer is empty"),
         (site.tell("/304", Answer::Status(304)), "it answered 304 Not Modified"),
         (site.json("/empty", "\n"), "its answer is empty"),
-        (site.json("/half", r#"{"queue": 1"#), "its answer (application/json) is no JSON: EOF while parsing an object at line 1 column 11"),
-        (site.json("/missing", r#"{"tail": 1}"#), "none of its values could be read (queue: there is nothing at /queue)"),
-        (site.tell("/broken", Answer::Broken), "its answer broke off"),
+        (
+            site.json("/half", r#"{"queue": 1"#),
+            "its answer (application/json) is not JSON: EOF while parsing an object at line 1 column 11",
+        ),
+        (site.json("/missing", r#"{"tail": 1}"#), "it has no readable values (queue: there is nothing at /queue)"),
+        (site.tell("/broken", Answer::Broken), "its answer was cut off"),
     ];
     for (url, expected) in cases {
         assert_eq!(read("http_json", &url).await, Err(expected.into()), "{url}");
@@ -92,7 +95,7 @@ async fn nobody_at_the_address_is_told_without_the_address() {
     let url = format!("http://user:secret@{}/x?key=secret", listener.local_addr().unwrap());
     drop(listener);
     let error = read("http_json", &url).await.unwrap_err();
-    assert!(error.starts_with("it could not be reached: ") && error.contains("refused") && !error.contains("secret"), "{error}");
+    assert!(error.starts_with("cannot connect: ") && error.contains("refused") && !error.contains("secret"), "{error}");
 }
 
 #[tokio::test]
@@ -119,7 +122,7 @@ async fn an_answer_that_hangs_before_or_in_the_middle_of_its_body_is_given_up() 
             tokio::task::yield_now().await;
         }
         run_out(&clock, 1).await;
-        assert_eq!(reading.await.unwrap().unwrap_err().to_string(), "it did not answer within 10 s");
+        assert_eq!(reading.await.unwrap().unwrap_err().to_string(), "it did not respond within 10 s");
     }
 }
 

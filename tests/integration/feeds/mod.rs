@@ -1,4 +1,4 @@
-//! Feeds as they are declared, against a web that answers well and badly, and the shared page that is read from them.
+//! Feeds with correct and faulty web servers, and the shared page.
 
 mod http_json;
 mod page;
@@ -40,14 +40,14 @@ fn build(kind: &str, settings: Json, clock: &ManualClock) -> Feed {
     feeds::build(&spec(kind, kind, settings), &sources(Path::new("/nowhere"), clock)).unwrap()
 }
 
-/// Reads a feed of `kind` at `url`; what went wrong as people are told.
+/// Reads a feed of `kind` at `url`. The error is as shown to people.
 async fn read(kind: &str, url: &str) -> Result<Reading, String> {
     let settings = if kind == "rss" { json!({"url": url}) } else { json!({"url": url, "values": {"queue": "/queue"}}) };
     let read = build(kind, settings, &ManualClock::new(now())).read(&last_days(7)).await;
     read.map_err(|error| error.to_string())
 }
 
-/// Waits until so many tasks sleep by the clock, then lets the time of a feed run out.
+/// Waits until `sleepers` tasks sleep, then advances past the feed's time limit.
 async fn run_out(clock: &ManualClock, sleepers: usize) {
     while clock.sleepers() < sleepers {
         tokio::task::yield_now().await;

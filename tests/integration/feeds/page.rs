@@ -20,7 +20,7 @@ fn queue(name: &str, url: &str) -> FeedSpec {
     spec("http_json", name, json!({"url": url, "values": {"queue": {"pointer": "/queue", "unit": "jobs"}}}))
 }
 
-/// Readings of a team in which these personas declare these feeds.
+/// The feeds of a team with these declarations.
 fn readings(declared: &[(&str, Vec<FeedSpec>)], clock: &ManualClock) -> Readings {
     let mut builder = FeedBuilder::new(sources(Path::new("/nowhere"), clock));
     let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
@@ -45,7 +45,7 @@ async fn all_feeds_of_the_team_are_asked_at_once_and_each_only_once() {
     let clock = ManualClock::new(now());
     let readings = readings(&[("vince", vec![shared.clone(), own]), ("eliza", vec![shared]), ("solus", vec![slow])], &clock);
     let page = tokio::spawn(async move { readings.read_page(&last_days(1)).await });
-    // Nobody is answered before everybody was asked: they do not wait for each other.
+    // Answers are held back until every feed was requested: they are read concurrently.
     while site.asked().len() < 3 {
         tokio::task::yield_now().await;
     }
@@ -60,7 +60,7 @@ async fn all_feeds_of_the_team_are_asked_at_once_and_each_only_once() {
     asked.sort();
     assert_eq!(asked, ["/own", "/shared", "/slow"]);
     assert_eq!(told(&page), [("eliza+vince".into(), "service", true), ("solus".into(), "slow", false), ("vince".into(), "own", true)]);
-    assert_eq!(page[1].outcome.clone().unwrap_err().to_string(), "it did not answer within 10 s");
+    assert_eq!(page[1].outcome.clone().unwrap_err().to_string(), "it did not respond within 10 s");
     assert_eq!(page.iter().map(|entry| entry.samples.len()).sum::<usize>(), 2);
 }
 
@@ -124,9 +124,9 @@ async fn a_feed_is_found_by_its_name_or_what_there_is_is_told() {
     let team = readings(&[("vince", vec![one.clone(), queue("own", "http://127.0.0.1:1/c")]), ("eliza", vec![one.clone()])], &clock);
     assert_eq!(team.get_feed("service").unwrap().key(), team.feeds_of(&"eliza".into())[0].key());
     let refusal = |readings: &Readings, name| readings.get_feed(name).err().unwrap().to_string();
-    assert_eq!(refusal(&team, "servce"), "there is no feed called \"servce\"; there are own, service");
-    assert_eq!(refusal(&readings(&[], &clock), "service"), "there is no feed called \"service\"; there is none at all");
+    assert_eq!(refusal(&team, "servce"), "there is no feed called \"servce\". There are own, service");
+    assert_eq!(refusal(&readings(&[], &clock), "service"), "there is no feed called \"service\". There is none at all");
     let several = readings(&[("vince", vec![one]), ("eliza", vec![other])], &clock);
-    let expected = "\"service\" is the name of different feeds (of eliza; of vince); give them names of their own in their persona files";
+    let expected = "\"service\" is the name of several feeds (of eliza; of vince). Give them different names in their persona files";
     assert_eq!(refusal(&several, "service"), expected);
 }

@@ -71,10 +71,10 @@ async fn atom_and_json_feeds_are_read_too() {
 async fn what_is_no_feed_is_told_and_one_without_entries_is_none() {
     let site = Site::start().await;
     let html = site.tell("/html", Answer::Body("text/html", "<html><body>Moved</body></html>".into()));
-    assert_eq!(read("rss", &html).await, Err("it answered with a web page (text/html), not with RSS, Atom or JSON feed".into()));
+    assert_eq!(read("rss", &html).await, Err("it returned a web page (text/html) instead of RSS, Atom or JSON feed".into()));
     for (path, body) in [("/broken", "<rss version=\"2.0\"><channel><item><title>Half"), ("/text", "no feed today"), ("/other", "<svg/>")] {
         let error = read("rss", &site.xml(path, body)).await.unwrap_err();
-        assert!(error.starts_with("its answer (application/xml) is no RSS, Atom or JSON feed: "), "{path}: {error}");
+        assert!(error.starts_with("its answer (application/xml) is not RSS, Atom or JSON feed: "), "{path}: {error}");
     }
     let empty = read("rss", &site.xml("/empty", rss(""))).await.unwrap();
     assert_eq!((empty.items.len(), empty.values, empty.note), (0, vec![Value::new("entries", 0.0, "")], None));

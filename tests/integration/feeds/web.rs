@@ -1,4 +1,4 @@
-//! A web server on loopback that answers each path as it was told.
+//! A web server on loopback with scripted answers.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -19,21 +19,21 @@ pub(crate) enum Answer {
     Body(&'static str, Bytes),
     Status(u16),
     Redirect(String),
-    /// These pieces, and then silence.
+    /// Sends these parts, then nothing.
     Stalls(Vec<&'static str>),
-    /// Each in a piece of its own.
+    /// Sends each part separately.
     Pieces(Vec<&'static str>),
-    /// A connection that ends in the middle.
+    /// Closes the connection in the middle.
     Broken,
     Hangs,
-    /// As soon as there is a permit.
+    /// Waits for a permit.
     Waits(Arc<Semaphore>, &'static str),
 }
 
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<(String, Answer)>>>);
 
-/// The server. It lives as long as its test.
+/// The server. Stopped on drop.
 pub(crate) struct Site {
     told: Told,
     asked: Arc<Mutex<Vec<String>>>,
@@ -50,7 +50,7 @@ impl Site {
         Self { told, asked, base }
     }
 
-    /// From now on `path` is answered like this. Gives the address.
+    /// Sets the answer of `path`. Returns its address.
     pub(crate) fn tell(&self, path: &str, answer: Answer) -> String {
         let mut told = self.told.0.lock().unwrap();
         told.retain(|(known, _)| known != path);
@@ -66,12 +66,12 @@ impl Site {
         self.tell(path, Answer::Body("application/xml", body.into()))
     }
 
-    /// The paths that were asked for, in order.
+    /// The requested paths in order.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// As it is shown: without the scheme.
+    /// The address for display, without scheme.
     pub(crate) fn shown(&self, path: &str) -> String {
         format!("{}{path}", self.base.trim_start_matches("http://"))
     }
@@ -92,7 +92,7 @@ async fn answer(State((told, asked)): State<(Told, Arc<Mutex<Vec<String>>>)>, re
         Some(Answer::Stalls(list)) => json(Body::from_stream(pieces(list).chain(stream::pending()))),
         Some(Answer::Broken) => {
             let failure = stream::once(async {
-                // The server sends off what it has while it waits for more.
+                // Lets the server flush before the next part.
                 tokio::task::yield_now().await;
                 Err(std::io::Error::other("the cable was pulled"))
             });

@@ -1,4 +1,4 @@
-//! Jobs that are cancelled, processes that stop or die, and jobs that finished long ago.
+//! Cancelled jobs, stopped and killed processes, and old finished jobs.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn a_job_that_is_cancelled_ends_its_run_and_never_runs_again(place: Place)
     }
     stage
         .eventually("its run ends", async || {
-            // The other worker sees it at its next heartbeat.
+            // The other worker notices at its next heartbeat.
             stage.pass(1).await;
             seen.len() == 2
         })
@@ -138,7 +138,7 @@ async fn jobs_that_ran_as_their_process_died_run_again_one_at_a_time(mut place: 
         .await;
     let fresh = stage.enqueue(NewJob::new("run", &9)).await;
     for finished in 0..3 {
-        // One in each process.
+        // One per process.
         let runs = 3 + (finished + stage.workers.len()).min(3);
         stage.eventually("as many run as may", async || ran.len() >= runs).await;
         stage.tick(Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! Durable jobs. One contract suite, told on SQLite, on PostgreSQL, and by two workers on one PostgreSQL.
+//! Durable jobs: one contract suite on SQLite, on PostgreSQL, and with two workers on one PostgreSQL.
 
 mod ends;
 mod order;

@@ -1,4 +1,4 @@
-//! Which jobs run, when beside each other, and in which order.
+//! The order and concurrency of jobs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ async fn a_job_of_a_transaction_that_is_rolled_back_is_not_there(place: Place) {
     let kept = stage.enqueue(NewJob::new("note", &"kept")).await;
     stage.wait_for(kept, JobState::Done).await;
     assert_eq!(ran.list(), ["kept"]);
-    // SQLite gives the number to the next one.
+    // SQLite reuses the id of a rolled-back row.
     assert!(dropped == kept || jobs::find(stage.database(), dropped).await.unwrap().is_none());
 }
 
@@ -47,7 +47,7 @@ async fn jobs_of_a_queue_run_one_at_a_time_in_their_order_and_queues_beside_each
     const QUEUES: usize = 3;
     let ran: Log<(String, usize)> = Log::default();
     let busy: Arc<Mutex<HashMap<String, usize>>> = Arc::default();
-    // Nobody passes before one of each queue is there.
+    // Waits until one job of each queue has started.
     let together = Arc::new(Barrier::new(QUEUES));
     let handler = Handler::new("talk", {
         let (ran, busy) = (ran.clone(), busy.clone());
@@ -68,7 +68,7 @@ async fn jobs_of_a_queue_run_one_at_a_time_in_their_order_and_queues_beside_each
     let mut ids = Vec::new();
     for number in 0..6 {
         for queue in 0..QUEUES {
-            // Each queue's jobs by one worker, because only those that are enqueued after each other have an order.
+            // One worker per queue, because only sequential inserts have an order.
             let queue = format!("queue{queue}");
             ids.push(stage.enqueue(NewJob::new("talk", &(&queue, number)).queue(&queue)).await);
         }
@@ -160,7 +160,7 @@ fn noting(kind: &'static str, ran: &Log<String>) -> Handler {
     })
 }
 
-/// Handlers that run until they are let go, and how many of them do.
+/// Handlers that run until released, and the number of running ones.
 #[derive(Clone, Default)]
 struct Busy {
     now: Arc<AtomicUsize>,

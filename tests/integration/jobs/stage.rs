@@ -1,4 +1,4 @@
-//! Workers on a database, with handlers that are closures.
+//! Workers with closures as handlers.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::support::postgres;
 use crate::support::team::eventually;
 
-/// Makes three tests of each story.
+/// Creates three tests from each test function.
 macro_rules! on_all {
     ($($story:ident),+ $(,)?) => {$(
         mod $story {
@@ -52,7 +52,7 @@ pub(super) fn noon() -> DateTime<Utc> {
     "2026-11-20T12:00:00Z".parse().unwrap()
 }
 
-/// A database, and how many workers there are to be.
+/// A database and the number of workers.
 pub(super) struct Place {
     pub(super) url: SecretString,
     pub(super) workers: usize,
@@ -76,7 +76,7 @@ impl Place {
         Self { rules, ..self }
     }
 
-    /// Starts the workers, each with a database of its own and all with one clock.
+    /// Starts the workers, each with its own connection and all with one clock.
     pub(super) async fn start(self, handlers: impl IntoIterator<Item = Handler>) -> Stage {
         self.start_with(JobsSettings::default(), handlers).await
     }
@@ -120,7 +120,7 @@ impl Worker {
         Self { database, jobs, stop, kill, tasks }
     }
 
-    /// Waits until nothing of it runs any more.
+    /// Waits until no job runs.
     pub(super) async fn ended(&self) {
         self.tasks.close();
         tokio::time::timeout(Duration::from_mins(1), self.tasks.wait()).await.expect("it ends");
@@ -168,7 +168,7 @@ impl Stage {
         self.database().db().begin().await.unwrap()
     }
 
-    /// Enqueues a job, each by another worker.
+    /// Enqueues a job through the workers in turn.
     pub(super) async fn enqueue(&self, job: NewJob) -> JobId {
         self.enqueue_all([job]).await.remove(0)
     }
@@ -184,7 +184,7 @@ impl Stage {
         ids
     }
 
-    /// By the first worker, which starts it at once: another one hears of it later.
+    /// Enqueues through the first worker, which starts the job at once. Others notice it later.
     pub(super) async fn enqueue_here(&self, job: NewJob) -> JobId {
         let mut transaction = self.begin().await;
         let id = jobs::enqueue(&mut transaction, &job, self.clock.now()).await.unwrap();
@@ -261,7 +261,7 @@ impl Stage {
         tokio::time::sleep(Duration::from_millis(15)).await;
     }
 
-    /// Another worker in place of the one that runs a job, as if its process had been killed: it gives nothing back.
+    /// Replaces the worker that runs a job, as if its process had been killed.
     pub(super) async fn kill_holder(&mut self, job: JobId) {
         // A deletion of old jobs that runs beside would be a suspect too.
         self.eventually("only the story's own jobs run", async || self.list_due_kinds().await.iter().all(|kind| self.handles(kind))).await;
@@ -306,7 +306,7 @@ pub(super) fn seconds(seconds: i64) -> TimeDelta {
 
 type Run = dyn Fn(JobContext) -> Pin<Box<dyn Future<Output = Result<(), JobError>> + Send>> + Send + Sync;
 
-/// A handler that is a closure, and notes of what it told people.
+/// A handler made from a closure, which records messages to people.
 pub(super) struct Handler {
     kind: &'static str,
     settings: KindSettings,
@@ -354,7 +354,7 @@ impl JobHandler for Handler {
     }
 }
 
-/// What happened, in its order.
+/// Events in order.
 pub(super) struct Log<T>(Arc<Mutex<Vec<T>>>);
 
 impl<T> Default for Log<T> {
@@ -383,7 +383,7 @@ impl<T: Clone> Log<T> {
     }
 }
 
-/// An effect that can be had once: a second one is refused by the database.
+/// An effect that the database allows only once.
 pub(super) async fn leave_mark(transaction: &mut Transaction, mark: &str) -> Result<(), StoreError> {
     sql!(transaction.on(), execute, "INSERT INTO notices (key, at) VALUES ($1, $2)", mark, noon()).map(|_| ())
 }
@@ -393,7 +393,7 @@ pub(super) async fn has_mark(database: &Database, mark: &str) -> bool {
     count == 1
 }
 
-/// Lets one pass each time it is opened, also one who comes later.
+/// Each opening lets one waiter pass, including later ones.
 #[derive(Clone)]
 pub(super) struct Gate(Arc<Semaphore>);
 

@@ -1,4 +1,4 @@
-//! Journaled steps, and writes under a token that is no longer good.
+//! Journaled steps, and writes with an outdated token.
 
 use kernel::db::sql;
 use kernel::jobs::{self, JobContext, JobError, JobState, NewJob};
@@ -107,7 +107,7 @@ async fn two_steps_of_one_name_fail_the_job(place: Place) {
     assert_eq!(failed.error.as_deref(), Some("it has two steps named ask"));
 }
 
-/// The first run goes on while the job is with another one already, as in a process that was asleep.
+/// The first run continues while another worker has the job, as in a suspended process.
 async fn nothing_is_written_under_a_token_that_is_no_longer_good(place: Place) {
     let (refused, go) = (Log::default(), Gate::default());
     let handler = Handler::new("write", {
@@ -136,7 +136,7 @@ async fn nothing_is_written_under_a_token_that_is_no_longer_good(place: Place) {
     stage.wait_for(id, JobState::Running).await;
     let mut transaction = stage.begin().await;
     sql!(transaction.on(), execute, "UPDATE jobs SET state = 'ready' WHERE id = $1", id.0).unwrap();
-    // So that somebody looks.
+    // Triggers a check.
     jobs::wake_at(&mut transaction, id, stage.now()).await.unwrap();
     transaction.commit().await.unwrap();
     stage.wait_for(id, JobState::Done).await;

@@ -1,4 +1,4 @@
-//! Tries that fail, jobs that sleep, and runs that take too long.
+//! Failed attempts, sleeping jobs, and runs over their time limit.
 
 use kernel::jobs::{self, Failure, JobContext, JobError, JobState, NewJob};
 
@@ -51,7 +51,7 @@ async fn a_handler_says_when_it_is_to_be_tried_again_or_never(place: Place) {
     stage.pass(90).await;
     stage.wait_for(id, JobState::Failed).await;
     assert_eq!(told.list(), [Failure::Failed("gone".into())]);
-    // A person has mended what was wrong, and has it tried again.
+    // A person has fixed the problem and retries the job.
     let mut transaction = stage.begin().await;
     assert!(jobs::run_again(&mut transaction, id).await.unwrap());
     transaction.commit().await.unwrap();

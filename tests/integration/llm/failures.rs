@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BOTH, Desk, EagerClock, KEY, call, request, settings};
 use crate::support::model::{Script, ScriptedModel};
 
-/// At once, on a machine that is busy with other tests.
+/// "At once" on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
 fn one_model(server: &ScriptedModel, kind: ProviderKind) -> ModelSettings {
@@ -23,7 +23,7 @@ async fn assert_ends(script: &Script, error: &str, attempts: usize) {
     assert_ends_within(ModelSettings::default(), script, error, attempts).await;
 }
 
-/// Has every attempt end like this, and checks the error, the attempts and the ledger.
+/// Lets every attempt end like this, and checks the error, the number of attempts and the ledger.
 async fn assert_ends_within(times: ModelSettings, script: &Script, error: &str, attempts: usize) {
     for kind in BOTH {
         let server = ScriptedModel::start().await;
@@ -184,7 +184,7 @@ async fn a_cancelled_call_ends_at_once_and_is_settled() {
     }
 }
 
-/// P14: whatever comes, in any mixture, an answer is the whole answer and no call asks more than three times.
+/// P14: for any mixture of failures, an answer is complete and no call makes more than three attempts.
 #[tokio::test]
 async fn in_a_storm_only_whole_answers_get_through() {
     let scripts = [
@@ -214,7 +214,7 @@ async fn in_a_storm_only_whole_answers_get_through() {
             }
             assert!(server.count() - before <= 3);
             server.forget_queue();
-            // The breaker opens now and then; it has to close again.
+            // The breaker may open and must close again.
             clock.sleep(Duration::from_secs(10)).await;
         }
         assert!(answers > 100, "{answers} answers of 220");

@@ -216,7 +216,7 @@ async fn a_tier_that_names_an_unknown_provider_is_refused() {
     let meter = Arc::new(super::RecordingMeter::default());
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");
     let error = Models::new(&settings, &http, meter, Arc::new(SystemClock)).err().expect("an unknown provider");
-    assert_eq!(error.to_string(), "tier t2 names the provider \"mian\", which is not configured");
+    assert_eq!(error.to_string(), "tier t2 uses the provider \"mian\", which is not configured");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Models over real HTTP, against a scripted server.
+//! Models over HTTP, with a scripted server.
 
 mod answers;
 mod failures;
@@ -31,7 +31,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("nobody panics while holding it")
 }
 
-/// Remembers what it is told.
+/// A meter that records its calls.
 #[derive(Default)]
 struct RecordingMeter {
     reserved: Mutex<Vec<Reservation>>,
@@ -49,7 +49,7 @@ impl RecordingMeter {
         lock(&self.settled).clone()
     }
 
-    /// Every reservation was settled, once, in order.
+    /// Checks that every reservation was settled once, in order.
     fn assert_balanced(&self) {
         let reserved: Vec<_> = self.reserved().into_iter().map(|reservation| reservation.id).collect();
         let settled: Vec<_> = self.settled().into_iter().map(|settlement| settlement.id).collect();
@@ -76,7 +76,7 @@ impl Meter for RecordingMeter {
     }
 }
 
-/// A clock on which every sleep is over at once.
+/// A clock on which every sleep ends at once.
 #[derive(Default)]
 struct EagerClock {
     slept: Mutex<Vec<Duration>>,
@@ -99,7 +99,7 @@ impl Clock for EagerClock {
     }
 }
 
-/// Models in front of a scripted server, with what they wrote into the ledger.
+/// Models with a scripted server, and their ledger.
 struct Desk {
     runner: Runner,
     meter: Arc<RecordingMeter>,
@@ -124,7 +124,7 @@ impl Desk {
         Self { runner: Runner { models, tools, redactor, clock }, meter }
     }
 
-    /// One model of this protocol at t1, and a clock that never waits.
+    /// One model of this protocol at t1, with a clock that never waits.
     fn of(server: &ScriptedModel, kind: ProviderKind) -> Self {
         Self::new(&settings(&[("main", kind, server)], &[(Tier::T1, &[("main", "small")])]), Arc::new(EagerClock::default()))
     }
@@ -147,8 +147,7 @@ fn request(text: &str) -> ModelRequest {
     }
 }
 
-/// Settings with these providers and tiers. The time-outs are the defaults: tests of silence shorten them, the others must not fail on a
-/// busy machine.
+/// Settings with these providers and tiers. Default time-outs, so that a busy machine causes no failures; some tests shorten them.
 fn settings(providers: &[(&str, ProviderKind, &ScriptedModel)], tiers: &[(Tier, &[(&str, &str)])]) -> ModelSettings {
     let name = |(provider, model): &(&str, &str)| ModelRef { provider: (*provider).into(), model: (*model).into() };
     ModelSettings {

@@ -1,4 +1,4 @@
-//! Runs with tools: which calls are made, and what the model is told of the others.
+//! Runs with tools: which calls are executed, and what the model is told about the others.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::support::model::Script;
 
-/// Counts its calls. Its name says what it risks.
+/// A tool that counts its calls. Its name determines the risk.
 struct Counted(&'static str, Arc<AtomicUsize>);
 
 #[async_trait]
@@ -42,7 +42,7 @@ impl Tool for Counted {
     }
 }
 
-/// A model with tools that count their calls.
+/// A model with counting tools.
 struct Bench {
     server: ScriptedModel,
     desk: Desk,
@@ -79,7 +79,7 @@ impl Bench {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// What the model was told last.
+    /// The last message to the model.
     fn told(&self) -> String {
         self.server.requests().pop().expect("a request").last().to_owned()
     }

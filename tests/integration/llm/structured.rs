@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{BOTH, Desk};
 use crate::support::model::{Script, ScriptedModel};
 
-/// A verdict, as a model is asked for one.
+/// A structured answer.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Verdict {
     fair: bool,

@@ -1,5 +1,5 @@
-//! The meeting engine beyond the standup: rounds, guests, budgets, pauses, and waking up without polling. The clock of these tests stands still,
-//! so whatever is seen to happen was woken up.
+//! The meeting engine beyond standups: rounds, guests, budgets, pauses, and notifications instead of polling. The clock stands still, so
+//! progress comes only from notifications.
 
 mod stage;
 
@@ -48,7 +48,7 @@ async fn a_process_that_ends_between_rounds_repeats_none(backing: Backing) {
     let gate = Wakeup::default();
     let stage = Stage { gate: Some(gate.clone()), ..Stage::on(backing).await };
     let panel = stage.call(3, None).await;
-    // Each process ends in the middle of a turn; the next one begins that turn again, and lets it end.
+    // Each process is killed during a turn. The next one repeats the turn and completes it.
     for turns in 1..=4 {
         let process = stage.process();
         let begun = || stage.turns().iter().filter(|turn| turn.ends_with("begins")).count();
@@ -95,7 +95,7 @@ async fn a_pause_lets_the_speaker_finish_and_holds_the_floor_until_it_is_resumed
     gate.wake();
     eventually("the first speaker has finished", async || stage.store.list_seats(id).await.unwrap()[0].state == SeatState::Spoke).await;
 
-    // Far beyond the time that the meeting may last; and woken up, it still waits.
+    // Far beyond the meeting's time limit, and notified: it still waits.
     stage.clock.advance(Duration::from_hours(2));
     process.wakeup.wake();
     stage.store.resume_meeting(id, stage.clock.now()).await.unwrap();
@@ -122,7 +122,7 @@ async fn a_pause_lets_a_person_wait_with_the_report(backing: Backing) {
     stage.clock.advance(Duration::from_mins(15));
     assert!(stage.store.resume_meeting(&panel.id, stage.clock.now()).await.unwrap());
     process.wakeup.wake();
-    // The ten minutes count from here.
+    // The ten minutes start here.
     eventually("Ben is asked again", async || ben().await.is_some_and(|seat| seat.attempts == 2)).await;
     stage.clock.advance(Duration::from_mins(9));
     assert!(ben().await.is_some());
@@ -207,6 +207,6 @@ async fn a_meeting_of_a_kind_that_is_gone_is_ended(backing: Backing) {
     stage.store.call_meeting(&panel).await.unwrap();
     let process = stage.process();
     let over = stage.until_over(&panel.id).await;
-    assert_eq!((over.state, over.reason.as_deref()), (MeetingState::Failed, Some("the team holds no seance any more")));
+    assert_eq!((over.state, over.reason.as_deref()), (MeetingState::Failed, Some("this team has no seance any more")));
     process.end().await;
 }

@@ -1,4 +1,4 @@
-//! The engine with a kind of meeting of the tests: as many rounds as its payload says, of a persona, a guest and perhaps a person.
+//! The engine with a test agenda: as many rounds as its payload says, with a persona, a guest and maybe a person.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -37,16 +37,16 @@ pub(super) const PANEL: MeetingKind = MeetingKind::new("panel");
 pub(super) const CHANNEL: &str = "10";
 const START: &str = "2026-11-20T09:00:00Z";
 
-/// What a panel keeps about itself.
+/// The payload of a panel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Payload {
-    /// How many rounds it has.
+    /// The number of rounds.
     pub(super) rounds: u32,
-    /// How many have begun.
+    /// The number of started rounds.
     pub(super) begun: u32,
 }
 
-/// What happens in a panel, in order.
+/// The events of a panel, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     Turn { round: u32, who: String },
@@ -59,7 +59,7 @@ struct Panel {
     store: Store,
     clock: ManualClock,
     log: Log,
-    /// What each turn costs.
+    /// The cost of each turn.
     price: Money,
     person: bool,
     /// Turns wait for it.
@@ -170,7 +170,7 @@ impl Agenda for Panel {
     }
 }
 
-/// Where panels are held, by one process after another.
+/// A database for panels, used by one process after another.
 pub(super) struct Stage {
     pub(super) store: Store,
     pub(super) clock: ManualClock,
@@ -181,7 +181,7 @@ pub(super) struct Stage {
     pub(super) _dir: tempfile::TempDir,
 }
 
-/// A process that holds panels.
+/// A process that runs panels.
 pub(super) struct Process {
     pub(super) wakeup: Wakeup,
     pub(super) answered: Wakeup,
@@ -191,7 +191,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Ends it in the middle of whatever it does.
+    /// Kills it at once.
     pub(super) async fn end(self) {
         self.stop.cancel();
         self.kill.cancel();
@@ -244,7 +244,7 @@ impl Stage {
         Process { wakeup, answered, tasks, stop, kill }
     }
 
-    /// A panel of so many rounds that somebody calls now.
+    /// Calls a panel with this number of rounds.
     pub(super) async fn call(&self, rounds: u32, budget: Option<Money>) -> Meeting {
         let channel = Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server };
         let now = self.clock.now();
@@ -256,7 +256,7 @@ impl Stage {
         meeting
     }
 
-    /// A person writes in the channel of the panel.
+    /// A person posts in the panel's channel.
     pub(super) async fn hear(&self, id: &str, text: &str) {
         let message = InboundMessage {
             id: id.into(),
@@ -273,7 +273,7 @@ impl Stage {
         self.store.claim(&message, self.clock.now()).await.unwrap();
     }
 
-    /// There is nothing left to say to it.
+    /// Marks the message as answered.
     pub(super) async fn answer(&self, id: &str) {
         let (messages, decision) = ([id.into()], Decision::nobody(Reason::Silence));
         let decided =
@@ -296,7 +296,7 @@ impl Stage {
         meeting
     }
 
-    /// Who spoke, as `round name`.
+    /// The speakers, as `round name`.
     pub(super) fn turns(&self) -> Vec<String> {
         let log = self.log.lock().unwrap();
         let turn = |said: &Said| if let Said::Turn { round, who } = said { Some(format!("{round} {who}")) } else { None };
@@ -308,7 +308,7 @@ impl Stage {
     }
 }
 
-/// A platform that writes down what is posted.
+/// A platform that records posts.
 struct Transcript {
     log: Log,
     clock: ManualClock,

@@ -1,4 +1,4 @@
-//! What people do to the schedule, by the same functions that `/schedule` and `teamroom schedule` call.
+//! Changes of the schedule by people, as in `/schedule` and `teamroom schedule`.
 
 use chrono::TimeDelta;
 use teamroom::features::schedule::ScheduleError;
@@ -46,7 +46,7 @@ async fn a_pause_outlives_the_process_and_what_came_meanwhile_is_not_made_up_for
     again.look().await.unwrap();
     let status = again.list().await.unwrap().remove(0);
     assert_eq!((status.paused_by.as_deref(), status.next, status.last), (Some("Ada"), None, None));
-    // Nobody looks for an hour and a half, and the job is resumed by another process meanwhile.
+    // No check for an hour and a half, while another process resumes the job.
     clock.set("2026-11-20T10:30:00Z");
     place.schedule(&clock, &jobs).await.resume("hourly").await.unwrap();
     again.look().await.unwrap();
@@ -72,7 +72,7 @@ async fn a_job_run_by_hand_twice_within_a_second_fires_once(backing: Backing) {
     clock.advance(TimeDelta::seconds(1));
     schedule.run("hello").await.unwrap();
     assert_eq!(posts(&store).await, 2);
-    // The timetable goes on as if nothing had been.
+    // The timetable continues normally.
     schedule.look().await.unwrap();
     clock.set("2026-11-20T09:00:00Z");
     schedule.look().await.unwrap();

@@ -1,4 +1,4 @@
-//! What fires when, on one clock.
+//! When jobs fire, with one clock.
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
@@ -36,7 +36,7 @@ async fn an_instant_fires_once_together_with_what_it_posts(backing: Backing) {
     clock.set("2026-11-20T09:00:00Z");
     for _ in 0..3 {
         schedule.look().await.unwrap();
-        // Another process, and one that begins anew.
+        // Another process, and a restarted one.
         place.schedule(&clock, std::slice::from_ref(&job)).await.look().await.unwrap();
         clock.advance(TimeDelta::seconds(20));
     }
@@ -180,7 +180,7 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     schedule.look().await.unwrap();
     clock.set("2026-11-20T09:00:01Z");
     schedule.look().await.unwrap();
-    // A process of another time.
+    // A process with another clock.
     let store = place.open().await;
     let open = store.list_open_firings().await.unwrap();
     assert_eq!(open.len(), 1);

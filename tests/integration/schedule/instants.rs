@@ -1,4 +1,4 @@
-//! The program's instants against an independent computation.
+//! Computed firing times against an independent implementation.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +11,7 @@ use teamroom::features::schedule::model::Timetable;
 use super::utc;
 use crate::support::skip;
 
-/// Both hemispheres, odd offsets, odd changes of clocks, and none.
+/// Both hemispheres, unusual offsets, unusual clock changes, and none.
 const ZONES: [&str; 20] = [
     "UTC",
     "America/New_York",
@@ -35,7 +35,7 @@ const ZONES: [&str; 20] = [
     "Antarctica/Troll",
 ];
 
-/// Fixed times on working days, in gaps and overlaps, at midnight, several of them; intervals.
+/// Fixed times on working days, in gaps and overlaps, at midnight, several per day; intervals.
 const CRONS: [&str; 8] =
     ["0 9 * * 1-5", "30 2 * * *", "0 0 * * *", "15,45 0-3 * * 0,6", "30 23 13 * 5", "0 8 1-7 3,4,10,11 *", "45 */3 * * *", "*/30 1 * * *"];
 
@@ -63,7 +63,7 @@ fn instants_of_two_years_in_twenty_zones_are_those_of_an_independent_computation
     assert!(compared > 10_000, "only {compared}");
 }
 
-/// None, after a loud word, where there is no Python.
+/// Skipped without Python.
 fn second_opinion(cases: &[(&str, &str)], since: DateTime<Utc>, until: DateTime<Utc>) -> Option<Vec<Vec<i64>>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/schedule/instants.py");
     let python = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();

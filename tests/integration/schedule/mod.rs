@@ -1,4 +1,4 @@
-//! The schedule on real stores: what fires, once, whatever happens to processes and clocks.
+//! The schedule on real stores: each job fires once, whatever happens to processes and clocks.
 
 mod carry_out;
 mod changes;
@@ -25,7 +25,7 @@ use teamroom::store::Store;
 use crate::support::migrated;
 use crate::support::team::Backing;
 
-/// A clock that the test sets, back too. Nobody sleeps by it: the tests look when they want to.
+/// A clock that tests set, also backwards. Nothing sleeps on it.
 #[derive(Debug, Clone)]
 struct Wall(Arc<Mutex<DateTime<Utc>>>);
 
@@ -58,7 +58,7 @@ fn utc(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// A database of its own.
+/// A separate database.
 struct Place {
     url: SecretString,
     _dir: tempfile::TempDir,
@@ -78,13 +78,13 @@ impl Place {
         Store::open_shared(&self.url, utc("2026-11-16T00:00:00Z")).await.unwrap()
     }
 
-    /// A schedule of these jobs alone, as a process has it that just started.
+    /// A schedule with only these jobs, like in a process that has just started.
     async fn schedule(&self, clock: &Wall, jobs: &[Job]) -> Schedule {
         schedule(&self.open().await, clock, jobs)
     }
 }
 
-/// A report in a channel, a chart that somebody draws later, and a tidy-up for which there is never anything to do.
+/// A post, a chart, and a cleanup without work.
 const KINDS: [ActionKind; 3] = [
     ActionKind { name: "report", noun: "a report", needs_channel: true, may_be_below_a_minute: false, built_in: None },
     ActionKind { name: "chart", noun: "a chart", needs_channel: false, may_be_below_a_minute: true, built_in: None },
@@ -140,14 +140,14 @@ fn tidy_up() -> Job {
     Job { origin: JobOrigin::BuiltIn, ..job }
 }
 
-/// Everything that has a row, the earliest first.
+/// All stored firings, earliest first.
 async fn firings(store: &Store, job: &Job) -> Vec<Firing> {
     let mut firings = store.list_firings(&job.name, 100_000).await.unwrap();
     firings.reverse();
     firings
 }
 
-/// How many messages wait to be sent.
+/// The number of unsent messages.
 async fn posts(store: &Store) -> u64 {
     store.outbox_depth(utc("2026-11-16T00:00:00Z")).await.unwrap().0
 }

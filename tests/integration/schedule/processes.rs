@@ -1,4 +1,4 @@
-//! Several processes on one store, and processes that are killed.
+//! Several processes on one store, and killed processes.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(a_process_killed_at_any_moment_fires_nothing_twice_and_loses_no_post);
 
-/// Two processes whose clocks are a minute apart, of which now the one and now the other does not get to run for minutes.
+/// Two processes with clocks a minute apart, each suspended for minutes in turn.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_with_skewed_clocks_fire_each_instant_once() {
     const STEPS: u32 = 720;
@@ -119,7 +119,7 @@ async fn a_second_process_on_postgresql_stands_by_and_replaces_the_first_within_
     let second = TeamProcess::spawn(&team, &[]);
     team.say("general", "vince, report one").await;
     eventually("the first answers", || async { team.answers("general").await.len() == 1 }).await;
-    // The schedule's rows say that somebody stands by: the new jobs were looked at by then, and no port is open.
+    // The schedule's rows show that a standby process runs: it has checked the new jobs, and no port is open.
     let ready = async || reqwest::get(format!("{}/readyz", second.http)).await.is_ok_and(|response| response.status().is_success());
     assert!(!ready().await, "two serve");
     first.kill();

@@ -1,4 +1,4 @@
-//! `teamroom schedule` and `/schedule`, as a person uses them.
+//! The commands `teamroom schedule` and `/schedule`.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule,);
 
-/// What `teamroom schedule` says beside the team, or its complaint.
+/// The output of `teamroom schedule` beside the team, or its error.
 fn terminal(team: &TestTeam, args: &[&str]) -> Result<String, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_teamroom"))
         .arg("schedule")
@@ -54,7 +54,7 @@ async fn the_terminal_changes_the_schedule_of_a_team_that_runs(backing: Backing)
     assert!(complain(&["next", "standup", "--count", "0"]).contains("\"count\" is a whole number from 1 to 1000"));
 }
 
-/// Invokes a sub-command of `/schedule`; the answer as it reads after the deferral.
+/// Runs a subcommand of `/schedule`. Returns the answer after the deferral.
 async fn schedule(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Value {
     let guild = team.sandbox().guild_id();
     let find = || async {

@@ -1,4 +1,4 @@
-//! A team that is about to be disturbed in its standup, and what the standup left behind, counted: nothing is missing and nothing is there twice.
+//! A team whose standup is disturbed, and checks that nothing is missing or duplicated afterwards.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -16,19 +16,19 @@ use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
 pub(super) const CHANNEL: &str = "daily-standup";
 
-/// How a person calls one.
+/// A person's call for a standup.
 pub(super) const CALL: &str = "let's do a new standup kelly";
 
-/// Who reports, in this order; Solus makes the call.
+/// The speakers in order. Solus makes the call.
 pub(super) const SPEAKERS: [&str; 3] = ["vince", "eliza", "solus"];
 
-/// A turn that was begun so often is not begun again, and neither is a closing.
+/// The most starts of a turn or a closing.
 pub(super) const ATTEMPTS: u32 = 3;
 
-/// How long a standup may take on a busy machine, with a start of the process before it.
+/// The time limit of a standup on a busy machine, including a process start.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A team of its own processes, in a repository, with a model that writes reports, calls and conclusions.
+/// A team of separate processes, with a repository and a scripted model.
 pub(super) async fn team(backing: Backing) -> TestTeam {
     let team = Wanted::on(backing).model(ProviderKind::OpenAi).without_app().start().await;
     team.model.on(answer);
@@ -37,14 +37,14 @@ pub(super) async fn team(backing: Backing) -> TestTeam {
     team
 }
 
-/// Writes the configuration, with `more` behind it. Nothing comes by the clock of the machine unless `more` says so.
+/// Writes the configuration with `more` appended. Nothing is scheduled unless `more` says so.
 pub(super) fn set(team: &TestTeam, more: &str) {
     let schedule = if more.contains("[schedules.standup]") { "" } else { "[schedules.standup]\nenabled = false\n" };
     let order = json!(SPEAKERS);
     std::fs::write(team.path("teamroom.toml"), format!("{schedule}[standup]\norder = {order}\npause = \"0s\"\n{more}\n")).unwrap();
 }
 
-/// The repository that the essential question is about.
+/// The repository of the essential question.
 pub(super) fn make_repository(team: &TestTeam) {
     let who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
     for arguments in [vec!["init", "--quiet"], [&who[..], &["commit", "--quiet", "--allow-empty", "-m", "Begin"]].concat()] {
@@ -54,7 +54,7 @@ pub(super) fn make_repository(team: &TestTeam) {
     }
 }
 
-/// What the model says; each report is another, so that one that was posted twice, or written twice, shows.
+/// The model's answers. Each report is different, so that duplicates are detected.
 pub(super) fn answer(asked: &Asked) -> Script {
     let Some(schema) = &asked.schema else {
         let signals = json!([{"subject": "night backups", "direction": "good", "confidence": 0.8, "evidence": null}]);
@@ -68,7 +68,7 @@ pub(super) fn answer(asked: &Asked) -> Script {
     Script::Json(json!({"tldr": ["All is whole."], "actions": [action], "lessons": [{"about": null, "text": "Backups take an hour."}]}))
 }
 
-/// How the report that answers a request begins.
+/// The beginning of the report that answers a request.
 fn heading(request: usize) -> String {
     format!("Report {request}:")
 }
@@ -77,19 +77,19 @@ pub(super) async fn open(team: &TestTeam) -> Store {
     Store::open_shared(&team.config.database_url, team.clock.now()).await.unwrap()
 }
 
-/// How many reports the model was asked for.
+/// The number of report requests.
 pub(super) fn reports_asked(team: &TestTeam) -> usize {
     team.model.requests().iter().filter(|asked| asked.schema.is_none()).count()
 }
 
-/// Everything that standups of one day in one channel left.
+/// Everything that the standups of a day left in a channel.
 pub(super) struct Aftermath {
-    /// The earliest first.
+    /// Oldest first.
     pub(super) meetings: Vec<Meeting>,
     /// Of all meetings.
     pub(super) seats: Vec<Seat>,
     pub(super) posts: Vec<Shown>,
-    /// What was said in threads, thread by thread.
+    /// The messages in each thread.
     threads: Vec<Vec<String>>,
     reports: Vec<StoredReport>,
     predictions: usize,
@@ -97,7 +97,7 @@ pub(super) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Waits until so many standups are over and everything is said, and a little longer for what comes twice.
+    /// Waits until this many standups are over and everything is posted, and a little longer for duplicates.
     pub(super) async fn wait(team: &TestTeam, meetings: usize) -> Self {
         let store = open(team).await;
         let started = Instant::now();
@@ -142,7 +142,7 @@ impl Aftermath {
         }
     }
 
-    /// What holds whatever happened: each step's words stand once, and there is one report, one call and one list of actions for the day.
+    /// Checks invariants: each step's messages were posted once, and the day has one report, one call and one list of actions.
     pub(super) fn expect_nothing_twice(&self, team: &TestTeam) {
         let done = self.meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).count();
         assert_eq!(self.count("**Standup · "), self.meetings.len(), "kickoffs: {:#?}", self.texts());
@@ -160,7 +160,7 @@ impl Aftermath {
         self.expect_files(team, done);
     }
 
-    /// What was stored of a persona's turn is what was posted, once, from its own account.
+    /// Each persona's stored turn was posted once, from its own account.
     fn expect_reports_once(&self) {
         let spoken = self.seats.iter().filter(|seat| seat.state == SeatState::Spoke);
         let stored: Vec<String> = spoken.filter_map(|seat| seat.contribution.as_ref()).map(|said| said.text.clone()).collect();
@@ -174,7 +174,7 @@ impl Aftermath {
             assert_eq!(stored.report.revision as usize, done, "each standup of a day revises its report");
             let file = |extension: &str| team.config.data.join("reports").join(format!("{}.{extension}", stored.report.day));
             let read = || serde_json::from_slice::<DayReport>(&std::fs::read(file("json")).unwrap()).unwrap();
-            // The file follows the store by a moment.
+            // The file is written shortly after the store.
             for _ in 0..100 {
                 if read().revision == stored.report.revision {
                     break;
@@ -186,7 +186,7 @@ impl Aftermath {
         }
     }
 
-    /// One standup that went to its end with everybody in it.
+    /// Checks one complete standup with all speakers.
     pub(super) fn expect_one_whole_standup(&self, team: &TestTeam) {
         self.expect_nothing_twice(team);
         let states: Vec<_> = self.meetings.iter().map(|meeting| meeting.state).collect();

@@ -1,4 +1,4 @@
-//! What the scripted model says in a standup, by who is asked for what.
+//! The scripted model's answers in a standup, by persona and request.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use serde_json::{Value as Json, json};
 
 use crate::support::model::{Asked, Script, ScriptedModel};
 
-/// What a request is about.
+/// The kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Report,
     Call,
     Conclusion,
-    /// Anything else that a person wants to know.
+    /// Any other question.
     Talk,
 }
 
@@ -20,7 +20,7 @@ impl Part {
     pub(super) fn of(asked: &Asked) -> Self {
         let prompt = asked.prompt();
         if asked.system.contains("You sort the tasks") {
-            // How an action is carried out, which the backlog wants to know.
+            // The backlog asks how an action is executed.
             Self::Talk
         } else if prompt.contains("## The essential question") && prompt.contains("## Your call") {
             Self::Call
@@ -34,13 +34,13 @@ impl Part {
     }
 }
 
-/// The name of the persona that was asked.
+/// The name of the addressed persona.
 pub(super) fn who(asked: &Asked) -> &'static str {
     let names = ["Kelly", "Echo", "Eliza", "Oracle", "Sentinel", "Solus", "Vince"];
     names.into_iter().find(|name| asked.system.contains(&format!("You are {name}"))).unwrap_or("nobody")
 }
 
-/// The answers of a standup. Who was told nothing has nothing to report.
+/// The answers of a standup. A persona without an answer has nothing to report.
 #[derive(Clone)]
 pub(super) struct Cast {
     reports: HashMap<&'static str, Script>,
@@ -81,7 +81,7 @@ impl Cast {
         self
     }
 
-    /// From now on the model answers like this.
+    /// Uses these answers from now on.
     pub(super) fn perform(self, model: &ScriptedModel) {
         model.on(move |asked| match Part::of(asked) {
             Part::Report => self.reports.get(who(asked)).cloned().unwrap_or_else(|| Script::say("Nothing to report.")),
@@ -104,7 +104,7 @@ pub(super) fn claiming(text: &str, subject: &str, direction: &str, confidence: f
     Script::say(format!("{text}\n\n```signals\n{signals}\n```"))
 }
 
-/// The prompt that a persona had for its newest report.
+/// The prompt of a persona's latest report.
 pub(super) fn find_prompt(model: &ScriptedModel, part: Part, name: &str) -> Option<String> {
     model.requests().iter().rev().find(|asked| Part::of(asked) == part && who(asked) == name).map(Asked::prompt)
 }

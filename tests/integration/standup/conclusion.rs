@@ -1,4 +1,4 @@
-//! What the facilitator makes of the reports: actions that code has checked, lessons, and the call.
+//! The conclusion of a standup: checked actions, lessons and the call.
 
 use serde_json::{Value as Json, json};
 use teamroom::features::backlog::model::{Owner, Urgency};
@@ -101,9 +101,9 @@ async fn a_call_is_the_models_or_says_that_it_is_not(backing: Backing) {
     Cast::default().call(Script::say("I would rather not say.")).perform(&stage.team.model);
     let held = stage.hold().await;
     let call = &held.report.call.as_ref().expect("a call").call;
-    assert!(call.model.is_none() && call.reason.contains("Made by rule"), "{call:?}");
+    assert!(call.model.is_none() && call.reason.contains("Computed"), "{call:?}");
     let card = stage.cards().await[0].raw["embeds"][0].to_string();
-    assert!(card.contains("Made by rule, since the model gave no usable call."), "{card}");
+    assert!(card.contains("Computed, because the model gave no valid prediction."), "{card}");
 }
 
 async fn a_conclusion_that_no_model_gives_is_made_by_rule(backing: Backing) {
@@ -112,5 +112,5 @@ async fn a_conclusion_that_no_model_gives_is_made_by_rule(backing: Backing) {
     let held = stage.hold().await;
     assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "{:?}", held.report);
     let footer = stage.cards().await[0].raw["embeds"][0]["footer"]["text"].to_string();
-    assert!(footer.contains("put together by rule"), "{footer}");
+    assert!(footer.contains("generated without AI"), "{footer}");
 }

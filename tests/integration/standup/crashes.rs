@@ -1,4 +1,4 @@
-//! `kill -9` at each step of a standup: it goes on where it was, and nobody sees or pays for anything twice.
+//! `kill -9` at each step of a standup: it continues, and nothing is posted or paid twice.
 
 use std::time::Duration;
 
@@ -34,15 +34,15 @@ on_both_stores!(
     a_wrap_up_of_before_the_crash_counts,
 );
 
-/// A trigger that keeps the process from its next step: it stands before it until it is killed.
+/// A trigger that blocks the next step until the process is killed.
 pub(super) struct Wall<'a> {
     team: &'a TestTeam,
-    /// A condition on the row `OLD`, or `NEW` where there is no other.
+    /// A condition on the row `OLD`, or `NEW` for an insert.
     when: &'static str,
 }
 
 impl<'a> Wall<'a> {
-    /// Lets no meeting that stands like this take its next step.
+    /// Blocks meetings that match the condition.
     pub(super) async fn raise(team: &'a TestTeam, when: &'static str) -> Self {
         Self::raise_before(team, "UPDATE ON meetings", when).await
     }
@@ -52,7 +52,7 @@ impl<'a> Wall<'a> {
         Self { team, when }
     }
 
-    /// Waits until a meeting stands before it.
+    /// Waits until a meeting is blocked.
     pub(super) async fn reached(&self) {
         let sql = format!("SELECT COUNT(*) FROM meetings AS old WHERE {}", self.when);
         eventually(self.when, || async { count(self.team, &sql).await > 0 }).await;
@@ -63,8 +63,8 @@ impl<'a> Wall<'a> {
     }
 }
 
-/// A person calls a standup, and the process is killed where no step leads on; the next one ends it. The model is asked for each report
-/// once, and `again` times more.
+/// Calls a standup and kills the process at a blocked step; the next process finishes it. The model gets one request per report, plus
+/// `again`.
 async fn kill_where(backing: Backing, when: &'static str, again: usize) {
     let team = team(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -138,7 +138,7 @@ async fn killed_before_the_file_was_written(backing: Backing) {
     eventually("the result is stored", || async { !store.list_reports(1).await.unwrap().is_empty() }).await;
     process.kill();
     std::fs::remove_file(&folder).unwrap();
-    // What is asked for the sake of the actions is no part of the standup.
+    // Requests for actions are not part of the standup.
     let asked = || team.model.requests().iter().filter(|asked| Part::of(asked) != Part::Talk).count();
     let before = asked();
     let _process = TeamProcess::start(&team, &[]).await;
@@ -156,7 +156,7 @@ async fn killed_after_the_platform_opened_a_thread(backing: Backing) {
     kill_unheard(backing, "kelly", threads, |post| post.raw["thread"].is_object()).await;
 }
 
-/// The platform does what it is asked at these paths and its answer is lost; the process is killed when the trace of it is seen.
+/// The platform executes requests to these paths but its answers are lost. The process is killed once the effect is visible.
 async fn kill_unheard(backing: Backing, who: &str, path: impl Fn(&TestTeam) -> String, trace: impl Fn(&Shown) -> bool) {
     let team = team(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -171,7 +171,7 @@ async fn kill_unheard(backing: Backing, who: &str, path: impl Fn(&TestTeam) -> S
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
 }
 
-/// `TEAMROOM_TEST_CRASHES` kills; whenever a standup is over, another is called.
+/// Kills `TEAMROOM_TEST_CRASHES` times. When a standup is over, another one is called.
 async fn killed_at_random_moments(backing: Backing) {
     let team = team(backing).await;
     // A standup takes about as long as a process lives.
@@ -183,7 +183,7 @@ async fn killed_at_random_moments(backing: Backing) {
     let seed = number_from("TEAMROOM_TEST_SEED").unwrap_or_else(|| fastrand::u64(..));
     println!("TEAMROOM_TEST_SEED={seed} TEAMROOM_TEST_CRASHES={rounds}");
     let mut random = fastrand::Rng::with_seed(seed);
-    // The first start makes the database.
+    // The first start creates the database.
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
     let mut called = 0;
@@ -196,7 +196,7 @@ async fn killed_at_random_moments(backing: Backing) {
             tokio::time::sleep(Duration::from_micros(random.u64(0..1_500_000))).await;
             process.kill();
         } else {
-            // One that is under way goes on before everybody is online.
+            // A standup in progress continues before everybody is online.
             let process = TeamProcess::spawn(&team, &[]);
             tokio::time::sleep(Duration::from_micros(random.u64(300_000..2_500_000))).await;
             process.kill();
@@ -235,7 +235,7 @@ async fn a_turn_that_keeps_killing_the_process_is_passed_over(backing: Backing) 
     assert_eq!(left.meetings[0].state, MeetingState::Done);
     let states: Vec<_> = left.seats.iter().map(|seat| seat.state).collect();
     assert_eq!(states, [SeatState::Spoke, SeatState::Skipped, SeatState::Spoke]);
-    assert_eq!(left.count("Eliza is skipped: it was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!(left.count("Eliza is skipped: it was interrupted three times"), 1, "{:#?}", left.texts());
     assert_eq!(reports_asked(&team), 2 + ATTEMPTS as usize);
 }
 
@@ -255,7 +255,7 @@ async fn a_closing_that_keeps_killing_the_process_ends_without_a_report(backing:
     let left = Aftermath::wait(&team, 1).await;
     left.expect_nothing_twice(&team);
     assert_eq!(left.meetings[0].state, MeetingState::Failed);
-    assert_eq!(left.count("There is no Day Report this time: its result was begun three times and never ended"), 1, "{:#?}", left.texts());
+    assert_eq!(left.count("There is no Day Report this time: its result was interrupted three times"), 1, "{:#?}", left.texts());
     assert_eq!((closings(), reports_asked(&team)), (ATTEMPTS as usize, SPEAKERS.len()));
 }
 
@@ -263,7 +263,7 @@ async fn a_person_is_asked_once_and_the_deadline_stands(backing: Backing) {
     let team = team(backing).await;
     let person = team.sandbox().people()[0].clone();
     set(&team, &format!("humans = [\"Ann:{}\"]\nhuman_deadline = \"30s\"", person.id));
-    // More often than a persona's turn would be begun: whoever is waited for takes no process down.
+    // More often than a persona's turn would be started: waiting for a person cannot crash the process.
     for attempt in 0..=ATTEMPTS {
         let process = TeamProcess::start(&team, &[]).await;
         if attempt == 0 {

@@ -1,4 +1,4 @@
-//! What a persona may do to a standup, and what may happen to its channel.
+//! Failing personas and channels during a standup.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ on_both_stores!(
     a_standup_whose_channel_is_deleted_comes_to_its_end,
 );
 
-/// Where they sit in the order.
+/// Its position in the order.
 const ORACLE: u32 = 2;
 const VINCE: u32 = 4;
 
@@ -59,7 +59,7 @@ async fn one_that_hangs_is_passed_over_and_what_it_had_said_is_kept(backing: Bac
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
     stage.team.model.wait_for(3).await;
-    // What was said by now has arrived.
+    // All posts so far have arrived.
     tokio::time::sleep(Duration::from_secs(1)).await;
     stage.stop_time();
     stage.jump(Duration::from_secs(90));
@@ -105,7 +105,7 @@ async fn a_standup_that_runs_out_of_budget_has_a_report(backing: Backing) {
     assert_eq!(held.states()[0], Quiet, "{:?}", held.seats);
     assert_eq!(held.states()[4..], [Skipped, Skipped]);
     assert!(held.reason("solus").starts_with("the team has used $0.00"), "{}", held.reason("solus"));
-    assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "put together by rule: {:?}", held.report.tldr);
+    assert!(held.report.model.is_none() && !held.report.tldr.is_empty(), "generated without AI: {:?}", held.report.tldr);
     let (cost, usage) = stage.store.spent_on(held.meeting.id.as_str()).await.expect("the ledger");
     assert!(cost > Money::ZERO && cost <= Money::from_dollars(0.004), "{cost}");
     assert_eq!((held.report.cost, held.report.usage), (cost, usage), "the report tells what was spent");

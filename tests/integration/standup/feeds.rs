@@ -1,4 +1,4 @@
-//! Feeds that answer badly in the middle of a standup.
+//! Faulty feeds during a standup.
 
 use chrono::TimeDelta;
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn what_a_feed_gives_badly_is_told(backing: Backing) {
     assert!(news.contains("RSS"), "{news}");
     let shop = read(&held, "shop").expect_err("words are no numbers");
     assert!(
-        shop.contains("latency: at /latency there is a text and no number") && shop.contains("orders: at /orders there is null"),
+        shop.contains("latency: the value at /latency is a text, not a number") && shop.contains("orders: at /orders there is null"),
         "{shop}"
     );
     let market = read(&held, "market").expect("a number all the same");
@@ -51,7 +51,7 @@ async fn a_feed_that_goes_back_in_time_is_told(backing: Backing) {
     let held = stage.hold().await;
     let note = read(&held, "shop").expect("data").note.clone().unwrap_or_default();
     assert!(note.contains("went back in time"), "{note}");
-    // Data of the day before yesterday is none.
+    // Data from two days ago is too old.
     stage.feeds.lay_out("shop", shop(49));
     let held = stage.hold().await;
     assert!(read(&held, "shop").expect_err("too old").contains("too old"));

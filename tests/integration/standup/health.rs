@@ -1,4 +1,4 @@
-//! Whether standups are still worth holding: what people rate, and the weekly chart.
+//! The health of standups: ratings and the weekly chart.
 
 use std::time::Duration;
 
@@ -76,19 +76,19 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
     }
 }
 
-/// So many standups, one a day.
+/// Holds one standup a day.
 async fn hold_daily(stage: &Stage, count: usize) {
     for _ in 0..count {
         stage.hold().await;
         stage.pass(DAY).await;
-        // A chart that is still being drawn when the next day is over would be too old to be posted.
+        // A chart still in progress at the end of the next day would be too old to post.
         let open = async || stage.store.list_open_firings().await.expect("the store answers").len();
         eventually("what has fired is done", || async { open().await == 0 }).await;
         stage.team.settle().await;
     }
 }
 
-/// What the chart of the next Monday says.
+/// The text of next Monday's chart.
 async fn next_chart(stage: &Stage) -> String {
     let before = charts(stage).await.len();
     let now = stage.now();
@@ -113,7 +113,7 @@ fn at_ten(at: DateTime<Utc>) -> DateTime<Utc> {
     at.date_naive().and_hms_opt(10, 0, 0).expect("a time").and_utc()
 }
 
-/// How often it was Monday at ten.
+/// The number of Mondays at ten.
 fn count_mondays(from: DateTime<Utc>, until: DateTime<Utc>) -> usize {
     let days = from.date_naive().iter_days().take_while(|day| *day <= until.date_naive());
     let tens = days.map(|day| day.and_hms_opt(10, 0, 0).expect("a time").and_utc());

@@ -1,4 +1,4 @@
-//! `kill -9` around what the schedule asks of the standup: the settling of a call, and the weekly chart.
+//! `kill -9` around scheduled jobs of the standup: settling a call, and the weekly chart.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const EVERY_SECOND: &str = "cron = \"* * * * * *\"";
 /// What the log says of a job that cannot store what came of it.
 const STANDS: &str = "a try of a job failed";
 
-/// A team that has held a standup, and no process of it.
+/// A team after a standup, without a process.
 async fn after_a_standup(backing: Backing) -> TestTeam {
     let team = team(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
@@ -26,7 +26,7 @@ async fn after_a_standup(backing: Backing) -> TestTeam {
     team
 }
 
-/// Lets a process run against a wall until a job stands before it, and kills it there.
+/// Starts a process, waits until a job is blocked, and kills it.
 async fn kill_before(team: &TestTeam, change: &str, when: &str) {
     forbid(team, "wall", change, when).await;
     let log = team.path("team.log");
@@ -36,7 +36,7 @@ async fn kill_before(team: &TestTeam, change: &str, when: &str) {
     allow(team, "wall").await;
 }
 
-/// Waits until nothing that has fired is open and everything is said, and a little longer for what comes twice.
+/// Waits until no firing is open and everything is posted, and a little longer for duplicates.
 async fn all_over(team: &TestTeam) {
     let store = open(team).await;
     let over = async || {
@@ -47,7 +47,7 @@ async fn all_over(team: &TestTeam) {
     tokio::time::sleep(Duration::from_millis(1500)).await;
 }
 
-/// As if the call's time had come.
+/// Makes the call expire.
 async fn expire_call(team: &TestTeam) {
     let call = open(team).await.list_open_predictions().await.unwrap().pop().expect("a call");
     let document = serde_json::to_string(&Prediction { expires_at: call.made_at, ..call }).unwrap().replace('\'', "''");
@@ -59,11 +59,11 @@ async fn killed_around_the_settling_of_a_call(backing: Backing) {
     set(&team, &format!("[schedules.settle-predictions]\n{EVERY_SECOND}"));
     expire_call(&team).await;
     let settled = async || count(&team, "SELECT COUNT(*) FROM predictions WHERE settled_at IS NOT NULL").await;
-    let told = async || Aftermath::wait(&team, 1).await.count("Settled by rule");
+    let told = async || Aftermath::wait(&team, 1).await.count("-# Condition");
 
     kill_before(&team, "UPDATE ON predictions", "NEW.settled_at IS NOT NULL").await;
     assert_eq!((settled().await, told().await), (0, 0));
-    // It is settled, and the job that has done it is still open.
+    // It is settled, but the job is still open.
     kill_before(&team, "UPDATE ON firings", "OLD.job = 'settle-predictions'").await;
     assert_eq!(settled().await, 1);
     let _process = TeamProcess::start(&team, &[]).await;
@@ -83,7 +83,7 @@ async fn killed_before_the_weekly_chart_was_stored(backing: Backing) {
     assert_eq!(charts().await, 0);
     let open = count(&team, "SELECT COUNT(*) FROM firings WHERE job = 'health' AND state = 'open'").await;
     assert!(open > 0, "nothing has fired");
-    // From now on it fires once a week.
+    // Scheduled weekly from now on.
     set(&team, "");
     let _process = TeamProcess::start(&team, &[]).await;
     all_over(&team).await;

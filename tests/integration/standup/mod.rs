@@ -1,7 +1,7 @@
-//! The daily standup from the word that calls it to its report, on a team in the sandbox.
+//! The daily standup from its call to its report, with a team in the sandbox.
 //!
-//! `stage` sets the team up with feeds of a `newsstand` and a `cast` for its model; the others are stories, one file for each part of a
-//! standup. `crashes`, `job_crashes`, `processes` and their `aftermath` tell what becomes of it when processes die or clocks jump.
+//! `stage` sets up the team with a `newsstand` of feeds and a `cast` for the model. The other files test one part of a standup each.
+//! `crashes`, `job_crashes`, `processes` and their `aftermath` test crashes and clock changes.
 
 mod aftermath;
 mod cast;

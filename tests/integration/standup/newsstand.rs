@@ -1,4 +1,4 @@
-//! Feeds on loopback, whose content a test changes.
+//! Feeds on loopback with changeable content.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use kernel::persona::{FeedSpec, Persona};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
 
-/// What a path answers.
+/// The answer of a path.
 #[derive(Clone)]
 pub(super) enum Paper {
     Json(Json),
@@ -23,7 +23,7 @@ pub(super) enum Paper {
     Hangs,
 }
 
-/// The server and what it was asked for. Cheap to clone.
+/// The server and its requests. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Newsstand {
     papers: Arc<Mutex<HashMap<String, Paper>>>,
@@ -32,7 +32,7 @@ pub(super) struct Newsstand {
 }
 
 impl Newsstand {
-    /// A shop, a market and the news of the day, none of which has changed since yesterday.
+    /// A shop, a market and news, all unchanged since yesterday.
     pub(super) async fn open(now: DateTime<Utc>) -> Self {
         let papers = Arc::new(Mutex::new(HashMap::new()));
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -47,12 +47,12 @@ impl Newsstand {
         stand
     }
 
-    /// From now on this is what the path gives.
+    /// Sets the answer of a path.
     pub(super) fn lay_out(&self, path: &str, paper: Paper) {
         self.papers.lock().expect("no test panics with it").insert(format!("/{path}"), paper);
     }
 
-    /// How often a path was read.
+    /// The number of reads of a path.
     pub(super) fn count_reads(&self, path: &str) -> usize {
         self.asked.lock().expect("no test panics with it").iter().filter(|asked| asked.trim_start_matches('/') == path).count()
     }
@@ -73,7 +73,7 @@ impl Newsstand {
     }
 }
 
-/// The figures of a shop, as of the reading.
+/// The figures of a shop, dated now.
 pub(super) fn shop(latency: u32, orders: u32) -> Json {
     json!({"latency": latency, "orders": orders})
 }

@@ -1,4 +1,4 @@
-//! A person among those who report.
+//! A person as a participant.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ on_both_stores!(
     a_person_can_be_skipped,
 );
 
-/// The person's seat, behind the six personas.
+/// The person's seat, after the six personas.
 const LAST: u32 = 6;
 
 async fn asked(backing: Backing) -> Stage {
@@ -23,7 +23,7 @@ async fn asked(backing: Backing) -> Stage {
     Cast::default().perform(&stage.team.model);
     stage.team.say(CHANNEL, START).await;
     stage.speaking(LAST).await;
-    // From here on the time runs in which the report has to come.
+    // The time limit for the report starts here.
     stage.hears("your report, please").await;
     stage
 }

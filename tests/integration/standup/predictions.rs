@@ -1,4 +1,4 @@
-//! Calls held against their feeds when their time has come, and the record that they make.
+//! Settling predictions with their feeds, and their statistics.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ on_both_stores!(
     a_question_without_its_value_is_not_called,
 );
 
-/// A little more than the time after which the question expires.
+/// A little more than the time until the question expires.
 const EXPIRED: Duration = Duration::from_mins(125);
-/// Before that time, by ten minutes less.
+/// Ten minutes before that.
 const ALMOST: Duration = Duration::from_mins(115);
 const DAY: Duration = Duration::from_hours(24);
 const UNTIL_TOMORROW: Duration = Duration::from_mins(24 * 60 - 125);
 
-/// A team that is asked whether latency stays at 500 ms at most.
+/// A team with the question whether latency stays at 500 ms or less.
 async fn stage(backing: Backing) -> Stage {
     Setting::on(backing).with_model().configure(|config| config.standup.question = Some(latency_question())).open().await
 }
@@ -40,7 +40,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         ("yes", 431, Verdict::Hit, "**right**"),
         ("yes", 840, Verdict::Miss, "**wrong**"),
         ("no", 840, Verdict::Hit, "**right**"),
-        ("uncertain", 840, Verdict::Uncalled, "neither right nor wrong"),
+        ("uncertain", 840, Verdict::Uncalled, "undecided"),
     ]) {
         calling(answer).perform(&stage.team.model);
         stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
@@ -55,7 +55,7 @@ async fn a_call_is_settled_when_its_time_has_come(backing: Backing) {
         assert_eq!((settled.verdict, settled.value), (verdict, Some(f64::from(latency))), "{settled:?}");
         let told = stage.hears(&format!("latency was {latency} ms")).await;
         assert!(told.author == "Solus", "{told:?}");
-        let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("Settled by rule: shop latency")).count();
+        let verdicts = stage.said().await.iter().filter(|shown| shown.text.contains("-# Condition: shop latency")).count();
         assert_eq!(verdicts, day, "told once each");
         assert!(stage.said().await.iter().any(|shown| shown.text.contains(said)), "{said}");
         stage.pass(UNTIL_TOMORROW).await;
@@ -74,7 +74,7 @@ async fn a_call_waits_for_its_feed_and_is_void_when_it_never_answers(backing: Ba
     eventually("the feed was asked", || async { stage.feeds.count_reads("shop") > reads }).await;
     stage.team.settle().await;
     assert_eq!(stage.store.list_open_predictions().await.expect("the calls").len(), 1, "nothing is guessed");
-    // It is asked again, and answers.
+    // Requested again, the feed answers.
     stage.feeds.lay_out("shop", Paper::Json(shop(431, 231)));
     stage.pass(Duration::from_mins(10)).await;
     assert_eq!(stage.settled().await.settled.expect("settled").verdict, Verdict::Hit);
@@ -107,7 +107,7 @@ async fn five_calls_make_a_scoreboard(backing: Backing) {
         stage.pass(UNTIL_TOMORROW).await;
     }
     let held = stage.hold().await;
-    // Two of five, called with 80 % each: 2 × 0.2² and 3 × 0.8² over five.
+    // Two of five, at 80 % each: 2 × 0.2² and 3 × 0.8² divided by five.
     let score = "accuracy 40 % of 5, Brier 0.40: be more careful";
     assert!(held.report.scoreboard.in_words().contains(score), "{}", held.report.scoreboard.in_words());
     stage.hears(&format!("Scoreboard: {score}")).await;
@@ -131,7 +131,7 @@ async fn a_question_without_its_value_is_not_called(backing: Backing) {
     assert!(stage.store.list_predictions(1).await.expect("the calls").is_empty());
     assert!(stage.cards().await[0].raw["embeds"][0].to_string().contains("No call"));
     assert!(find_prompt(&stage.team.model, Part::Call, "Solus").is_none(), "nobody is asked what code cannot settle");
-    // A model that is not sure is taken at its word.
+    // An uncertain model's answer is kept.
     stage.feeds.lay_out("shop", Paper::Json(shop(412, 231)));
     calling("uncertain").perform(&stage.team.model);
     let held = stage.hold().await;

@@ -1,4 +1,4 @@
-//! Standups by the clock, with several processes, clocks that are wrong, and a database that goes away.
+//! Scheduled standups with several processes, wrong clocks, and a database outage.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(the_restart_of_a_scheduled_hour_does_not_repeat_the_standup, a_clock_that_jumps_about_a_scheduled_standup_holds_it_once);
 
-/// The standup that comes at this minute, each day.
+/// A daily standup at this minute.
 fn standup_at(at: DateTime<Utc>) -> Job {
     let standup = features::actions().built_in(Tz::UTC).swap_remove(0);
     Job { timetable: Timetable::parse(&cron(at), Tz::UTC).unwrap(), ..standup }
@@ -39,7 +39,7 @@ fn cron(at: DateTime<Utc>) -> String {
     at.format("%-M %-H * * *").to_string()
 }
 
-/// Declares a standup that was to be held five minutes ago, and lets no process have looked at the clock since.
+/// Schedules a standup for five minutes ago, and no process has checked since.
 async fn schedule_a_missed_standup(team: &TestTeam) -> Job {
     let now = SystemClock.now();
     let at = now - TimeDelta::minutes(5);
@@ -85,7 +85,7 @@ async fn a_standup_that_one_who_stands_by_fires_is_held_by_the_one_who_serves() 
     }
     let team = team(Backing::Postgres).await;
     let _serving = TeamProcess::start(&team, &[]).await;
-    // The one who serves has read its configuration and knows of no schedule.
+    // The serving process read its configuration earlier and has no schedule.
     let job = schedule_a_missed_standup(&team).await;
     let _standby = TeamProcess::spawn(&team, &[]);
     let left = Aftermath::wait(&team, 1).await;
@@ -110,7 +110,7 @@ async fn one_who_stands_by_takes_over_in_the_middle_of_a_standup() {
     assert_eq!(reports_asked(&team), SPEAKERS.len() + 1);
 }
 
-/// The clock of one machine: what time it is may be wrong and may jump, how long something takes is measured by another hand.
+/// A machine's clock: its time may be wrong and jump, but durations use another clock.
 #[derive(Clone)]
 struct Crooked {
     hand: ManualClock,
@@ -138,7 +138,7 @@ impl Clock for Crooked {
     }
 }
 
-/// Lets time pass, some thirty times as fast as it does, or as on the wall while a standup is held: what has its limits then takes real time.
+/// Advances time about thirty times as fast as real time. During a standup it is real time, because time limits then measure real work.
 fn run(hand: &ManualClock, store: Store) -> AbortOnDropHandle<()> {
     const STEP: Duration = Duration::from_millis(8);
     let hand = hand.clone();
@@ -151,18 +151,18 @@ fn run(hand: &ManualClock, store: Store) -> AbortOnDropHandle<()> {
     }))
 }
 
-/// Waits for a moment of a clock that runs.
+/// Waits for a time on a running clock.
 async fn until(clock: &Crooked, moment: DateTime<Utc>) {
     eventually("the time comes", || async { clock.now() >= moment }).await;
 }
 
-/// The whole minute after next, so that everybody has started by then.
+/// The minute after next, so that all processes have started.
 fn soon() -> DateTime<Utc> {
     let now = SystemClock.now();
     DateTime::from_timestamp((now.timestamp() / 60 + 2) * 60, 0).unwrap()
 }
 
-/// With a standup at this minute, and nothing else by the clock.
+/// A standup at this minute, and nothing else scheduled.
 fn scheduled(at: DateTime<Utc>) -> impl Fn(&mut Config) {
     move |config| {
         config.standup.order = SPEAKERS.map(Into::into).to_vec();
@@ -177,7 +177,7 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     let mut team =
         Wanted::on(backing).model(ProviderKind::OpenAi).clock(clock.clone()).configure(scheduled(at)).without_app().start().await;
     make_repository(&team);
-    // The second speaker takes its time, so that there is a middle to jump in.
+    // The second speaker is slow, so that the clock can jump during a turn.
     team.model.on(|asked| match (asked.number, answer(asked)) {
         (1, Script::Say(text)) => Script::SayAfter(Duration::from_millis(600), text),
         (_, script) => script,
@@ -186,7 +186,7 @@ async fn a_clock_that_jumps_about_a_scheduled_standup_holds_it_once(backing: Bac
     let store = open(&team).await;
     let _running = run(&hand, store.clone());
 
-    // An hour ahead before its time has come, which makes it late; an hour back in the middle of it, and its time comes once more.
+    // An hour ahead before the time, which makes it late; an hour back during it, so that the time comes again.
     until(&clock, at - TimeDelta::seconds(30)).await;
     clock.jump(TimeDelta::hours(1));
     eventually("it is under way", || async { team.model.count() == 2 }).await;
@@ -223,7 +223,7 @@ async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_o
     make_repository(&team);
     team.model.on(|asked| if asked.number == 1 { Script::Hang } else { answer(asked) });
     let setting = |off| Setting { config: team.config.clone(), roster: team.roster.clone(), clock: Arc::new(Crooked::beside(&hand, off)) };
-    // A runtime of its own is what can be killed of a process within this one: its tasks, its connections, and with them its lock.
+    // A separate runtime simulates a process that can be killed with its tasks, connections and lock.
     let process = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let serving = process.spawn(App::start(setting(TimeDelta::seconds(30)))).await.unwrap().unwrap();
     serving.ready(Duration::from_mins(1)).await.unwrap();
@@ -237,7 +237,7 @@ async fn two_processes_with_skewed_clocks_hold_a_scheduled_standup_once_though_o
     let killed_at = hand.now();
     let left = Aftermath::wait(&team, 1).await;
     left.expect_one_whole_standup(&team);
-    // The clock of the one who took over comes to what the other's showed only now, and to the standup's own minute.
+    // The other process's clock reaches the standup's time only now.
     eventually("both clocks are past it", || async { hand.now() > at + TimeDelta::minutes(2) }).await;
     Aftermath::wait(&team, 1).await.expect_one_whole_standup(&team);
     let store = open(&team).await;
@@ -257,7 +257,7 @@ struct Cable {
 }
 
 impl Cable {
-    /// To the server of this address: its host and port.
+    /// Connects to the server at this address.
     async fn to(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -266,7 +266,7 @@ impl Cable {
         cable
     }
 
-    /// From now on whoever connects reaches the server.
+    /// Lets new connections reach the server.
     async fn plug(&mut self) {
         let listener = match self.listener.take() {
             Some(listener) => listener,
@@ -283,7 +283,7 @@ impl Cable {
         }));
     }
 
-    /// Breaks all connections; nobody can connect.
+    /// Breaks all connections and refuses new ones.
     async fn cut(&mut self) {
         if let Some(wires) = self.wires.take() {
             wires.abort();
@@ -300,7 +300,7 @@ async fn a_standup_goes_on_when_the_database_was_away_for_half_a_minute() {
     }
     let team = team(Backing::Postgres).await;
     team.model.on(|asked| match (asked.number, answer(asked)) {
-        // Written while the database is away.
+        // Written during the outage.
         (1, Script::Say(text)) => Script::SayAfter(Duration::from_secs(3), text),
         (_, script) => script,
     });

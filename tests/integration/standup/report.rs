@@ -1,4 +1,4 @@
-//! A standup without a model on a repository with a real history: what is posted, by whom, and where every figure comes from.
+//! A standup without a model on a repository with a real history: posts, authors, and the source of every figure.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,12 +24,12 @@ on_both_stores!(
     the_report_is_shown_any_time,
 );
 
-/// A standup on the newest commits of a real project, with one feed that is down; nothing where that history is missing.
+/// A standup on real commits, with one failed feed. None if the history is missing.
 async fn held(backing: Backing) -> Option<(Stage, Held, Vec<Commit>)> {
     let mut commits = None;
     let stage = Setting::on(backing).open_after(|work, now| commits = history::make_repository(work, 200, now)).await;
     let commits = commits?;
-    // Oracle's market is closed, so that there is something to be done.
+    // Oracle's market fails, so that there is an action.
     stage.feeds.lay_out("market", Paper::Down);
     let held = stage.hold().await;
     Some((stage, held, commits))
@@ -46,13 +46,13 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
     assert!(page.author == "Kelly" && page.text.contains("market"), "{page:?}");
     assert!(stage.thread(page).await.iter().any(|text| text.contains("latency: 412 ms")), "the page in full");
 
-    // Each has the floor once, in order, from its own account.
+    // Each persona posts once, in order, from its own account.
     let reports: Vec<&Shown> = said[2..].iter().take(6).collect();
     assert_eq!(reports.iter().map(|shown| shown.author.as_str()).collect::<Vec<_>>(), SPEAKERS, "{said:#?}");
     for (shown, name) in reports.iter().zip(SPEAKERS) {
         assert_eq!(shown.raw["author"]["id"], stage.team.account(&name.to_lowercase()), "{name}");
     }
-    // Who reports by rule has made the call with its report.
+    // A generated report includes the call.
     assert!(reports[5].text.contains("**uncertain, 50 %**") && reports[5].text.contains("no history yet"), "{:?}", reports[5]);
     let card = &said[8];
     assert_eq!(card.author, "Kelly");
@@ -73,7 +73,7 @@ async fn a_standup_is_opened_reported_and_closed_in_order(backing: Backing) {
 
 async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
     let Some((stage, first, commits)) = held(backing).await else { return };
-    // What the feeds really hold, known from elsewhere than from the report.
+    // The actual data of the feeds, from outside the report.
     let told = pages(&stage).await;
     for known in ["latency: 412 ms", "orders: 231", "entries: 3", &format!("commits: {}", commits.len())] {
         assert!(told.contains(known), "{known} in\n{told}");
@@ -92,7 +92,7 @@ async fn every_number_of_the_report_comes_from_somewhere(backing: Backing) {
     assert_traced(&stage, &second, &commits).await;
 }
 
-/// Every number in a report's card, thread and file is one of a feed, of the ledger, of an earlier report, or of the team's own counting.
+/// Checks that every number in the embed, thread and file comes from a feed, the ledger, an earlier report or a count.
 async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
     let report = &held.report;
     let file = |extension: &str| {
@@ -107,12 +107,12 @@ async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
     if let Some(last) = stage.store.find_last_report(&held.meeting.channel.id, held.meeting.day).await.expect("the store answers") {
         known.extend(numbers(&serde_json::to_string(&last.report).expect("plain data")));
     }
-    // The difference of two values that are told.
+    // Differences between listed values.
     for change in &report.changes {
         assert!([change.before, change.now].iter().all(|value| known.contains(&value.to_string())), "{change:?} in {known:?}");
         known.insert((change.now - change.before).abs().to_string());
     }
-    // The question's threshold, how far it is away, and for how long it is open.
+    // The question's threshold, the distance to it, and the time left.
     known.extend(["10".to_owned(), (commits.len() + 10).to_string()]);
     let open = stage.store.list_predictions(10).await.expect("the calls");
     known.extend(open.iter().flat_map(|call| [0, 1].map(|day| ((call.expires_at - held.meeting.called_at).num_days() - day).to_string())));
@@ -120,17 +120,17 @@ async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
     let (cost, usage) = stage.store.spent_on(held.meeting.id.as_str()).await.expect("the ledger");
     assert_eq!((cost.0, usage.total()), (0, 0));
     known.extend(["0", "0.00"].map(str::to_owned));
-    // The team's own counting: of its actions, of what is listed, and of the time that it took.
+    // Counts of actions and lists, and durations.
     known.extend((0..=report.actions.len()).map(|number| number.to_string()));
     known.extend(report.feeds.iter().filter_map(|feed| Some(feed.outcome.as_ref().ok()?.items.to_string())));
     known.extend([report.seconds, report.seconds / 60, report.seconds % 60].map(|number| number.to_string()));
     known.insert(report.feeds.len().to_string());
-    // How sure claims and calls are, which is no figure of anything in the world.
+    // Confidences, which come from no feed.
     let sure = report.cross_check.findings.iter().flat_map(|finding| &finding.claims).map(|claim| claim.signal.confidence);
     let sure = sure.chain(report.cross_check.findings.iter().map(|finding| finding.confidence));
     known.extend(sure.chain(report.call.iter().map(|made| made.call.confidence)).map(|share| format!("{:.0}", share * 100.0)));
 
-    // The call in Solus' own report, behind which another sample may have come: a work item watches that feed.
+    // The call in Solus' report may include one more sample, because a work item watches that feed.
     let told = stage.said().await;
     let sure = told.iter().filter(|shown| shown.author == "Solus").flat_map(|shown| shown.text.split(" %").collect::<Vec<_>>());
     known.extend(sure.filter_map(|before| before.split_whitespace().last()).map(str::to_owned));
@@ -144,7 +144,7 @@ async fn assert_traced(stage: &Stage, held: &Held, commits: &[Commit]) {
     }
 }
 
-/// What was posted of the feeds, in full.
+/// All posts about feeds.
 async fn pages(stage: &Stage) -> String {
     let mut told = String::new();
     for page in stage.said().await.iter().filter(|shown| shown.text.starts_with("**Shared page**")) {
@@ -160,7 +160,7 @@ async fn actions_are_rows_of_the_backlog(backing: Backing) {
     assert!(!report.actions.is_empty() && report.refused.is_empty(), "{report:#?}");
     let repair = report.actions.iter().find(|action| action.what.contains("market")).expect("a feed is to be repaired");
     assert_eq!(repair.owner, "Oracle");
-    // The backlog may have worked some of them off by now.
+    // The backlog may have completed some of them.
     let every = ItemFilter { statuses: &[], owner: None, limit: 50 };
     let items = stage.store.list_items(&every).await.expect("the backlog");
     assert_eq!(items.len(), report.actions.len());
@@ -198,7 +198,7 @@ async fn the_report_is_shown_any_time(backing: Backing) {
     assert_eq!(stage.cards().await.len(), 1, "showing it posts no other");
 }
 
-/// The text without what stands for moments, places and rows: no figure is claimed with them.
+/// The text without dates, places and ids, which are not figures.
 fn without_own_marks(text: &str, held: &Held) -> String {
     let mut text = text.replace(held.meeting.id.as_str(), "").replace(held.meeting.channel.id.as_str(), "");
     for action in &held.report.actions {
@@ -215,9 +215,9 @@ fn numbers(text: &str) -> BTreeSet<String> {
         r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}( \d{4})?",
         r"\d{1,2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)( \d{4})?",
         r"(https?://)?(127\.0\.0\.1|news\.example)[^\s,)>`]*",
-        // Spans of time, as a trend has them.
+        // Durations in a trend.
         r"\bin \d+(\.\d+)? h\b",
-        // Commits by their hash.
+        // Commit hashes.
         r"\b[0-9a-f]{7,40}\b",
         r#""(color|type)":\d+"#,
     ];

@@ -1,4 +1,4 @@
-//! The second standup of a day revises its report; that of the next day tells what has changed.
+//! A second standup on the same day revises the report; the next day's standup reports the changes.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Signals from a report to a later prompt, to the cross-check and to the report of the day.
+//! Signals from a report in later prompts, in the cross-check and in the Day Report.
 
 use kernel::llm::settings::ProviderKind;
 use teamroom::features::meeting::model::SeatState;
@@ -51,7 +51,7 @@ async fn signals_that_contradict_are_a_tension_with_both_sides(backing: Backing)
 async fn what_one_showed_reaches_those_who_speak_later(backing: Backing) {
     let stage = contradicted(backing).await;
     stage.hold().await;
-    // Who says something of the same subject later is heard instead.
+    // A later signal on the same subject replaces the earlier hint.
     let (first, later) = ("Echo: checkout latency is going up (80 % sure; news: entries 3)", "Vince: checkout latency is going down");
     for name in SPEAKERS {
         let prompt = find_prompt(&stage.team.model, Part::Report, name).expect("a prompt");
@@ -72,7 +72,7 @@ async fn signals_that_cannot_be_read_cost_a_report_nothing(backing: Backing) {
     assert!(vince.signals.is_empty() && !vince.problems.is_empty(), "{vince:?}");
     let posted = stage.hears("Checkout takes 412 ms.").await;
     assert_eq!(posted.text, "Checkout takes 412 ms.");
-    // Signals without a word are put into words.
+    // Signals without text become text.
     let echo = held.seat("echo").contribution.as_ref().expect("it spoke");
     assert_eq!((echo.text.as_str(), echo.signals.len()), ("- orders: down", 1));
     assert_eq!(held.report.cross_check.findings.len(), 1);

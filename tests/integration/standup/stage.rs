@@ -1,4 +1,4 @@
-//! A team that holds standups: its feeds, its clock, and what a person does and sees.
+//! A team with standups: its feeds, its clock, and a person.
 
 use std::time::Duration;
 
@@ -25,32 +25,32 @@ use crate::support::time::{go_on, pass};
 pub(super) const CHANNEL: &str = "daily-standup";
 pub(super) const START: &str = "let's do a new standup kelly";
 
-/// Those who report, in the order of the built-in team.
+/// The speakers, in the order of the built-in team.
 pub(super) const SPEAKERS: [&str; 6] = ["Echo", "Eliza", "Oracle", "Sentinel", "Vince", "Solus"];
 
-/// What the person is called among those who report.
+/// The person's name among the participants.
 pub(super) const PERSON: &str = "Ann";
 
-/// By how much time is hurried on between two looks at something that waits for the schedule.
+/// The step of time between two checks for scheduled jobs.
 pub(super) const MOMENT: Duration = Duration::from_millis(200);
 
 pub(super) struct Stage {
     pub(super) team: TestTeam,
     pub(super) feeds: Newsstand,
     pub(super) clock: ManualClock,
-    /// The team's own, opened beside it.
+    /// The team's database.
     pub(super) store: Store,
     time: AbortOnDropHandle<()>,
 }
 
-/// A standup that is over.
+/// A finished standup.
 pub(super) struct Held {
     pub(super) meeting: Meeting,
     pub(super) seats: Vec<Seat>,
     pub(super) report: DayReport,
 }
 
-/// How a test wants its stage.
+/// The settings of a test's team.
 pub(super) struct Setting {
     wanted: Wanted,
     start: DateTime<Utc>,
@@ -64,10 +64,10 @@ impl Setting {
         let wanted = Wanted::on(backing).configure(move |config| {
             config.standup.pause = Duration::ZERO;
             config.work = config.work.join("work");
-            // Tests move time by days; the sandbox dates messages by the machine's clock.
+            // Tests advance time by days; the sandbox dates messages by the machine's clock.
             config.chat.max_age = Duration::from_hours(24 * 365);
             config.schedules.zone = zone;
-            // Standups are called by the tests, not by the time of day.
+            // Tests call standups; none are scheduled.
             config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
         Self { wanted, start, person: false }
@@ -88,13 +88,13 @@ impl Setting {
         self
     }
 
-    /// With the person of the sandbox among those who report.
+    /// With the sandbox's person as a participant.
     pub(super) fn with_person(mut self) -> Self {
         self.person = true;
         self
     }
 
-    /// The team, once `prepare` has seen to its working directory.
+    /// Starts the team after `prepare` has set up its working directory.
     pub(super) async fn open_after(self, prepare: impl FnOnce(&std::path::Path, DateTime<Utc>)) -> Stage {
         let clock = ManualClock::new(self.start);
         let feeds = Newsstand::open(self.start).await;
@@ -118,10 +118,10 @@ impl Setting {
     }
 }
 
-/// A zone in which it is about noon, so that no standup of a test runs past midnight.
+/// A zone in which it is about noon, so that no standup crosses midnight.
 fn midday(now: DateTime<Utc>) -> Tz {
     let ahead = i64::from(now.hour()) - 12;
-    // The names of these zones have the sign that nobody expects: `Etc/GMT+3` is three hours behind.
+    // The sign in these zone names is reversed: `Etc/GMT+3` is three hours behind.
     let name = if ahead == 0 { "UTC".to_owned() } else { format!("Etc/GMT{ahead:+}") };
     name.parse().expect("a zone for each hour")
 }
@@ -131,7 +131,7 @@ impl Stage {
         self.clock.now()
     }
 
-    /// From now on time only jumps, so that nothing but a jump ends a time limit, however slow the machine is.
+    /// From now on time only jumps, so that a slow machine causes no time-outs.
     pub(super) fn stop_time(&mut self) {
         self.time.abort();
     }
@@ -140,24 +140,24 @@ impl Stage {
         self.time = go_on(&self.clock);
     }
 
-    /// Time jumps.
+    /// Advances time.
     pub(super) fn jump(&self, by: Duration) {
         self.clock.advance(by);
     }
 
-    /// Time jumps far.
+    /// Advances time a lot.
     pub(super) async fn pass(&self, time: Duration) {
         pass(&self.clock, time).await;
     }
 
-    /// A person calls a standup; it runs to its end.
+    /// A person calls a standup, which runs to its end.
     pub(super) async fn hold(&self) -> Held {
         self.team.say(CHANNEL, START).await;
         self.called().await;
         self.over().await
     }
 
-    /// The standup that is running, as soon as there is one.
+    /// Waits for a running standup.
     pub(super) async fn called(&self) -> Meeting {
         let newest =
             async || self.store.list_meetings(1).await.expect("the store answers").pop().filter(|meeting| !meeting.state.is_over());
@@ -169,14 +169,14 @@ impl Stage {
         self.store.list_meetings(1).await.expect("the store answers").pop()
     }
 
-    /// The newest standup when it has come to its report and everything is posted.
+    /// The latest standup once its report is posted.
     pub(super) async fn over(&self) -> Held {
         let meeting = self.ended().await;
         assert_eq!(meeting.state, MeetingState::Done, "{:?}", meeting.reason);
         let seats = self.seats(&meeting).await;
         let stored = self.store.find_report(&meeting.channel.id, meeting.day).await.expect("the store answers");
         let report = stored.expect("a report").report;
-        // Its files are written when it is stored already.
+        // The files are written shortly after the store.
         let path = self.team.config.data.join(format!("reports/{}.json", report.day));
         let is_written = || {
             let written: Option<DayReport> = std::fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -186,7 +186,7 @@ impl Stage {
         Held { meeting, seats, report }
     }
 
-    /// The newest standup when it is over, whatever came of it.
+    /// The latest standup once it is over, with any result.
     pub(super) async fn ended(&self) -> Meeting {
         eventually("the standup is over", || async { self.newest().await.is_some_and(|meeting| meeting.state.is_over()) }).await;
         self.team.settle().await;
@@ -197,7 +197,7 @@ impl Stage {
         self.store.list_seats(&meeting.id).await.expect("the store answers")
     }
 
-    /// Waits until somebody has the floor.
+    /// Waits until the turn at this position has started.
     pub(super) async fn speaking(&self, position: u32) {
         eventually("it has the floor", || async {
             match self.newest().await {
@@ -210,18 +210,18 @@ impl Stage {
         .await;
     }
 
-    /// What the team said in the channel of standups.
+    /// The team's messages in the standup channel.
     pub(super) async fn said(&self) -> Vec<Shown> {
         self.team.answers(CHANNEL).await
     }
 
-    /// Waits until the team has said something that holds `text`.
+    /// Waits until the team has posted something with `text`.
     pub(super) async fn hears(&self, text: &str) -> Shown {
         eventually(text, || async { self.said().await.iter().any(|shown| shown.text.contains(text)) }).await;
         self.said().await.into_iter().find(|shown| shown.text.contains(text)).expect("it was said")
     }
 
-    /// The texts in the thread below a message, oldest first. A thread that was made of a message has its id.
+    /// The messages in a thread, oldest first. A thread has the id of its message.
     pub(super) async fn thread(&self, message: &Shown) -> Vec<String> {
         let path = format!("/channels/{}/messages?limit=100", message.raw["id"].as_str().expect("an id"));
         let page = self.team.call(Method::GET, &path, None).await;
@@ -231,13 +231,13 @@ impl Stage {
         texts
     }
 
-    /// The cards of Day Reports in the channel.
+    /// The Day Reports in the channel.
     pub(super) async fn cards(&self) -> Vec<Shown> {
         let is_card = |shown: &Shown| shown.raw["embeds"][0]["title"].as_str().is_some_and(|title| title.starts_with("Day Report"));
         self.said().await.into_iter().filter(is_card).collect()
     }
 
-    /// Waits until the call of the newest standup is settled; the prediction.
+    /// Waits until the latest prediction is settled.
     pub(super) async fn settled(&self) -> Prediction {
         let newest = async || self.store.list_predictions(1).await.expect("the store answers").pop();
         eventually("the call is settled", || async {
@@ -249,29 +249,29 @@ impl Stage {
         newest().await.expect("a prediction")
     }
 
-    /// A person uses a command in the channel of standups; what is answered.
+    /// Uses a command in the standup channel. Returns the answer.
     pub(super) async fn command(&self, name: &str, options: Json) -> String {
         self.answers_to(invoke(&self.team, CHANNEL, name, options)).await
     }
 
-    /// `/standup wrap`, `/report today` and the like.
+    /// A subcommand such as `/standup wrap` or `/report today`.
     pub(super) async fn subcommand(&self, name: &str, action: &str, options: Json) -> String {
         self.command(name, json!([{"type": 1, "name": action, "options": options}])).await
     }
 
-    /// A person presses a button of a message.
+    /// Clicks a button of a message.
     pub(super) async fn press(&self, message: &Shown, label: &str) -> String {
         self.answers_to(press(&self.team, CHANNEL, message, |button| button["label"] == label)).await
     }
 
-    /// All that is answered to what a person does.
+    /// All answers to an action of the person.
     async fn answers_to<T>(&self, act: impl Future<Output = T>) -> String {
         let is_answer = |shown: &Shown| !shown.raw["interaction_metadata"].is_null() && !shown.text.is_empty();
         let answers = async || self.team.history(CHANNEL).await.into_iter().filter(is_answer).collect::<Vec<_>>();
         let before = answers().await.len();
         act.await;
         eventually("the person is answered", || async { answers().await.len() > before }).await;
-        // A long answer comes in several messages.
+        // A long answer consists of several messages.
         answers().await[before..].iter().map(|shown| shown.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
@@ -283,7 +283,7 @@ impl Held {
         found.unwrap_or_else(|| panic!("no seat of {slug}"))
     }
 
-    /// Why somebody did not speak.
+    /// Why a participant did not speak.
     pub(super) fn reason(&self, slug: &str) -> &str {
         let seat = self.seat(slug);
         assert_eq!(seat.state, SeatState::Skipped, "{seat:?}");
@@ -295,7 +295,7 @@ impl Held {
     }
 }
 
-/// Whether the shop answers within 500 ms in two hours: a question that a test can settle.
+/// The question whether the shop responds within 500 ms in two hours.
 pub(super) fn latency_question() -> EssentialQuestion {
     EssentialQuestion {
         text: "Will checkout stay fast?".into(),

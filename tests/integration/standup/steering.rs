@@ -1,4 +1,4 @@
-//! What people may do while a standup runs.
+//! Commands during a standup.
 
 use std::time::Duration;
 
@@ -23,10 +23,10 @@ on_both_stores!(
     a_standup_ends_when_its_time_is_over,
 );
 
-/// Where Oracle sits in the order.
+/// Oracle's position in the order.
 const ORACLE: u32 = 2;
 
-/// A standup in which two have spoken and the third takes its time.
+/// A standup in which two have spoken and the third is slow.
 async fn stuck(backing: Backing) -> Stage {
     let stage = Setting::on(backing).with_model().open().await;
     Cast::default().report("Oracle", Script::Hang).perform(&stage.team.model);
@@ -46,7 +46,7 @@ async fn wrapping_up_passes_over_who_has_not_spoken(backing: Backing) {
         assert_eq!(held.reason(slug), "the meeting was wrapped up");
         assert!(card.contains(&format!("{name} was skipped: the meeting was wrapped up")), "{card}");
     }
-    // By command it is the same.
+    // The same by command.
     stage.team.say(CHANNEL, START).await;
     stage.speaking(ORACLE).await;
     assert!(stage.subcommand("standup", "wrap", json!([])).await.contains("wrapped up the standup"));
@@ -91,8 +91,8 @@ async fn a_standup_is_cancelled_without_a_report(backing: Backing) {
     stage.jump(Duration::from_mins(5));
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!((stage.team.model.count(), stage.cards().await.len()), (asked, 0), "nobody speaks any more");
-    assert!(stage.subcommand("report", "today", json!([])).await.contains("There is no report of today yet"));
-    // The channel is free for another.
+    assert!(stage.subcommand("report", "today", json!([])).await.contains("There is no report for today yet"));
+    // The channel is free for another standup.
     Cast::default().perform(&stage.team.model);
     assert_eq!(stage.hold().await.report.revision, 1);
 }
@@ -129,9 +129,9 @@ async fn after_a_stop_a_standup_rests_until_somebody_speaks_to_an_agent(backing:
     stage.hears("Here I am.").await;
 }
 
-/// Nobody says anything for a while, although a minute passes.
+/// Checks that nothing is posted although a minute passes.
 async fn assert_silent(stage: &Stage) {
-    // What was on its way when the silence began.
+    // Messages that were already on their way.
     tokio::time::sleep(Duration::from_millis(700)).await;
     let before = (stage.said().await.len(), stage.team.model.count());
     stage.jump(Duration::from_mins(2));
@@ -148,7 +148,7 @@ async fn a_stop_that_outlasts_a_standup_ends_it_without_a_word(backing: Backing)
     stage.jump(Duration::from_mins(28));
     let meeting = stage.ended().await;
     assert_eq!(meeting.state, MeetingState::Cancelled);
-    assert!(meeting.reason.as_deref().is_some_and(|reason| reason.contains("had halted us")), "{:?}", meeting.reason);
+    assert!(meeting.reason.as_deref().is_some_and(|reason| reason.contains("had paused the team")), "{:?}", meeting.reason);
     assert_eq!(stage.said().await.len(), said);
 }
 
@@ -173,6 +173,6 @@ async fn a_standup_ends_when_its_time_is_over(backing: Backing) {
     }
     let held = stage.over().await;
     assert_eq!(held.states(), [Skipped; 6]);
-    assert_eq!((held.reason("oracle"), held.reason("sentinel")), ("no answer within 600 s", "the meeting's time was over"));
+    assert_eq!((held.reason("oracle"), held.reason("sentinel")), ("no answer within 600 s", "the meeting was over time"));
     assert_eq!(stage.cards().await.len(), 1, "there is a report all the same");
 }

@@ -1,4 +1,4 @@
-//! `/standup`, `/report` and `/predictions`, as a person uses them.
+//! The commands `/standup`, `/report` and `/predictions`.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ on_both_stores!(
     a_report_that_is_not_there_is_told,
 );
 
-/// The channel of the standups here.
+/// The standup channel.
 const HERE: &str = "daily-standup";
 
 async fn standup(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Value {
@@ -25,7 +25,7 @@ async fn report(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Valu
     invoke(team, HERE, "report", sub_command(action, options)).await
 }
 
-/// A team in whose standups one persona speaks and the next waits, so that people can do something to them.
+/// A team in whose standups the second speaker waits, so that people can act during it.
 fn slow(backing: Backing) -> Wanted {
     Wanted::on(backing).configure(|config| config.standup.pause = Duration::from_mins(1))
 }
@@ -54,7 +54,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     assert!(text(&skipped).contains("skipped Solus") && !is_ephemeral(&skipped), "{skipped}");
     assert_refused(&standup(&team, "skip", &[("persona", "solus")]).await, "Solus is skipped already");
     assert_refused(&standup(&team, "skip", &[("persona", "Echo")]).await, "Echo has spoken already");
-    assert_refused(&standup(&team, "skip", &[("persona", "Nobody")]).await, "there are Echo, Eliza, Oracle");
+    assert_refused(&standup(&team, "skip", &[("persona", "Nobody")]).await, "Participants: Echo, Eliza, Oracle");
 
     let paused = standup(&team, "pause", &[]).await;
     assert!(text(&paused).contains("paused the standup") && !is_ephemeral(&paused), "{paused}");
@@ -64,12 +64,12 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     assert_refused(&standup(&team, "resume", &[]).await, "The standup is not paused");
 
     let wrapped = standup(&team, "wrap", &[]).await;
-    assert!(text(&wrapped).contains("the Day Report is next") && !is_ephemeral(&wrapped), "{wrapped}");
+    assert!(text(&wrapped).contains("The Day Report is next") && !is_ephemeral(&wrapped), "{wrapped}");
     wait_for_post(&team, "Day Report ·").await;
     let today = report(&team, "today", &[]).await;
     assert!(text(&today).contains("Day Report ·") && is_ephemeral(&today), "{today}");
     let predictions = invoke(&team, HERE, "predictions", sub_command("list", &[])).await;
-    assert!(text(&predictions).contains("There are no predictions yet") && is_ephemeral(&predictions), "{predictions}");
+    assert!(text(&predictions).contains("No predictions yet") && is_ephemeral(&predictions), "{predictions}");
     let score = invoke(&team, HERE, "predictions", sub_command("score", &[])).await;
     assert!(text(&score).contains("too few to judge") && is_ephemeral(&score), "{score}");
 }
@@ -77,7 +77,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
 async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     for (action, options) in [("status", &[][..]), ("skip", &[("persona", "vince")]), ("wrap", &[]), ("cancel", &[])] {
-        assert_refused(&standup(&team, action, options).await, "No standup is running here. `/standup start` begins one.");
+        assert_refused(&standup(&team, action, options).await, "No standup is running here. Start one with `/standup start`.");
     }
     let help = invoke(&team, HERE, "help", json!([])).await;
     for command in ["/standup", "/report", "/predictions"] {
@@ -96,12 +96,12 @@ async fn an_operator_cancels_a_standup_and_nobody_else_does(backing: Backing) {
     let cancelled = standup(&team, "cancel", &[]).await;
     assert!(text(&cancelled).contains("The standup is cancelled") && is_ephemeral(&cancelled), "{cancelled}");
     wait_for_post(&team, "There is no report of it").await;
-    assert_refused(&report(&team, "today", &[]).await, "There is no report of today yet");
+    assert_refused(&report(&team, "today", &[]).await, "There is no report for today yet");
 }
 
 async fn a_report_that_is_not_there_is_told(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     assert_refused(&report(&team, "today", &[]).await, "`/standup start` makes one");
     assert_refused(&report(&team, "show", &[("date", "2020-01-01")]).await, "There is no report of 2020-01-01");
-    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is no date; write it as 20");
+    assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is not a date. Write it like 20");
 }

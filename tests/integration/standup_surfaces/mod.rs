@@ -1,4 +1,4 @@
-//! The standup as people reach it: slash commands in a channel, and the terminal beside a team or without one.
+//! The standup's slash commands, and its command line with and without a running team.
 
 mod commands;
 mod terminal;

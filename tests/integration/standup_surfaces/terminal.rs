@@ -1,4 +1,4 @@
-//! `teamroom standup`, `report` and `predictions`, each as a process of its own.
+//! `teamroom standup`, `report` and `predictions` as separate processes.
 
 use std::process::{Output, Stdio};
 use std::time::Duration;
@@ -17,10 +17,10 @@ on_both_stores!(
     beside_a_team_the_standup_is_steered,
 );
 
-/// The personas that report, in their order.
+/// The reporting personas in order.
 const SPEAKERS: [&str; 6] = ["Echo", "Eliza", "Oracle", "Sentinel", "Vince", "Solus"];
 
-/// What a shell tells of a program that Ctrl-C ended.
+/// The exit code after Ctrl-C.
 const INTERRUPTED: Option<i32> = Some(130);
 
 fn command(team: &TestTeam, pause: &str, args: &[&str]) -> Command {
@@ -36,14 +36,14 @@ async fn run(team: &TestTeam, args: &[&str]) -> Output {
     command(team, "0s", args).output().await.expect("the binary runs")
 }
 
-/// What the program prints.
+/// The program's output.
 async fn say(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
     assert!(output.status.success(), "{args:?}: {}", stderr(&output));
     stdout(&output)
 }
 
-/// What it complains of on standard error, with exit code 1.
+/// The error output of a failing command.
 async fn complain(team: &TestTeam, args: &[&str]) -> String {
     let output = run(team, args).await;
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""), "{args:?}");
@@ -109,11 +109,11 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
     let revised: Value = serde_json::from_str(&say(&team, &["report", "--json"]).await).expect("JSON");
     assert_eq!(revised["revision"], 2, "a second standup of the day revises its report");
 
-    assert!(complain(&team, &["report", "tomorrow"]).await.contains("\"tomorrow\" is no date; write it as 20"));
+    assert!(complain(&team, &["report", "tomorrow"]).await.contains("\"tomorrow\" is not a date. Write it like 20"));
     assert!(complain(&team, &["report", "2020-01-01"]).await.contains(&format!("the last one is of {day}")));
     assert!(complain(&team, &["report", "--channel", "ops"]).await.contains("there is one in #terminal"));
     assert_eq!(say(&team, &["predictions", "list", "--json"]).await.trim(), "[]");
-    assert!(say(&team, &["predictions", "list"]).await.contains("There are no predictions yet"));
+    assert!(say(&team, &["predictions", "list"]).await.contains("No predictions yet"));
     assert!(say(&team, &["predictions", "score"]).await.contains("too few to judge"));
     let score: Value = serde_json::from_str(&say(&team, &["predictions", "score", "--json"]).await).expect("JSON");
     assert_eq!(score["hits"], 0);
@@ -121,7 +121,7 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
 
 async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
-    // A command that makes a new database has it for a moment, and would be taken for a team.
+    // A command that creates the database holds its lock for a moment, which looks like a running team.
     assert!(complain(&team, &["standup", "show"]).await.contains("no standup was held yet"));
     let mut child = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
     wait_until_printed(&mut child, "Echo").await;
@@ -135,7 +135,7 @@ async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
 async fn beside_a_team_the_standup_is_held_in_its_channel_and_followed(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.standup.pause = Duration::ZERO).start().await;
     let unknown = complain(&team, &["standup", "run", "--channel", "#nowhere"]).await;
-    assert!(unknown.contains("there is no channel \"nowhere\"; the team has seen #") && unknown.contains("#daily-standup"), "{unknown}");
+    assert!(unknown.contains("there is no channel \"nowhere\". Known channels: #") && unknown.contains("#daily-standup"), "{unknown}");
 
     let told = say(&team, &["standup", "run"]).await;
     for name in SPEAKERS {
@@ -163,7 +163,7 @@ async fn beside_a_team_the_standup_is_steered(backing: Backing) {
     assert!(complain(&team, &["standup", "skip", "solus"]).await.contains("Solus is skipped already"));
     assert!(complain(&team, &["standup", "skip", "echo"]).await.contains("Echo has spoken already"));
     let unknown = complain(&team, &["standup", "skip", "nobody"]).await;
-    assert!(unknown.contains("nobody called \"nobody\" takes part; there are Echo, Eliza, Oracle"), "{unknown}");
+    assert!(unknown.contains("nobody called \"nobody\" takes part. Participants: Echo, Eliza, Oracle"), "{unknown}");
     wait_until_shown(&team, "Skipped: Solus (the command line skipped it)").await;
     assert_eq!(say(&team, &["standup", "cancel"]).await, "The standup is cancelled.\n");
     let ended = again.wait_with_output().await.expect("it ends");
@@ -175,7 +175,7 @@ async fn beside_a_team_the_standup_is_steered(backing: Backing) {
 
     let wrapped = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
     wait_until_shown(&team, "To come: Eliza").await;
-    assert!(say(&team, &["standup", "wrap"]).await.contains("the Day Report is next"));
+    assert!(say(&team, &["standup", "wrap"]).await.contains("The Day Report is next"));
     let ended = wrapped.wait_with_output().await.expect("it ends");
     assert!(ended.status.success() && stdout(&ended).contains("Solus\n(skipped: the meeting was wrapped up)"), "{}", stdout(&ended));
 }

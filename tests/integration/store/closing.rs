@@ -1,4 +1,4 @@
-//! What a standup leaves behind: report, prediction, items, memories, figures.
+//! The results of a standup: report, prediction, items, memories, figures.
 
 use chrono::{Days, TimeDelta};
 use kernel::chat::message::Channel;
@@ -113,7 +113,7 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     assert_eq!(stored.post, first.id, "revisions stand where the first was posted");
     assert_eq!(store.list_reports(9).await.unwrap(), std::slice::from_ref(&stored));
 
-    // Made without knowing of the second.
+    // Started without knowing of the second.
     let third = begun(&store).await;
     let (stale, post) = (report(&third, 2), line("revision 2 again"));
     let items = [item("profile checkout", 60)];
@@ -158,7 +158,7 @@ async fn a_report_that_cannot_be_read_is_told(home: &Home) {
     assert_eq!(store.list_meetings(9).await.unwrap().len(), 1, "the rest is still there");
 }
 
-/// Closes a standup of today with a call in it.
+/// Closes today's standup with a call.
 async fn call_in(store: &Store, revision: u32, question: &str) -> Prediction {
     let meeting = begun(store).await;
     let call = prediction(&meeting, question);
@@ -260,7 +260,7 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     store.call_meeting(&next).await.unwrap();
     store.open_meeting(&next.id, &[], &[], at(1)).await.unwrap();
     let next = store.begin_closing(&next.id, at(2)).await.unwrap().unwrap();
-    // The clock was set back meanwhile.
+    // The clock was set back in between.
     assert!(store.close_standup(&StandupClosing { at: at(3), ..closing(&next, &report(&next, 1), &line("").id) }).await.unwrap());
     let figures = store.list_standup_figures(1).await.unwrap().remove(0);
     assert_eq!((figures.day, figures.seconds, figures.words), (next.day, 0, 0), "the newest comes first");

@@ -1,4 +1,4 @@
-//! What a process said was stored is stored, however the process ends.
+//! Data reported as stored is stored, however the process ends.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -22,10 +22,10 @@ use super::sample::{answer, at, finish, finished, line, message, noon, turn};
 use super::standup::{closing, item, lesson, prediction, report, standup, standup_channel};
 use super::{Home, on_both};
 
-/// The variable that turns the writers below from tests into the process that another test kills.
+/// If set, the writers below run as the process that another test kills. Otherwise they do nothing.
 const DATABASE: &str = "TEAMROOM_TEST_DATABASE";
 
-/// How often the writer is killed, each time at another moment.
+/// How often the writer is killed, at different moments.
 const ROUNDS: usize = 5;
 
 on_both!(nothing_that_was_acknowledged_is_lost_by_a_kill, a_standup_is_closed_wholly_or_not_at_all_by_a_kill);
@@ -67,10 +67,10 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
     }
 }
 
-/// How many reports, items, predictions and memories a standup of [`close_standup`] leaves behind.
+/// The number of reports, items, predictions and memories of a standup by [`close_standup`].
 const WHOLE: [usize; 4] = [1, 2, 1, 1];
 
-/// The same as it stands in the store, for each meeting that left something.
+/// The stored numbers for each meeting with results.
 async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
     let mut results: HashMap<MeetingId, [usize; 4]> = HashMap::new();
     let mut count = |meeting: MeetingId, what: usize| results.entry(meeting).or_default()[what] += 1;
@@ -91,8 +91,7 @@ async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
     results
 }
 
-/// Runs one of the writers below in a process of its own, kills it once it said `enough` times that something was stored, and gives
-/// what that was.
+/// Runs a writer in a separate process and kills it after `enough` reports of stored data. Returns them.
 fn run_and_kill(home: &Home, writer: &str, enough: usize) -> Vec<String> {
     let mut process = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("store::crash::{writer}"), "--nocapture"])
@@ -109,13 +108,13 @@ fn run_and_kill(home: &Home, writer: &str, enough: usize) -> Vec<String> {
     }
     process.kill().unwrap();
     process.wait().unwrap();
-    // What it said before it died, and nobody has read yet.
+    // Output of the process that was not read before it was killed.
     stored.extend(lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("stored ").map(str::to_owned)));
     stored
 }
 
 impl Home {
-    /// PostgreSQL needs a moment to notice that a process has gone.
+    /// PostgreSQL takes a moment to notice that a process is gone.
     async fn open_once_free(&self) -> Store {
         loop {
             match Store::open(&self.url, noon()).await {
@@ -127,7 +126,7 @@ impl Home {
     }
 }
 
-/// A limit on the size of files stands in for a full disk; SQLite's write-ahead log reaches it first.
+/// A file size limit simulates a full disk. SQLite's write-ahead log reaches it first.
 #[tokio::test]
 async fn a_full_disk_is_told_and_loses_nothing() {
     let home = Home::sqlite();
@@ -152,8 +151,7 @@ async fn a_full_disk_is_told_and_loses_nothing() {
     assert_eq!(store.claim(&message("m1", "there is room again", 0), at(0)).await.unwrap(), Claim::New);
 }
 
-/// Takes messages all the way to the outbox and says so after each, and when the store refuses one. Does nothing unless another test
-/// asks for it.
+/// A writer for messages up to the outbox. Prints each success and each error of the store. Does nothing unless another test starts it.
 #[tokio::test]
 async fn a_writer_writes_until_it_is_killed() {
     #[expect(clippy::disallowed_methods, reason = "how one process of a test tells another")]
@@ -179,7 +177,7 @@ async fn answer_one(store: &Store, id: &str, number: i64) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Holds one standup after the other, each in a channel of its own, and says so after each. Does nothing unless another test asks for it.
+/// A writer for standups, each in a separate channel. Prints each success. Does nothing unless another test starts it.
 #[tokio::test]
 async fn a_team_holds_standups_until_it_is_killed() {
     #[expect(clippy::disallowed_methods, reason = "how one process of a test tells another")]
@@ -194,7 +192,7 @@ async fn a_team_holds_standups_until_it_is_killed() {
     }
 }
 
-/// Takes a standup from wherever it stands to its end.
+/// Completes a standup from any state.
 async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, StoreError> {
     store.open_meeting(&meeting.id, &[], &[line("good morning")], at(1)).await?;
     let meeting = store.begin_closing(&meeting.id, at(2)).await?.expect("it is open");

@@ -158,7 +158,7 @@ async fn a_crash_leaves_its_reservation_at_the_worst_case(home: &Home) {
     let refused = refused(store.reserve(&call(None, 0.2, 10, at(60)), &dollars_a_day(1.0)).await);
     assert_eq!(refused, Refused { limit: Limit::Day, spent: 900_000, allowed: 1_000_000 });
     assert_eq!(refused.to_string(), "the team has used $0.90 of its $1.00 for today (UTC)");
-    // The next day is a new one.
+    // The limit is daily.
     store.reserve(&call(None, 0.2, 10, noon() + TimeDelta::hours(12)), &dollars_a_day(1.0)).await.unwrap();
 }
 
@@ -174,7 +174,7 @@ async fn each_limit_refuses_by_itself(home: &Home) {
     assert_eq!(by("vince", Budgets { persona_day, ..unlimited() }).await, Limit::PersonaDay("vince".into()));
     assert_eq!(by("kelly", Budgets { persona_day_tokens: Some(600), ..unlimited() }).await, Limit::PersonaDayTokens("kelly".into()));
 
-    // What was refused is not spent; others and what costs nothing go on.
+    // Refused calls cost nothing. Others, and calls without cost, continue.
     assert_eq!(spent(&store).await.cost, Money(800_000));
     store.reserve(&call(Some("echo"), 0.3, 300, noon()), &Budgets { persona_day, ..unlimited() }).await.unwrap();
     store.reserve(&call(Some("vince"), 0.0, 300, noon()), &dollars_a_day(0.1)).await.unwrap();
@@ -225,7 +225,7 @@ async fn an_item_is_refused_at_its_limit_and_goes_on_when_it_is_raised(home: &Ho
     let item = WorkItemId::generate();
     let first = step(&item, 0.9, 100, noon());
     store.reserve(&first, &dollars_an_item(1.0)).await.unwrap();
-    // The last call may cost more than was set aside for it; by no more than that is the limit ever passed.
+    // The last call may cost more than its reservation. The limit is exceeded by that amount at most.
     store.settle(&real(&first, 1.02)).await.unwrap();
     let over = refused(store.reserve(&step(&item, 0.01, 10, at(1)), &dollars_an_item(1.0)).await);
     assert_eq!(over, Refused { limit: Limit::Item(item.clone()), spent: 1_020_000, allowed: 1_000_000 });
@@ -253,10 +253,10 @@ async fn an_item_counts_all_its_days_and_nobody_elses_calls(home: &Home) {
     let over = refused(store.reserve(&step(&item, 0.0, 200, noon()), &tokens).await);
     assert_eq!(over, Refused { limit: Limit::ItemTokens(item.clone()), spent: 900, allowed: 1000 });
     assert_eq!(over.to_string(), "this item has used 900 of its 1000 tokens");
-    // Talk about an item is not work on it, and has limits of its own.
+    // Chat about an item does not count as work on it.
     let talk = Reservation { purpose: Purpose::Chat, ..step(&item, 0.2, 200, noon()) };
     store.reserve(&talk, &Budgets { item: Some(Money::ZERO), ..tokens.clone() }).await.unwrap();
-    // The day's limit is told first: an item would be raised in vain.
+    // The day's limit is reported first, because raising the item's would be useless.
     let both = Budgets { day: Some(Money::from_dollars(1.0)), item: Some(Money::ZERO), ..unlimited() };
     assert_eq!(refused(store.reserve(&step(&item, 0.2, 10, noon()), &both).await).limit, Limit::Day);
 }
@@ -264,7 +264,7 @@ async fn an_item_counts_all_its_days_and_nobody_elses_calls(home: &Home) {
 async fn workers_at_once_never_take_an_item_over_its_limit(home: &Home) {
     let store = home.open().await;
     let items: Vec<_> = (0..3).map(|_| WorkItemId::generate()).collect();
-    // Amounts of all sizes, so that what is left over is too small for some and enough for others.
+    // Amounts of all sizes, so that the remainder is too small for some and enough for others.
     let calls: Vec<_> = (0..60)
         .map(|number| {
             let (store, item) = (store.clone(), items[number % 3].clone());

@@ -247,7 +247,7 @@ async fn an_invitation_is_posted_once(home: &Home) {
     assert_eq!(store.outbox_depth(at(31)).await.unwrap().0, 1);
 }
 
-/// Claims a message and decides, twice, that it does this to a meeting and nothing else.
+/// Claims a message and decides twice on this change of a meeting.
 async fn decide(store: &Store, id: &str, change: MeetingChange) -> (bool, bool) {
     let effect = MeetingEffect { change, wakeup: Wakeup::default() };
     store.claim(&message(id, "about the standup", 0), at(0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The store, by one story for each thing it promises, told on SQLite and on PostgreSQL.
+//! The store: one test per guarantee, on SQLite and PostgreSQL.
 
 mod asks;
 mod closing;
@@ -26,7 +26,7 @@ use teamroom::store::Store;
 use crate::support::{migrated, postgres};
 use sample::noon;
 
-/// A database of its own for each test.
+/// A separate database for each test.
 pub(crate) struct Home {
     url: SecretString,
     directory: tempfile::TempDir,
@@ -39,13 +39,13 @@ impl Home {
         Self { url, directory }
     }
 
-    /// None where there is no PostgreSQL.
+    /// None without PostgreSQL.
     pub(crate) async fn postgres() -> Option<Self> {
         let url = migrated::postgres().await?.into();
         Some(Self { url, directory: tempfile::tempdir().expect("a temporary directory") })
     }
 
-    /// A database on the same store in which nothing was ever done.
+    /// A new empty database on the same server.
     pub(crate) async fn empty(&self) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = if self.url.expose_secret().starts_with("sqlite:") {
@@ -61,7 +61,7 @@ impl Home {
     }
 }
 
-/// Makes two tests of each story.
+/// Creates two tests from each test function.
 macro_rules! on_both {
     ($($story:ident),+ $(,)?) => {$(
         mod $story {

@@ -22,7 +22,7 @@ on_both!(
     a_closed_store_says_so,
 );
 
-/// Runs SQL that the store itself never would.
+/// Runs SQL outside of the store.
 pub(crate) async fn tamper(home: &Home, sql: &str) {
     let url = home.url.expose_secret();
     let sql = AssertSqlSafe(sql.to_owned());
@@ -168,7 +168,7 @@ async fn damage_inside_is_found_by_the_summary() {
 async fn a_file_that_may_not_be_written_is_refused() {
     let home = Home::sqlite();
     home.open().await.close().await;
-    // Permissions do not bind root, as whom these tests may run; the address can ask for the same.
+    // Permissions do not restrict root, who may run these tests. The address can request read-only access instead.
     let read_only = format!("{}?mode=ro", home.url.expose_secret()).into();
     let error = refusal(&read_only).await;
     let StoreError::NotWritable { place, .. } = &error else { panic!("{error}") };
@@ -234,7 +234,7 @@ async fn connections_that_break_are_a_pause() {
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     let mut admin = PgConnection::connect(home.url.expose_secret()).await.unwrap();
     end_sessions(&mut admin, "TRUE").await;
-    // Each broken connection is noticed at its next use, at the latest; there are at most six.
+    // Each broken connection is noticed when it is used next. There are at most six.
     let mut attempts = 0;
     while let Err(error) = store.claim(&message("m2", "hello", 0), at(0)).await {
         assert!(error.is_retryable(), "{error}");

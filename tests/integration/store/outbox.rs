@@ -165,9 +165,9 @@ async fn a_revision_that_had_to_be_posted_anew_is_found_by_the_next(home: &Home)
     store.record_sent(&first.id, &posted(&first, "p1", 1)).await.unwrap();
     store.record_failed(&lost.id, "refused").await.unwrap();
     for original in [&first, &lost] {
-        let anew = posted(&second, "p2", 2);
-        store.record_revised(&second.id, &original.id, &anew).await.unwrap();
-        assert_eq!(store.find_posted(&original.id).await.unwrap(), Some(anew));
+        let reposted = posted(&second, "p2", 2);
+        store.record_revised(&second.id, &original.id, &reposted).await.unwrap();
+        assert_eq!(store.find_posted(&original.id).await.unwrap(), Some(reposted));
     }
     assert_eq!(texts(&store, &general().id).await, ["second"]);
 }

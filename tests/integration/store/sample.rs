@@ -1,4 +1,4 @@
-//! Things for the stories to be about.
+//! Test data.
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
 
@@ -17,7 +17,7 @@ pub(crate) fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 12, 0, 0).unwrap()
 }
 
-/// So many seconds after noon.
+/// Seconds after noon.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
     noon() + TimeDelta::seconds(seconds)
 }
@@ -26,7 +26,7 @@ pub(crate) fn general() -> Channel {
     Channel { id: "10".into(), name: "general".into(), place: Place::Server }
 }
 
-/// What Ada wrote in `#general`, so many seconds after noon.
+/// A message by Ada in `#general`, at seconds after noon.
 pub(crate) fn message(id: &str, text: &str, seconds: i64) -> InboundMessage {
     InboundMessage {
         id: id.into(),
@@ -76,7 +76,7 @@ pub(crate) fn ask(message: &str) -> Ask {
     }
 }
 
-/// A line of Kelly's in `#general`.
+/// A message by Kelly in `#general`.
 pub(crate) fn line(text: &str) -> OutboundMessage {
     line_in(&general().id, text)
 }
@@ -89,7 +89,7 @@ pub(crate) fn answer(turn: &Turn, text: &str) -> OutboundMessage {
     OutboundMessage { persona: turn.persona.clone(), turn: Some(turn.id.clone()), reply_to: Some(turn.message.clone()), ..line(text) }
 }
 
-/// Claims Ada's message and decides that `turns` answer it.
+/// Claims Ada's message and stores the decision that `turns` answer it.
 pub(crate) async fn decided(store: &Store, id: &str, turns: &[Turn]) {
     store.claim(&message(id, "which of you is right?", 0), at(0)).await.unwrap();
     let decision = Decision::by(turns.iter().map(|turn| turn.persona.clone()).collect(), Reason::Mentioned);
@@ -101,7 +101,7 @@ pub(crate) async fn decided(store: &Store, id: &str, turns: &[Turn]) {
     assert!(done);
 }
 
-/// The plain end of a turn: answered, nothing to post.
+/// The end of a turn: answered, without messages.
 pub(crate) fn finished(turn: &Turn) -> Finished<'_> {
     Finished {
         turn,

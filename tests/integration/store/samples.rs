@@ -68,7 +68,7 @@ async fn old_samples_are_forgotten(home: &Home) {
 async fn a_number_is_compared_with_what_it_was_at_the_last_report(home: &Home) {
     let store = home.open().await;
     let day = TimeDelta::days(1).num_seconds();
-    // Something was recorded in between, for another purpose; the last report was at 0.
+    // Another sample was recorded in between. The last report was at 0.
     for (seconds, number) in [(0, 10.0), (day / 2, 14.0)] {
         store.record_samples(&[sample("commits", seconds, number)], at(seconds)).await.unwrap();
     }

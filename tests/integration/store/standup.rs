@@ -1,4 +1,4 @@
-//! Standups for the stories to be about.
+//! Test data for standups.
 
 use chrono::{NaiveDate, TimeDelta};
 
@@ -25,12 +25,12 @@ pub(crate) fn standup_channel() -> Channel {
     Channel { id: "20".into(), name: "daily-standup".into(), place: Place::Server }
 }
 
-/// The day of noon.
+/// The date of noon.
 pub(crate) fn today() -> NaiveDate {
     noon().date_naive()
 }
 
-/// A standup that Ada called by the message `m1`.
+/// A standup called by Ada with the message `m1`.
 pub(crate) fn standup() -> Meeting {
     Meeting {
         id: MeetingId::generate(),
@@ -56,7 +56,7 @@ pub(crate) fn vince() -> Participant {
     Participant::Persona("vince".into())
 }
 
-/// Ben, a person on the team.
+/// Ben, a person.
 pub(crate) fn ben() -> Participant {
     Participant::Person { id: "7".into(), name: "Ben".into() }
 }
@@ -78,7 +78,7 @@ pub(crate) fn contribution() -> Contribution {
     }
 }
 
-/// The end of a seat's turn at which it said something.
+/// The seat after its contribution.
 pub(crate) fn spoke(seat: &Seat) -> Seat {
     Seat { state: SeatState::Spoke, contribution: Some(contribution()), ..seat.clone() }
 }
@@ -109,7 +109,7 @@ pub(crate) fn report(meeting: &Meeting, revision: u32) -> DayReport {
     }
 }
 
-/// A call that expires an hour after noon.
+/// A prediction that expires an hour after noon.
 pub(crate) fn prediction(meeting: &Meeting, question: &str) -> Prediction {
     Prediction {
         id: PredictionId::generate(),
@@ -131,7 +131,7 @@ pub(crate) fn prediction(meeting: &Meeting, question: &str) -> Prediction {
     }
 }
 
-/// An action of Vince's, made `seconds` after noon.
+/// An action of Vince, created `seconds` after noon.
 pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
     WorkItem {
         how: "By profiling it.".into(),
@@ -142,7 +142,7 @@ pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
     }
 }
 
-/// A lesson of the whole team.
+/// A lesson for the whole team.
 pub(crate) fn lesson(text: &str) -> Memory {
     Memory {
         id: MemoryId::generate(),
@@ -157,7 +157,7 @@ pub(crate) fn lesson(text: &str) -> Memory {
     }
 }
 
-/// Calls a standup and opens it, with seats for Vince and Ben.
+/// Calls and opens a standup with seats for Vince and Ben.
 pub(crate) async fn opened(store: &Store) -> Meeting {
     let meeting = standup();
     assert_eq!(store.call_meeting(&meeting).await.unwrap(), Called::Opened);
@@ -166,15 +166,15 @@ pub(crate) async fn opened(store: &Store) -> Meeting {
     store.find_meeting(&meeting.id).await.unwrap().unwrap()
 }
 
-/// The closing of a standup with nothing in it but its report.
+/// A closing with only a report.
 pub(crate) fn closing<'a>(meeting: &'a Meeting, report: &'a DayReport, post: &'a OutboxId) -> StandupClosing<'a> {
     StandupClosing { meeting, report, post, items: &[], prediction: None, memories: &[], outbox: &[], at: meeting.called_at + MINUTE }
 }
 
-/// How long a standup of the stories takes.
+/// The duration of the tests' standups.
 const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
-/// Opens a standup and closes it with a report of that revision.
+/// Opens a standup and closes it with this revision of the report.
 pub(crate) async fn closed(store: &Store, revision: u32) -> (Meeting, OutboundMessage) {
     let meeting = opened(store).await;
     let meeting = store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Every statement of the store, found in its source, against both databases.
+//! Checks every SQL statement of the store against both databases.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use teamroom::config::RetentionSettings;
 
 use super::Home;
 
-/// The texts of all `sql!` statements. The macro takes only literals, so none can hide.
+/// All `sql!` statements. The macro accepts only literals, so none is missed.
 fn list_statements() -> Vec<String> {
     let mut statements = Vec::new();
     for folder in ["src", "crates/kernel/src"] {
@@ -36,7 +36,7 @@ fn collect(folder: &Path, statements: &mut Vec<String>) {
     }
 }
 
-/// Tables that grow with every message or meeting; only the summary may read one from end to end.
+/// Tables that grow with messages or meetings. Only the summary may scan them.
 const GROWING: [&str; 23] = [
     "inbox",
     "outbox",
@@ -63,8 +63,8 @@ const GROWING: [&str; 23] = [
     "reminders",
 ];
 
-/// What may be read from end to end: tables that stay small, and steps of a statement that have few rows: `due`, the heads of the channels that
-/// wait, `hands`, the personas that have something to do, `queues` and `kinds`, those that jobs wait in.
+/// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas
+/// with work; `queues` and `kinds` of jobs.
 const SMALL: [&str; 12] = [
     "_sqlx_migrations",
     "blocks",
@@ -81,7 +81,7 @@ const SMALL: [&str; 12] = [
 ];
 
 fn may_scan(statement: &str) -> bool {
-    // The open work is found by partial indexes; what is read whole is the list of it.
+    // Open work is found by partial indexes. A scan lists all of it.
     statement.starts_with("SELECT 'identities', COUNT(*)") || statement.starts_with("SELECT COUNT(*) FROM (")
 }
 
@@ -95,7 +95,7 @@ async fn every_statement_runs_on_sqlite_without_reading_whole_tables() {
         let steps = plan.fetch_all(&mut connection).await.unwrap_or_else(|error| panic!("{error}: {statement}"));
         for step in steps {
             let step: String = step.get("detail");
-            // A table appears under its alias, so what may be read whole is listed and not what may not.
+            // Plans show aliases, so the allowed scans are listed instead of the forbidden ones.
             let scanned = step.strip_prefix("SCAN ").filter(|table| !table.contains("USING") && *table != "CONSTANT ROW");
             assert!(scanned.is_none_or(|table| SMALL.contains(&table)) || may_scan(&statement), "{step}: {statement}");
         }
@@ -107,7 +107,7 @@ async fn every_statement_runs_on_postgresql_without_reading_whole_tables() {
     let Some(home) = Home::postgres().await else { return };
     home.open().await.close().await;
     let mut connection = PgConnection::connect(home.url.expose_secret()).await.unwrap();
-    // The tables are empty, and an empty table is read whole unless that is forbidden; a plan in general, not for these values.
+    // Empty tables are always scanned unless that is disabled. Uses a generic plan, not one for these values.
     connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan").await.unwrap();
     for statement in list_statements() {
         let prepare = AssertSqlSafe(format!("PREPARE statement AS {statement}"));

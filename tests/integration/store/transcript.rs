@@ -33,7 +33,7 @@ async fn a_transcript_reads_as_the_channel_does(home: &Home) {
     decided(&store, "m1", &turns).await;
     post(&store, &turns[0], "Solus is.", 2).await;
     store.claim(&message("m2", "really?", 3), at(3)).await.unwrap();
-    // Our clock is far behind the platform's; what is not yet posted comes last all the same.
+    // Even if our clock is far behind the platform's, unposted messages come last.
     let waiting = line("I am.");
     store.enqueue(std::slice::from_ref(&waiting), at(-500)).await.unwrap();
 

@@ -1,12 +1,12 @@
-//! Slash commands and buttons, as a person's client gives them.
+//! Slash commands and button clicks of a person.
 
 use serde_json::{Value, json};
 
 use super::team::{Shown, TestTeam, eventually};
 
-/// Gives a command of the team in a channel; the answer as it reads after the deferral.
+/// Uses a command in a channel. Returns the answer after the deferral.
 pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: Value) -> Value {
-    // Answers are told from what else is said in the channel.
+    // Separates answers from other messages of the channel.
     let answers = || async {
         let history = team.history(channel).await.into_iter();
         history.filter(|shown| shown.raw.get("interaction_metadata").is_some() && !shown.text.is_empty()).collect::<Vec<_>>()
@@ -18,7 +18,7 @@ pub(crate) async fn invoke(team: &TestTeam, channel: &str, name: &str, options: 
     answered().await.expect("an answer").raw
 }
 
-/// Gives a command without waiting for its answer.
+/// Uses a command without waiting for its answer.
 pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Value) {
     let guild = team.sandbox().guild_id();
     let find = || async {
@@ -35,7 +35,7 @@ pub(crate) async fn give(team: &TestTeam, channel: &str, name: &str, options: Va
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
 }
 
-/// Presses the button of a message in a channel of which `is_it` holds.
+/// Clicks the button of a message that `is_it` selects.
 pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it: impl Fn(&Value) -> bool) {
     let rows = message.raw["components"].as_array().expect("a message with buttons").iter();
     let mut buttons = rows.flat_map(|row| row["components"].as_array().expect("a row of buttons"));
@@ -48,7 +48,7 @@ pub(crate) async fn press(team: &TestTeam, channel: &str, message: &Shown, is_it
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
 }
 
-/// The options of a sub-command, all of them texts.
+/// The options of a subcommand, all of type text.
 pub(crate) fn sub_command(name: &str, options: &[(&str, &str)]) -> Value {
     let options: Vec<_> = options.iter().map(|(name, value)| json!({"type": 3, "name": name, "value": value})).collect();
     json!([{"type": 1, "name": name, "options": options}])

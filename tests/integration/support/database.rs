@@ -1,4 +1,4 @@
-//! The database of a team by hand: what is in it, and what may not be stored.
+//! Direct access to a team's database, and triggers that block writes.
 
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
@@ -27,7 +27,7 @@ pub(crate) async fn count(team: &TestTeam, sql: &str) -> i64 {
     }
 }
 
-/// Lets no row be stored by this change of which `when` holds, a condition on `OLD` and `NEW`.
+/// Blocks changes that match `when`, a condition on `OLD` and `NEW`.
 pub(crate) async fn forbid(team: &TestTeam, name: &str, change: &str, when: &str) {
     if is_sqlite(team) {
         execute(team, &format!("CREATE TRIGGER \"{name}\" BEFORE {change} WHEN {when} BEGIN SELECT RAISE(ABORT, 'a wall'); END")).await;

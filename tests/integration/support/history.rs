@@ -1,4 +1,4 @@
-//! A git repository with a real history, for trying feeds on something that nobody here invented.
+//! A git repository with a real project's history.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use serde::Deserialize;
 
-/// A commit as it was made, oldest first in [`make_repository`]'s answer.
+/// A commit of the history. [`make_repository`] returns them oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Commit {
     pub(crate) at: DateTime<FixedOffset>,
@@ -26,21 +26,21 @@ struct Recorded {
     files: Vec<(String, u32, u32)>,
 }
 
-/// The folder of shared trial data: `TEAMROOM_TEST_DATA`, or `../shared/data` beside the checkout.
+/// The folder of shared test data: `TEAMROOM_TEST_DATA`, or `../shared/data` beside the checkout.
 fn data() -> PathBuf {
     std::env::var_os("TEAMROOM_TEST_DATA").map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"), PathBuf::from)
 }
 
-/// A document of the shared trial data, or nothing after a loud skip.
+/// A document of the shared test data. None, with a reported skip, if it is missing.
 pub(crate) fn find_document(name: &str) -> Option<String> {
     let path = data().join("../seeds").join(name);
     fs::read_to_string(&path).map_err(|error| super::skip::missing("data", &format!("{}: {error}", path.display()))).ok()
 }
 
-/// Makes a repository in `directory` of the newest `limit` commits of the recorded history, moved in time so that the last one was an
-/// hour before `now`. The files that a commit touched get a new line each; what they held was not recorded.
+/// Creates a repository with the newest `limit` commits of the recorded history. Times are shifted so that the last commit was an hour
+/// before `now`. Each commit adds a line to its files, because contents were not recorded.
 ///
-/// Nothing, after a loud skip, where the record is missing.
+/// None, with a reported skip, if the record is missing.
 pub(crate) fn make_repository(directory: &Path, limit: usize, now: DateTime<Utc>) -> Option<Vec<Commit>> {
     let path = data().join("git-log.jsonl");
     let Ok(log) = fs::read_to_string(&path) else {
@@ -60,7 +60,7 @@ pub(crate) fn make_repository(directory: &Path, limit: usize, now: DateTime<Utc>
     Some(recorded.iter().map(moved).collect())
 }
 
-/// One commit in the words of `git fast-import`.
+/// A commit in the format of `git fast-import`.
 fn import(commit: &Recorded, index: usize, shift: TimeDelta) -> String {
     let at = commit.at + shift;
     let who = format!("{0} <{0}@example.org> {1} {2}", commit.author, at.timestamp(), at.format("%z"));

@@ -1,4 +1,4 @@
-//! Databases with today's schema, as copies of one that is migrated once per test process. Migrating each would take most of a short test.
+//! Databases with the current schema, copied from one that is migrated once per test process. Migrating each would dominate short tests.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,10 +9,10 @@ use tokio::sync::OnceCell;
 
 use super::postgres;
 
-/// Writes a database file, and returns its address.
+/// Creates a database file. Returns its address.
 pub(crate) fn sqlite(file: &Path) -> String {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
-    // Whoever comes first migrates it, on a thread of its own because this is called within runtimes, while the others wait.
+    // The first caller migrates the template on a separate thread, because this is called within runtimes. Others wait.
     let template = TEMPLATE.get_or_init(|| std::thread::spawn(migrate_sqlite).join().expect("migrating does not panic"));
     file.parent().map(std::fs::create_dir_all).transpose().expect("its directory is there");
     std::fs::write(file, template).expect("the copy is written");
@@ -29,7 +29,7 @@ async fn migrate_sqlite() -> Vec<u8> {
     std::fs::read(file).expect("the template is read")
 }
 
-/// The address of a new database. None, after a loud word, where no server can be started.
+/// The address of a new database. None, with a reported skip, without a server.
 pub(crate) async fn postgres() -> Option<String> {
     static TEMPLATE: OnceCell<()> = OnceCell::const_new();
     const NAME: &str = "template_migrated";

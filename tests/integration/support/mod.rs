@@ -1,4 +1,4 @@
-//! What the tests work with: the whole team, a scripted model, databases, real data.
+//! Test support: the whole team, a scripted model, databases, real data.
 
 #[path = "../../../crates/sandbox/tests/server/support/browser.rs"]
 pub(crate) mod browser;
@@ -19,12 +19,12 @@ pub(crate) mod team;
 pub(crate) mod time;
 pub(crate) mod wire;
 
-/// The folder of the workspace.
+/// The workspace's folder.
 pub(crate) fn root() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A number from the environment, for the long forms of tests.
+/// A number from the environment, for long forms of tests.
 pub(crate) fn number_from(variable: &str) -> Option<u64> {
     std::env::var_os(variable)?.to_str()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! A team that has done nothing.
+//! Empty sources for a team without activity.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl LedgerSource for Nothing {
     }
 }
 
-/// What feeds of such a team are built from.
+/// Sources for building such a team's feeds.
 pub(crate) fn feed_sources(work: &Path, clock: SharedClock) -> FeedSources {
     let nothing = Arc::new(Nothing);
     let web = Web::new().expect("an HTTP client");

@@ -1,7 +1,7 @@
-//! A real PostgreSQL server for the tests, from whatever is installed: started at the first use, one fresh database for each test.
+//! A PostgreSQL server for the tests, started at first use, with a new database per test.
 //!
-//! The server is a child of a small shell that watches this process and stops the server when the process is gone, however it
-//! ended. It runs without fsync, because nobody needs its data after the tests.
+//! A small shell watches this process and stops the server when the process ends, however it ends. The server runs without fsync, because
+//! its data is not needed afterwards.
 
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
@@ -18,15 +18,15 @@ use super::skip;
 /// The server's superuser.
 const USER: &str = "teamroom";
 
-/// Starting takes about a second; a loaded machine may need far longer.
+/// Starting takes about a second, and far longer on a busy machine.
 const STARTING: Duration = Duration::from_mins(1);
 
-/// The address of a fresh, empty database. None, after a loud word, where no server can be started.
+/// The address of a new empty database. None, with a reported skip, without a server.
 pub(crate) async fn database() -> Option<String> {
     if is_there().await { Some(create(&next_name()).await) } else { None }
 }
 
-/// The address of a new database with what is in this one, to which nobody may be connected.
+/// The address of a new database copied from this one, which must have no connections.
 #[cfg(test)]
 pub(crate) async fn copy(template: &str) -> String {
     create(&format!("{} TEMPLATE {template}", next_name())).await
@@ -37,7 +37,7 @@ fn next_name() -> String {
     format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Creates a database by its name, which options of the statement may follow. Returns its address.
+/// Creates a database; `database` may include options. Returns its address.
 pub(crate) async fn create(database: &str) -> String {
     let server = server().await.expect("there is a server");
     let mut admin = PgConnection::connect(&server.url("postgres")).await.expect("the server accepts connections");
@@ -46,7 +46,7 @@ pub(crate) async fn create(database: &str) -> String {
     server.url(name)
 }
 
-/// Whether there is a server; says loudly when there is none.
+/// Whether there is a server. Reports a skip if not.
 pub(crate) async fn is_there() -> bool {
     match server().await {
         Ok(_) => true,
@@ -59,7 +59,7 @@ pub(crate) async fn is_there() -> bool {
 
 struct Server {
     port: u16,
-    /// Stops the server when it is closed, that is, when this process ends.
+    /// Stops the server when this process ends.
     _watchdog: std::process::Child,
 }
 
@@ -69,10 +69,10 @@ impl Server {
     }
 }
 
-/// The one server of this test process.
+/// The server of this test process.
 async fn server() -> Result<&'static Server, &'static str> {
     static SERVER: OnceLock<Result<Server, String>> = OnceLock::new();
-    // Whoever comes first starts it while the others wait.
+    // The first caller starts it, the others wait.
     let server = tokio::task::spawn_blocking(|| SERVER.get_or_init(start)).await.expect("starting does not panic");
     server.as_ref().map_err(String::as_str)
 }
@@ -102,11 +102,11 @@ fn start_in(binaries: &Path, directory: &Path) -> Result<Server, String> {
     }
     let port = free_port()?;
     let log = std::fs::File::create(directory.join("log")).map_err(|error| error.to_string())?;
-    // The shell reads its standard input, which this process holds open without ever writing to it: it ends with the process.
+    // The shell reads standard input, which this process keeps open, so the shell notices when the process ends.
     let script = r#""$@" & server=$!; cat >/dev/null; kill -QUIT $server; wait $server; rm -rf "$TEAMROOM_DIRECTORY""#;
     let watchdog = account
         .command("sh")
-        // In a group of its own: an interrupt at the terminal ends the tests, and their end the server.
+        // A separate process group, so that an interrupt ends the tests first.
         .process_group(0)
         .args(["-c", script, "watchdog"])
         .arg(binaries.join("postgres"))
@@ -142,7 +142,7 @@ fn free_port() -> Result<u16, String> {
     listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }
 
-/// The directory with the newest server.
+/// The directory of the newest server version.
 fn find_binaries() -> Option<PathBuf> {
     let complete = |directory: &PathBuf| ["initdb", "postgres", "pg_isready"].iter().all(|name| directory.join(name).is_file());
     let mut installed: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
@@ -157,7 +157,7 @@ fn find_binaries() -> Option<PathBuf> {
     newest.or_else(|| std::env::split_paths(&std::env::var_os("PATH")?).find(complete))
 }
 
-/// As whom the server runs: PostgreSQL refuses root.
+/// The account of the server, because PostgreSQL refuses root.
 enum Account {
     Own,
     Other { user: u32, group: u32 },
@@ -185,7 +185,7 @@ impl Account {
 
     fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
-        // A directory that every account may stand in.
+        // A directory that every account can access.
         command.current_dir("/").env_remove("PGDATA");
         if let Self::Other { user, group } = self {
             command.uid(*user).gid(*group);

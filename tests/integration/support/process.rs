@@ -1,4 +1,4 @@
-//! The team as a process of its own, so that it can be killed.
+//! The team as a separate process that can be killed.
 
 use std::fs::File;
 use std::net::TcpListener;
@@ -10,18 +10,18 @@ use secrecy::ExposeSecret;
 
 use super::team::TestTeam;
 
-/// How long a start may take on a busy machine.
+/// The time limit of a start on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A running `teamroom run`. Killed when dropped.
+/// A running `teamroom run`. Killed on drop.
 pub(crate) struct TeamProcess {
     child: Child,
-    /// Where it serves health and metrics.
+    /// The address of health and metrics.
     pub(crate) http: String,
 }
 
 impl TeamProcess {
-    /// Starts the team against the sandbox, model and database of `team`, and waits until every identity is online.
+    /// Starts the team with the sandbox, model and database of `team`, and waits until all identities are online.
     pub(crate) async fn start(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
         let process = Self::spawn(team, extra);
         let started = Instant::now();
@@ -32,7 +32,7 @@ impl TeamProcess {
         process
     }
 
-    /// The same without waiting.
+    /// Like `start`, without waiting.
     pub(crate) fn spawn(team: &TestTeam, extra: &[(&str, &str)]) -> Self {
         let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
         let mut command = Self::command(team, &listen);
@@ -40,7 +40,7 @@ impl TeamProcess {
         Self { child: command.spawn().expect("the binary starts"), http: format!("http://{listen}") }
     }
 
-    /// The same with its log in a file.
+    /// Like `spawn`, with the log in a file.
     pub(crate) fn spawn_logging(team: &TestTeam, log: &Path) -> Self {
         let listen = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("an address").to_string();
         let mut command = Self::command(team, &listen);
@@ -49,7 +49,7 @@ impl TeamProcess {
     }
 
     fn command(team: &TestTeam, listen: &str) -> Command {
-        // A file that may not grow is an error of the write, as on a full disk, and no end of the process.
+        // Ignores the signal for exceeding the file size limit, so that writes fail like on a full disk.
         let mut command = Command::new("sh");
         command
             .args(["-c", "trap '' XFSZ; exec \"$0\" run", env!("CARGO_BIN_EXE_teamroom")])
@@ -72,7 +72,7 @@ impl TeamProcess {
         command
     }
 
-    /// Lets it run until it ends by itself.
+    /// Waits until it ends by itself.
     pub(crate) fn run_to_end(team: &TestTeam) -> std::process::Output {
         Self::command(team, "127.0.0.1:0").stderr(Stdio::piped()).output().expect("the binary starts")
     }
@@ -92,17 +92,17 @@ impl TeamProcess {
         self.child.wait().expect("it ends");
     }
 
-    /// Stops its every thread without telling it, as a machine that sleeps does.
+    /// Suspends all threads without notice, like a sleeping machine.
     pub(crate) fn freeze(&self) {
         self.signal("-STOP");
     }
 
-    /// Lets it go on as if nothing had been.
+    /// Resumes after `freeze`.
     pub(crate) fn thaw(&self) {
         self.signal("-CONT");
     }
 
-    /// Lets no file of it grow, as on a disk without room. Takes Linux.
+    /// Prevents its files from growing, like a full disk. Linux only.
     pub(crate) fn fill_disk(&self) {
         self.limit_files("1:unlimited");
     }
@@ -122,7 +122,7 @@ impl TeamProcess {
         assert!(sent.success());
     }
 
-    /// Asks it to end as an operator does and tells whether it ended well.
+    /// Stops it like an operator. Returns whether it ended cleanly.
     pub(crate) fn terminate(mut self) -> bool {
         self.signal("-TERM");
         self.child.wait().expect("it ends").success()
@@ -131,7 +131,7 @@ impl TeamProcess {
 
 impl Drop for TeamProcess {
     fn drop(&mut self) {
-        // Gone already in most tests.
+        // Usually gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

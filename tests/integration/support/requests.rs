@@ -1,4 +1,4 @@
-//! Requests of the team, checked against Discord's description of its API.
+//! Checks the team's requests against Discord's API description.
 
 use jsonschema::Registry;
 use sandbox::Exchange;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::descriptions::{explain, find_operation, read};
 
-/// Checks the bodies of all requests that have one. Returns their number, or `None` without Discord's description.
+/// Checks all request bodies. Returns their number, or `None` without Discord's description.
 pub(crate) fn check_requests(journal: &[Exchange]) -> Option<usize> {
     let api = read("openapi.json")?;
     let registry = Registry::new().add("https://discord/api.json", &api).expect("a resource").prepare().expect("references");

@@ -1,4 +1,4 @@
-//! The whole team against a sandbox: real sandbox, real serenity, real store, a scripted model over real HTTP.
+//! The whole team with a sandbox, a real store, and a scripted model over HTTP.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,17 +18,17 @@ use teamroom::config::Config;
 use super::migrated;
 use super::model::ScriptedModel;
 
-/// How long a test waits for what must happen. Generous, since the machines are shared; a test that passes never waits this long.
+/// The time limit for expected events. Generous, because machines are shared; a passing test never waits this long.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Which store a test runs on.
+/// The store of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backing {
     Sqlite,
     Postgres,
 }
 
-/// Declares tests that run once on each store.
+/// Creates tests that run once on each store.
 macro_rules! on_both_stores {
     ($($name:ident),+ $(,)?) => {
         mod sqlite {
@@ -52,7 +52,7 @@ pub(crate) use on_both_stores;
 type Configure = Box<dyn Fn(&mut Config) + Send>;
 type Cast = Box<dyn Fn(&mut Vec<Persona>) + Send>;
 
-/// How a test wants its team.
+/// The settings of a test's team.
 pub(crate) struct Wanted {
     backing: Backing,
     clock: SharedClock,
@@ -82,31 +82,31 @@ impl Wanted {
         }
     }
 
-    /// With one more persona.
+    /// Adds a persona.
     pub(crate) fn persona(mut self, slug: &'static str, name: &'static str) -> Self {
         self.extra.push((slug, name));
         self
     }
 
-    /// With the personas changed like this.
+    /// Changes the personas.
     pub(crate) fn personas(mut self, change: impl Fn(&mut Vec<Persona>) + Send + 'static) -> Self {
         self.cast = Box::new(change);
         self
     }
 
-    /// With a bot on the server that is none of ours.
+    /// Adds another bot to the server.
     pub(crate) fn bot(mut self, slug: &'static str, name: &'static str) -> Self {
         self.strangers.push((slug, name));
         self
     }
 
-    /// Without the team itself, for a process of its own.
+    /// Without the team, which runs in a separate process.
     pub(crate) fn without_app(mut self) -> Self {
         self.app = false;
         self
     }
 
-    /// With a scripted model that speaks this protocol; without, the team is offline.
+    /// Adds a scripted model with this protocol. Without one the team is offline.
     pub(crate) fn model(mut self, kind: ProviderKind) -> Self {
         self.model = Some(kind);
         self
@@ -127,14 +127,14 @@ impl Wanted {
         self
     }
 
-    /// Which personas have a token; the others speak through webhooks.
+    /// Selects the personas with tokens. The others use webhooks.
     pub(crate) fn tokens(mut self, has: impl Fn(&str) -> bool + Send + 'static) -> Self {
         self.tokens = Box::new(has);
         self
     }
 
     pub(crate) async fn start(self) -> TestTeam {
-        // On the heap: a whole team is a large thing to set up.
+        // On the heap, because the future is large.
         Box::pin(self.set_up()).await
     }
 
@@ -196,7 +196,7 @@ impl Wanted {
     }
 }
 
-/// The built-in team and some more.
+/// The built-in team with additional personas.
 fn roster(extra: &[(&str, &str)], change: &Cast) -> Roster {
     let built_in = load::BUILT_IN.iter().map(|(name, text)| (name.trim_end_matches(".md"), (*text).to_owned()));
     let more = extra.iter().map(|(slug, name)| {
@@ -210,7 +210,7 @@ fn roster(extra: &[(&str, &str)], change: &Cast) -> Roster {
     Roster::new(personas).expect("a roster")
 }
 
-/// Points all tiers at the scripted model.
+/// Uses the scripted model for all tiers.
 pub(crate) fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
     config.models.providers = vec![ProviderSettings {
         name: "scripted".into(),
@@ -223,7 +223,7 @@ pub(crate) fn use_model(config: &mut Config, kind: ProviderKind, model: &Scripte
     config.models.tiers = [Tier::T1, Tier::T2, Tier::T3].into_iter().map(|tier| (tier, every.clone())).collect();
 }
 
-/// A running team, its sandbox, and a person in it.
+/// A running team, its sandbox and a person.
 pub(crate) struct TestTeam {
     app: Option<App>,
     sandbox: Option<Sandbox>,
@@ -235,7 +235,7 @@ pub(crate) struct TestTeam {
     pub(crate) dir: tempfile::TempDir,
 }
 
-/// A message as the sandbox shows it.
+/// A message as shown by the sandbox.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     pub(crate) author: String,
@@ -260,7 +260,7 @@ impl TestTeam {
         self.app = Some(app);
     }
 
-    /// Ends the team as an operator would.
+    /// Stops the team like an operator.
     pub(crate) async fn stop_app(&mut self) {
         if let Some(app) = self.app.take() {
             app.stop().await;
@@ -271,12 +271,12 @@ impl TestTeam {
         self.sandbox().channels().into_iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no channel {name}")).1
     }
 
-    /// The account of a persona, for mentions.
+    /// A persona's account, for mentions.
     pub(crate) fn account(&self, slug: &str) -> String {
         self.sandbox().bots().into_iter().find(|bot| bot.slug == slug).unwrap_or_else(|| panic!("no bot {slug}")).id
     }
 
-    /// The person's call to the sandbox's REST API.
+    /// A REST request by the person.
     pub(crate) async fn call(&self, method: reqwest::Method, path: &str, body: Option<Value>) -> Value {
         let person = &self.sandbox().people()[0];
         let mut request =
@@ -291,26 +291,26 @@ impl TestTeam {
         if text.is_empty() { Value::Null } else { serde_json::from_str(&text).expect("JSON") }
     }
 
-    /// A person writes; the id of the message.
+    /// A person posts. Returns the message's id.
     pub(crate) async fn say(&self, channel: &str, text: &str) -> String {
         let path = format!("/channels/{}/messages", self.channel(channel));
         let sent = self.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
         sent["id"].as_str().expect("an id").to_owned()
     }
 
-    /// A bot that is none of ours writes.
+    /// Another bot posts.
     pub(crate) async fn say_as_bot(&self, channel: &str, token: &str, text: &str) {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
         let request = self.http.post(url).header("authorization", format!("Bot {token}")).json(&json!({"content": text}));
         assert!(request.send().await.expect("the sandbox answers").status().is_success());
     }
 
-    /// A person drops a file with some words.
+    /// A person posts a file with a text.
     pub(crate) async fn drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> String {
         self.try_drop_file(channel, name, bytes, text).await.unwrap_or_else(|error| panic!("not sent: {error}"))
     }
 
-    /// The same; the platform's error where it refuses.
+    /// Like `drop_file`, returning the platform's error.
     pub(crate) async fn try_drop_file(&self, channel: &str, name: &str, bytes: Vec<u8>, text: &str) -> Result<String, Value> {
         let person = &self.sandbox().people()[0];
         let form = reqwest::multipart::Form::new()
@@ -323,7 +323,7 @@ impl TestTeam {
         sent["id"].as_str().map(str::to_owned).ok_or(sent)
     }
 
-    /// Everything in a channel, oldest first.
+    /// All messages in a channel, oldest first.
     pub(crate) async fn history(&self, channel: &str) -> Vec<Shown> {
         let id = self.channel(channel);
         let mut shown = Vec::new();
@@ -348,12 +348,12 @@ impl TestTeam {
         shown
     }
 
-    /// What the team said in a channel, oldest first.
+    /// The team's messages in a channel, oldest first.
     pub(crate) async fn answers(&self, channel: &str) -> Vec<Shown> {
         self.history(channel).await.into_iter().filter(|shown| shown.is_bot).collect()
     }
 
-    /// Waits until the team has said `count` things in a channel, and a little longer for one too many.
+    /// Waits for `count` messages of the team, and a little longer for duplicates.
     pub(crate) async fn wait_for_answers(&self, channel: &str, count: usize) -> Vec<Shown> {
         let started = Instant::now();
         loop {
@@ -369,7 +369,7 @@ impl TestTeam {
         }
     }
 
-    /// Moves time in small steps until the team has said `count` things in a channel.
+    /// Advances time in small steps until the team has posted `count` messages.
     pub(crate) async fn wait_while_moving(&self, channel: &str, count: usize, clock: &ManualClock) -> Vec<Shown> {
         let started = Instant::now();
         loop {
@@ -383,7 +383,7 @@ impl TestTeam {
         }
     }
 
-    /// Waits until nothing is in the works: no turn open, no message undecided, the outbox empty.
+    /// Waits until no turn is open, all messages are decided, and the outbox is empty.
     pub(crate) async fn settle(&self) {
         let started = Instant::now();
         while !self.app().is_idle().await.expect("the store answers") {
@@ -397,7 +397,7 @@ impl TestTeam {
     }
 }
 
-/// Waits until `holds`, with a word for the failure.
+/// Waits for a condition. `what` describes it in the failure.
 pub(crate) async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
     let started = Instant::now();
     while !holds().await {

@@ -1,14 +1,14 @@
-//! Time that goes on by itself and can be hurried.
+//! A manual clock that runs by itself and can be advanced.
 
 use std::time::Duration;
 
 use kernel::time::ManualClock;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Time goes on in steps of this.
+/// The step of the running clock.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Lets time go on as on the wall, until the handle is dropped.
+/// Runs the clock in real time until the handle is dropped.
 pub(crate) fn go_on(clock: &ManualClock) -> AbortOnDropHandle<()> {
     let clock = clock.clone();
     AbortOnDropHandle::new(tokio::spawn(async move {
@@ -19,7 +19,7 @@ pub(crate) fn go_on(clock: &ManualClock) -> AbortOnDropHandle<()> {
     }))
 }
 
-/// Time jumps, and whoever looks at the clock now and then has seen it: one who was just looking does so again within half a minute.
+/// Advances time and waits until polling tasks have seen it, which takes them up to half a minute.
 pub(crate) async fn pass(clock: &ManualClock, time: Duration) {
     let look = Duration::from_secs(31);
     for step in [time.saturating_sub(2 * look), look, look] {

@@ -1,4 +1,4 @@
-//! The wire between a team and its database, which can be cut.
+//! A connection between a team and its database that can be cut.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-/// Passes on what goes between a team and PostgreSQL, until it is cut.
+/// A proxy between a team and PostgreSQL.
 pub(crate) struct Wire {
     address: SocketAddr,
     cut: Arc<Cut>,
@@ -22,7 +22,7 @@ struct Cut {
 }
 
 impl Wire {
-    /// To the server of a database.
+    /// Connects to a database server.
     pub(crate) async fn to(database: &SecretString) -> Self {
         let server = Url::parse(database.expose_secret()).unwrap();
         let server = format!("{}:{}", server.host_str().unwrap(), server.port().unwrap());
@@ -32,14 +32,14 @@ impl Wire {
         Self { address, cut }
     }
 
-    /// The same database by this wire.
+    /// The database's address through this proxy.
     pub(crate) fn lead(&self, database: &SecretString) -> SecretString {
         let mut url = Url::parse(database.expose_secret()).unwrap();
         url.set_port(Some(self.address.port())).unwrap();
         url.to_string().into()
     }
 
-    /// Ends what is open and lets nothing new through.
+    /// Closes all connections and refuses new ones.
     pub(crate) fn cut(&self) {
         self.cut.is_cut.store(true, Ordering::Relaxed);
         self.cut.happens.notify_waiters();

@@ -1,4 +1,4 @@
-//! Bad input: a clear answer each, nothing lost, the others go on.
+//! Invalid input: each gets a clear answer, and other messages continue.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Commands of the team at the command line, each as a process of its own.
+//! Commands at the command line, each in a separate process.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores
 
 on_both_stores!(a_team_that_runs_obeys_the_command_line, commands_tell_programs_what_they_tell_people,);
 
-/// What `teamroom` prints in a directory, or its complaint.
+/// The output of `teamroom` in a directory, or its error.
 fn teamroom(dir: &Path, database: Option<&str>, args: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_teamroom"));
     command.args(args).current_dir(dir).env_clear();

@@ -1,4 +1,4 @@
-//! Slash commands, as a person uses them.
+//! Slash commands.
 
 use kernel::llm::settings::{ModelPrice, ProviderKind};
 use kernel::money::Money;
@@ -17,7 +17,7 @@ on_both_stores!(
     an_operator_raises_the_budget_of_the_day,
 );
 
-/// Gives a command where nobody talks; the answer as it reads after the deferral.
+/// Uses a command in a quiet channel. Returns the answer after the deferral.
 async fn invoke(team: &TestTeam, name: &str, options: Value) -> Value {
     command::invoke(team, "general", name, options).await
 }

@@ -1,4 +1,4 @@
-//! `kill -9` at each step of a message: the reader sees exactly one answer, and a stored answer is not paid for twice.
+//! `kill -9` at each step of a message: exactly one answer is posted, and a stored answer is not paid twice.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(super) async fn expect_said(team: &TestTeam, texts: &[&str]) {
     assert_eq!(said(team).await, texts);
 }
 
-/// From now on every post of Vince's goes wrong in this way.
+/// Makes every post by Vince fail in this way.
 fn break_posts(team: &TestTeam, with: RestFault) {
     let path = format!("/channels/{}/messages", team.channel("general"));
     let switch = Switch::Rest { bot: Some("vince".into()), method: Some("POST".into()), path, times: u32::MAX, with };
@@ -77,7 +77,7 @@ async fn killed_before_it_heard_a_message(backing: Backing) {
 
 async fn killed_after_the_claim(backing: Backing) {
     let team = quiet(backing).await;
-    // A long wait for more of the burst holds the message in the state `claimed`.
+    // A long wait for further messages keeps the message in the state `claimed`.
     let process = TeamProcess::start(&team, &[("TEAMROOM_CHAT_COALESCE_MS", "10000")]).await;
     team.say("general", "vince, report two").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -126,7 +126,7 @@ async fn killed_while_a_command_asks(backing: Backing) {
     assert_eq!(thinking, [""], "the command was taken before it was carried out");
     team.model.on(|_| Script::say("it silts up"));
     let _process = TeamProcess::start(&team, &[]).await;
-    // Nobody but the process that took a command could edit its answer.
+    // Only the process that received a command can edit its answer.
     expect_said(&team, &["", "Late, but here it is. **Vince** answers:\nit silts up"]).await;
     assert_eq!(team.model.count(), 2, "the unfinished call is made again, once");
 }

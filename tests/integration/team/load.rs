@@ -1,4 +1,4 @@
-//! Many messages under bad conditions: each answered once.
+//! Many messages under bad conditions, each answered once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ async fn every_message_is_answered_once_whatever_the_gateways_do(backing: Backin
         .model(ProviderKind::OpenAi)
         .sandbox(|options| options.channels = (0..CHANNELS).map(|number| format!("room-{number}")).collect())
         .persona("bruno", "Bruno")
-        // Echo has a token that is refused: never online.
+        // Echo's token is refused, so Echo is never online.
         .configure(|config| {
             config.discord.tokens.insert("echo".into(), "sandbox.1.wrong".to_owned().into());
         })
@@ -50,7 +50,7 @@ async fn every_message_is_answered_once_whatever_the_gateways_do(backing: Backin
             })
         })
         .collect();
-    // Every gateway is dropped at times, one after the other.
+    // Gateways are disconnected in turn.
     let slugs: Vec<String> = team.sandbox().bots().into_iter().map(|bot| bot.slug).collect();
     let dropper = tokio::spawn({
         let team = team.clone();
@@ -80,7 +80,7 @@ async fn write(team: &TestTeam, number: usize) {
     team.call(reqwest::Method::POST, &path, Some(json!({"content": text}))).await;
 }
 
-/// Waits until every message has an answer, then until nothing moves any more.
+/// Waits until every message has an answer and nothing changes any more.
 async fn wait_for_all(team: &TestTeam, count: usize) -> HashMap<String, usize> {
     let patience = Duration::from_secs(60 + count as u64 / 20);
     let started = Instant::now();

@@ -1,4 +1,4 @@
-//! Agents set on each other come to an end, and a person can end it at once.
+//! Chains of agents end by themselves, and a person can stop them at once.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ on_both_stores!(
     a_listed_foreign_bot_is_held_by_the_guard,
 );
 
-/// Each persona hands on to the next of `ring`, always with new words.
+/// Each persona addresses the next of `ring`, with different words.
 fn hand_round(team: &TestTeam, ring: &'static [&'static str]) {
     team.model.on(move |asked: &Asked| {
         let me = ring.iter().position(|name| asked.system.contains(&format!("You are {name}"))).unwrap_or(0);
@@ -28,7 +28,7 @@ fn hand_round(team: &TestTeam, ring: &'static [&'static str]) {
     });
 }
 
-/// Different words for each number, so that it is not the repetition rule that ends a loop.
+/// Different words for each number, so that the repetition rule does not apply.
 fn words(number: usize) -> String {
     const WORDS: [&str; 10] = ["river", "amber", "quartz", "meadow", "violet", "harbour", "copper", "lantern", "orchard", "glacier"];
     (0..12).map(|place| WORDS[(number * 7 + place * (number + 3)) % WORDS.len()]).collect::<Vec<_>>().join(" ")
@@ -45,7 +45,7 @@ async fn two_agents_stop_at_the_guards_limits_in_a_fast_loop(backing: Backing) {
 }
 
 async fn two_agents_stop_in_a_slow_loop(backing: Backing) {
-    // Every limit on rates and runs is out of the way, as if hours passed between messages and people spoke in between; the chain ends it.
+    // All limits on rates and runs are disabled, so that only the chain limit ends it.
     let team = Wanted::on(backing)
         .model(ProviderKind::OpenAi)
         .configure(|config| {
@@ -107,7 +107,7 @@ async fn a_stop_survives_a_restart(backing: Backing) {
     team.wait_for_answers("general", 1).await;
     team.stop_app().await;
     team.start_app().await;
-    // Nobody was addressed since, so an agent's words go to nobody even now; a person who speaks to one lifts it.
+    // Nobody was addressed since, so agents' messages still address nobody. A person who addresses one ends that.
     assert!(team.app().is_halted_in(&team.channel("general").as_str().into()));
     team.say("general", "vince, begin").await;
     eventually("they talk again", || async { team.answers("general").await.len() >= 3 }).await;
@@ -123,7 +123,7 @@ async fn the_end_of_a_loop_survives_a_restart(backing: Backing) {
     team.stop_app().await;
     team.start_app().await;
     team.settle().await;
-    assert_eq!(team.answers("general").await.len(), before, "the restart began it anew");
+    assert_eq!(team.answers("general").await.len(), before, "the restart started it again");
 }
 
 async fn a_stop_silences_what_was_written_before_it(backing: Backing) {

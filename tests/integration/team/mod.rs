@@ -1,4 +1,4 @@
-//! The whole team, as people meet it.
+//! The whole team.
 
 mod bad_input;
 mod command_line;

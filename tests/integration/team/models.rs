@@ -1,4 +1,4 @@
-//! What a person sees when a language model works, and when it does not.
+//! Answers with and without a working language model.
 
 use std::time::Duration;
 

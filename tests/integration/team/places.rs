@@ -1,4 +1,4 @@
-//! Rows that belong in a thread or in place of an earlier message: delivered in order, once, whatever is gone and whenever the process dies.
+//! Messages for threads and edits: delivered in order and once, despite deletions and crashes.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn instead_of(of: &OutboundMessage) -> Placement {
     Placement::Revision { of: of.id.clone() }
 }
 
-/// Writes rows into the outbox of a team that does not run.
+/// Writes rows into the outbox while the team is stopped.
 async fn leave(team: &TestTeam, rows: &[&OutboundMessage]) {
     let now = team.clock.now();
     let store = Store::open(&team.config.database_url, now).await.expect("the store opens");
@@ -63,7 +63,7 @@ async fn general(team: &TestTeam) -> Vec<String> {
     texts(team, &team.channel("general")).await
 }
 
-/// The thread's id, which is that of its message.
+/// The thread's id, which equals its message's.
 async fn thread_on(team: &TestTeam, text: &str) -> Option<String> {
     let found = team.history("general").await.into_iter().find(|shown| shown.text == text)?;
     found.raw["thread"]["id"].as_str().map(str::to_owned)
@@ -79,7 +79,7 @@ async fn rows_of_all_places_are_delivered_in_order(backing: Backing) {
     let mut team = quiet(backing).await;
     let report = row(&team, "kelly", "report", Placement::Channel);
     let aside = row(&team, "vince", "by Vince", in_thread(&report));
-    // Oracle has no token and speaks through a webhook.
+    // Oracle has no token and uses a webhook.
     let mute = row(&team, "oracle", "by Oracle", in_thread(&report));
     let first = row(&team, "kelly", "report, revised", instead_of(&report));
     let inner = row(&team, "oracle", "by Oracle, revised", instead_of(&mute));
@@ -156,7 +156,7 @@ async fn a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator(backing
     assert!(asked.contains("it fell by four percent"), "what was said in the thread belongs to its context: {asked}");
 }
 
-/// Lets every call of this kind be done, and its answer be lost.
+/// Executes matching calls but drops their answers.
 fn lose_answers(team: &TestTeam, method: &str, channel: &str) {
     let path = format!("/channels/{channel}/messages");
     let switch = Switch::Rest { bot: None, method: Some(method.into()), path, times: u32::MAX, with: RestFault::ResetAfter };

@@ -1,4 +1,4 @@
-//! Who answers, and with what. Offline: what the answers say comes from feeds and files alone.
+//! Who answers, and with what. Offline: all content comes from feeds and files.
 
 use kernel::llm::settings::ProviderKind;
 use kernel::time::{Clock, SystemClock};

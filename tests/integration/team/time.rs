@@ -1,4 +1,4 @@
-//! What depends on time, with a clock that the test moves.
+//! Time-dependent behaviour, with a manual clock.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Back
     let mut team = Wanted::on(backing).clock(clock.clone()).start().await;
     team.say("general", "kelly, hello").await;
     team.wait_for_answers("general", 1).await;
-    // The mark of what was heard is set once the channel was read up to now.
+    // The last-read mark is set once the channel was read up to now.
     eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
     clock.advance(Duration::from_secs(1));
     team.say("general", "nothing for anybody").await;

@@ -1,4 +1,4 @@
-//! The tools that need no host outside, on a team of the built-in personas.
+//! The tools that need no network, with the built-in personas.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) fn now() -> DateTime<Utc> {
     "2026-11-22T06:00:00Z".parse().unwrap()
 }
 
-/// A team whose feeds say what these words are.
+/// A reader with one feed.
 struct OneFeed;
 
 #[async_trait]
@@ -41,11 +41,11 @@ impl FeedReader for OneFeed {
     }
 }
 
-/// The tools, and one run that calls them.
+/// The tools, and a run that calls them.
 pub(super) struct Bench {
     pub(super) tools: Vec<Arc<dyn Tool>>,
     pub(super) item: WorkItemId,
-    /// Where the things come from that are stored; by default the item.
+    /// The recorded source. Default: the item.
     pub(super) source: Option<MemorySource>,
     pub(super) tainted: bool,
     pub(super) directory: tempfile::TempDir,
@@ -68,7 +68,7 @@ impl Bench {
         Self { tools: local_tools(parts), item: "item".into(), source: None, tainted: false, directory }
     }
 
-    /// On a store of its own, for tools that do not use it.
+    /// With a separate store, for tools that do not use it.
     pub(super) async fn alone() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = migrated::sqlite(&directory.path().join("teamroom.db")).into();

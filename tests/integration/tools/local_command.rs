@@ -1,4 +1,4 @@
-//! The confined test command: what it reaches, what it does not, and that nothing of it is left.
+//! The sandboxed test command: what it can access, and that nothing of it remains.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::support::skip;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What came of a shell script; none, after a loud skip, where the kernel cannot confine.
+/// The result of a shell script. None, with a reported skip, without kernel support.
 async fn run(script: &str, dir: &Path) -> Option<Result<CommandResult, CommandError>> {
     run_within(script, dir, LIMIT, &CancellationToken::new()).await
 }
@@ -118,7 +118,7 @@ async fn it_reaches_no_host_not_even_this_one() {
         "use Socket; socket(S, PF_INET, SOCK_STREAM, 0) or die; connect(S, sockaddr_in({port}, inet_aton('127.0.0.1'))) or do {{ print $!; exit 7 }};"
     );
     let bind = "use Socket; socket(S, PF_INET, SOCK_STREAM, 0) or die; bind(S, sockaddr_in(0, INADDR_ANY)) or do { print $!; exit 7 };";
-    // The twin: without confinement both work.
+    // The counterpart: without the sandbox both work.
     for code in [connect.as_str(), bind] {
         match std::process::Command::new("perl").args(["-e", code]).status() {
             Ok(status) => assert!(status.success(), "{code}"),
@@ -192,7 +192,7 @@ async fn a_command_that_nobody_waits_for_any_more_when_it_has_started_is_stopped
     let path = dir.path().to_owned();
     let forgotten = tokio::spawn(async move { run("(sleep 86394 & echo x > started; sleep 86394); true", &path).await });
     tokio::task::yield_now().await;
-    // Nothing else runs on this thread meanwhile: the command has started, and whoever waits for it has not heard of that.
+    // Blocks the thread: the command has started, and its caller does not know yet.
     while !dir.path().join("started").exists() {
         std::thread::yield_now();
     }
@@ -201,7 +201,7 @@ async fn a_command_that_nobody_waits_for_any_more_when_it_has_started_is_stopped
     gone("86394").await;
 }
 
-/// A killed process is there until its parent has heard of it.
+/// A killed process exists until its parent has waited for it.
 async fn gone(marker: &str) {
     let since = Instant::now();
     while processes(marker) > 0 {

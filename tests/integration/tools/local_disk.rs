@@ -1,4 +1,4 @@
-//! A disk without room, which takes a file system of its own and hence rights that not everybody has.
+//! A full disk. Needs permission to mount a file system.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use kernel::tools::workspace::Workspaces;
 
 use crate::support::skip;
 
-/// A file system of 256 KiB in memory; none, after a loud skip, where this user may not mount.
+/// A file system of 256 KiB in memory. None, with a reported skip, without permission to mount.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {

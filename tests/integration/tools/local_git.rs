@@ -1,4 +1,4 @@
-//! The history of a repository as tools, of one that means harm as well.
+//! The git tools, also with a malicious repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::local::Bench;
 
-/// A repository of three commits, with everything in its settings that runs programs.
+/// A repository of three commits whose configuration runs programs wherever possible.
 async fn bench() -> (Bench, PathBuf) {
     let bench = Bench::alone().await;
     let work = bench.directory.path().join("work");
@@ -78,7 +78,7 @@ async fn nothing_that_a_model_names_becomes_an_option_or_leaves_the_repository()
         assert!(told.ends_with("names no commit"), "{from:?}: {told}");
         assert!(bench.refusal("git_diff", json!({"from": "HEAD", "to": from})).await.ends_with("names no commit"), "{from:?}");
     }
-    // Behind `--` they are names of files, and there are no such files.
+    // After `--` they are file names, and no such files exist.
     for path in ["--output=x", &output, "-p", ":(top)", ":!a.txt", "*"] {
         assert_eq!(bench.text("git_diff", json!({"from": "HEAD~2", "path": path})).await, "There is no difference.", "{path}");
         assert_eq!(bench.text("git_log", json!({"path": path})).await, "There are no such commits.", "{path}");
@@ -114,7 +114,7 @@ async fn programs_that_a_repository_names_are_not_run() {
     assert!(bench.text("git_diff", json!({"from": "HEAD~2"})).await.contains("-line 1\n+line 3"));
     assert_eq!(bench.text("git_log", json!({})).await.lines().count(), 3);
     assert!(!ran.exists());
-    // The twin: git as a person runs it does run them.
+    // The counterpart: plain git does run them.
     Command::new("git").arg("-C").arg(&work).args(["--no-pager", "diff", "HEAD~2", "HEAD"]).output().unwrap();
     assert!(ran.exists(), "the trap is set rightly");
 }

@@ -1,4 +1,4 @@
-//! Memory and backlog as tools, on both stores.
+//! The memory and backlog tools on both stores.
 
 use kernel::chat::message::AuthorKind;
 use kernel::memory::{Memory, MemorySource};
@@ -104,7 +104,7 @@ async fn what_a_standup_would_refuse_is_not_added(home: &Home) {
     let bench = bench_with_item(&store, Origin::CommandLine).await;
     for (arguments, reason) in [
         (proposal("Measure the checkout", ""), "has no owner"),
-        (proposal("Measure the checkout", "everybody"), "everybody is nobody in particular; name one owner"),
+        (proposal("Measure the checkout", "everybody"), "\"everybody\" is not one person. Name a single owner"),
         (proposal("Measure the checkout", "Zaphod"), "nobody on the team is called \"Zaphod\""),
         (proposal("Look into it!", "Vince"), "says the same as an open item"),
     ] {
@@ -139,7 +139,7 @@ async fn a_store_that_is_gone_is_told_without_its_insides(home: &Home) {
     let bench = Bench::new(store.clone());
     store.close().await;
     let saved = bench.call("memory_save", json!({"text": "It is gone."})).await;
-    assert_eq!(saved, Err(ToolError::Failed("the team's memory cannot be reached at the moment".into())));
+    assert_eq!(saved, Err(ToolError::Failed("the team's memory is not available right now".into())));
     let added = bench.call("backlog_add", proposal("Paint the fence", "Vince")).await;
-    assert_eq!(added, Err(ToolError::Failed("the backlog cannot be reached at the moment".into())));
+    assert_eq!(added, Err(ToolError::Failed("the backlog is not available right now".into())));
 }

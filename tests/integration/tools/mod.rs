@@ -1,4 +1,4 @@
-//! Tools as a run calls them.
+//! Tools, called like in a run.
 
 mod local;
 mod local_command;

@@ -1,4 +1,4 @@
-//! What is learnt of an item, read by people and told to later turns.
+//! Lessons of items, for people and later prompts.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -52,7 +52,7 @@ async fn the_file_follows_the_store(home: &Home) {
     learnings.keep_up().await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "it was gone");
 
-    // Of two that are stored side by side the older may come second.
+    // Of two concurrent memories the older may be stored second.
     let older = Memory { created_at: now() - TimeDelta::milliseconds(3), ..failed("Sign the lease") };
     stage.store.record_memories(std::slice::from_ref(&older)).await.unwrap();
     learnings.keep_up().await;
@@ -63,7 +63,7 @@ async fn the_file_follows_the_store(home: &Home) {
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("vince, ended: Sign the lease"), "{text}");
 
-    // The store is away: the old file stays.
+    // The store is closed, so the old file stays.
     stage.store.close().await;
     learnings.keep_up().await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
@@ -109,6 +109,6 @@ async fn among_ten_thousand_lessons_those_on_the_subject_are_found_at_once() {
     let took = began.elapsed();
     println!("one of 10,000 lessons was found in {took:?}");
     assert_eq!(told.iter().map(|lesson| lesson.id.as_str()).collect::<Vec<_>>(), ["m700"]);
-    // Far above what it takes, for a busy machine and a build without optimisation.
+    // Far above the usual time, for busy machines and debug builds.
     assert!(took.as_secs() < 5, "{took:?}");
 }

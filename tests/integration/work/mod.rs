@@ -1,4 +1,4 @@
-//! Work items from their claim to their end.
+//! Work items from claim to end.
 
 mod learning;
 mod proof;

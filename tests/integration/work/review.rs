@@ -1,10 +1,10 @@
-//! Who judges what code cannot, and what becomes of a verdict that is none.
+//! The choice of the reviewer, and invalid verdicts.
 
 use kernel::llm::budget::Budgets;
 use kernel::money::Money;
 use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
-use teamroom::features::backlog::review::{Judgement, ReviewParts, review};
+use teamroom::features::backlog::review::{Judgement, ReviewDeps, review};
 use teamroom::features::backlog::verifier::Verdict;
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +13,7 @@ use crate::support::model::{Script, ScriptedModel};
 
 const REPORT: &str = "# Prices\n\nScanner A asks nine dollars, says https://a.example/x, and scanner B asks four of us.\n";
 
-/// Something that waits to be judged.
+/// An item that needs a review.
 struct Made {
     stage: Stage,
     item: WorkItem,
@@ -32,7 +32,7 @@ impl Made {
         Self { stage, item, evidence, journal }
     }
 
-    async fn judge(&self, parts: &ReviewParts) -> anyhow::Result<Option<Judgement>> {
+    async fn judge(&self, parts: &ReviewDeps) -> anyhow::Result<Option<Judgement>> {
         review(parts, &self.item, &self.evidence, &self.journal, &CancellationToken::new()).await
     }
 
@@ -46,7 +46,7 @@ async fn another_persona_judges_by_what_was_made() {
     let (made, model) = (Made::new().await, ScriptedModel::start().await);
     model.next([Script::Json(json!({"accepted": true, "reasons": ["Both prices are there."]}))]);
     let judged = made.judged_by(&model).await.expect("a verdict");
-    // The costs are Vince's field, and his is the work.
+    // Costs are Vince's expertise, but he is the author.
     assert_eq!(judged, Judgement { by: "sentinel".into(), accepted: true, note: "Both prices are there.".into() });
 
     let asked = &model.requests()[0];

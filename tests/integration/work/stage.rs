@@ -1,4 +1,4 @@
-//! What runs are proven on: a store, a workspace, two feeds, a team and a scripted model.
+//! A store, a workspace, two feeds, a team and a scripted model.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use kernel::tools::workspace::Workspaces;
 use kernel::tools::{CallStatus, Toolbox, Trace};
 use serde_json::json;
 use teamroom::features::backlog::model::{Claim, Execution, JournalEntry, Origin, Owner, Product, ToolCall, WorkItem};
-use teamroom::features::backlog::review::ReviewParts;
+use teamroom::features::backlog::review::ReviewDeps;
 use teamroom::features::backlog::settings::BacklogSettings;
-use teamroom::features::backlog::verifier::{Submitted, Verdict, VerifierParts, verify};
+use teamroom::features::backlog::verifier::{Submitted, Verdict, VerifierDeps, verify};
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -28,22 +28,22 @@ use crate::store::Home;
 use crate::support::model::ScriptedModel;
 use crate::support::nothing;
 
-/// What no text may leave with.
+/// Must not appear in any output.
 pub(super) const SECRET: &str = "TOP-SECRET-KEY";
 
 pub(super) struct Stage {
     pub(super) store: Store,
-    pub(super) verifier: VerifierParts,
+    pub(super) verifier: VerifierDeps,
     pub(super) workspaces: Workspaces,
     pub(super) readings: Readings,
     pub(super) directory: tempfile::TempDir,
-    /// Its database, where nobody else keeps it: it is gone with this.
+    /// Keeps the database alive.
     #[expect(dead_code, reason = "held, not read")]
     home: Option<Home>,
 }
 
 impl Stage {
-    /// For stories that are the same on both databases.
+    /// For tests that are the same on both databases.
     pub(super) async fn on_sqlite() -> Self {
         let home = Home::sqlite();
         let stage = Self::new(&home).await;
@@ -55,7 +55,7 @@ impl Stage {
         let directory = tempfile::tempdir().unwrap();
         let workspaces = Workspaces::new(directory.path().join("work"));
         let readings = readings(&directory);
-        let verifier = VerifierParts {
+        let verifier = VerifierDeps {
             store: store.clone(),
             workspaces: workspaces.clone(),
             readings: readings.clone(),
@@ -73,15 +73,15 @@ impl Stage {
         verify(&self.verifier, &Submitted { item, product: &product, journal, now: now() }, &CancellationToken::new()).await
     }
 
-    /// Writes a file as the tool does, and what the journal has of that.
+    /// Writes a file like the tool does. Returns the journal entry.
     pub(super) async fn write(&self, item: &WorkItem, path: &str, contents: &[u8]) -> JournalEntry {
         let written = self.workspaces.open(&item.id).await.unwrap().write(path, contents).await.unwrap();
         returned("write", false, Some(Trace::Wrote { path: written.path, sha256: written.sha256, bytes: written.bytes }))
     }
 
-    /// What judges with this model, within these budgets.
-    pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewParts {
-        ReviewParts { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
+    /// A reviewer with this model and budget.
+    pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewDeps {
+        ReviewDeps { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
     }
 
     pub(super) fn agents(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Agents {
@@ -110,7 +110,7 @@ pub(super) fn roster() -> Roster {
     Roster::new(personas.collect()).unwrap()
 }
 
-/// One model that is asked once for each call.
+/// A model with one attempt per call.
 fn settings(model: &ScriptedModel) -> ModelSettings {
     ModelSettings {
         providers: vec![ProviderSettings {
@@ -126,7 +126,7 @@ fn settings(model: &ScriptedModel) -> ModelSettings {
     }
 }
 
-/// `shop` and `docs`. Nobody reads them here; what they gave stands in the store or in a journal.
+/// `shop` and `docs`. Nobody reads them here; their data is in the store or a journal.
 fn readings(directory: &tempfile::TempDir) -> Readings {
     let clock = Arc::new(ManualClock::new(now()));
     let sources = nothing::feed_sources(directory.path(), clock.clone());
@@ -139,7 +139,7 @@ fn readings(directory: &tempfile::TempDir) -> Readings {
     Readings::new(HashMap::from([("vince".into(), vec![shop, docs])]), clock)
 }
 
-/// An item of Vince's.
+/// An item of Vince.
 pub(super) fn item(execution: Execution) -> WorkItem {
     WorkItem {
         execution: Some(execution),
@@ -160,7 +160,7 @@ pub(super) fn returned(call: &str, outside: bool, trace: Option<Trace>) -> Journ
     JournalEntry::Returned { call: call.into(), text: "What it gave.".into(), outside, status: CallStatus::Ok, trace }
 }
 
-/// A page was fetched, and found where it was asked for.
+/// The entry of a fetched page without redirects.
 pub(super) fn fetched(url: &str) -> JournalEntry {
     fetched_from(url, url)
 }
@@ -179,7 +179,7 @@ pub(super) fn refused(entry: JournalEntry) -> JournalEntry {
     }
 }
 
-/// The model called this tool.
+/// The entry of a tool call.
 pub(super) fn called(id: &str, tool: &str) -> JournalEntry {
     let call = ToolCall { id: id.into(), name: tool.into(), arguments: json!({}) };
     JournalEntry::Replied { text: String::new(), calls: vec![call], model: "main/small".into() }

@@ -1,4 +1,4 @@
-//! A persona answers a question: by a model where one is configured, else by the offline composer.
+//! Answers questions as a persona: with a model if one is configured, otherwise with the offline composer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,19 +25,18 @@ use crate::money::Purpose;
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
 
-/// How many lines of a channel are read for an answer; the context takes what fits its budget.
+/// The most transcript lines read for an answer. The context keeps those that fit its budget.
 const TRANSCRIPT: u32 = 30;
 
-/// How many of a channel's earlier files an answer may draw on.
+/// The most earlier files of a channel that an answer may use.
 const CHANNEL_FILES: u32 = 12;
 
-/// How many lessons on the subject of a question are told.
+/// The most lessons on the question's subject in a prompt.
 const LESSONS: usize = 5;
 
-/// How often a channel is told that the team runs without a model.
+/// How often a channel is told that the team has no model.
 const OFFLINE_NOTICE_EVERY: Duration = Duration::from_hours(24);
 
-/// The personas of the team, ready to be asked.
 pub struct Agents {
     pub runner: Runner,
     pub roster: Arc<Roster>,
@@ -48,33 +47,33 @@ pub struct Agents {
     pub max_output_tokens: u32,
 }
 
-/// What a persona is asked, and by whom.
+/// A question to a persona.
 pub struct Question<'a> {
     pub persona: &'a PersonaSlug,
-    /// With `subject` the place in the ledger.
+    /// With `subject`: the entry in the ledger.
     pub purpose: Purpose,
     pub subject: &'a str,
     pub asker: &'a Speaker,
-    /// The persona that puts a person's question to this one.
+    /// The persona that forwards a person's question.
     pub through: Option<&'a PersonaSlug>,
     pub text: &'a str,
-    /// Files that came with the question.
+    /// Files attached to the question.
     pub files: &'a [FileText],
-    /// Whose transcript and files are told. None for a question that was asked in no channel.
+    /// The channel whose transcript and files are read. None for a question outside of channels.
     pub channel: Option<&'a ChannelId>,
     /// Empty in a direct conversation.
     pub channel_name: &'a str,
-    /// The messages that hold the question; the transcript leaves them out.
+    /// The messages that contain the question. The transcript leaves them out.
     pub answered: &'a [MessageId],
-    /// Where the things come from that tools store. None: nothing can be stored.
+    /// The source recorded for what tools store. None: nothing can be stored.
     pub source: Option<MemorySource>,
-    /// None: the persona answers alone.
+    /// None: the persona cannot ask others.
     pub colleagues: Option<&'a dyn Colleagues>,
     pub journal: Option<&'a dyn Journal>,
 }
 
 impl<'a> Question<'a> {
-    /// A question in no channel, without files and without anybody else to ask.
+    /// A question outside of channels, without files and colleagues.
     pub fn new(persona: &'a PersonaSlug, (purpose, subject): (Purpose, &'a str), asker: &'a Speaker, text: &'a str) -> Self {
         Self {
             persona,
@@ -94,13 +93,13 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What is known of the channel in which a question was asked.
+/// The context of a question's channel.
 struct Surroundings {
     now: DateTime<Utc>,
-    /// Before the question, oldest first.
+    /// The messages before the question, oldest first.
     transcript: Vec<Spoken>,
     files: Vec<ChannelFile>,
-    /// Posted before, newest first.
+    /// Earlier files, newest first.
     channel_files: Vec<ChannelFile>,
 }
 
@@ -126,12 +125,12 @@ impl Agents {
         self.runner.models.is_offline()
     }
 
-    /// The part of a prompt that stays the same for a persona.
+    /// The part of the prompt that is the same for all turns of a persona.
     pub fn system_prompt(&self, persona: &Persona) -> String {
         prompt::render_system(&self.team, &self.roster, persona)
     }
 
-    /// Asks a persona. Where the question has a journal, an answer that is stored there is returned, and nobody is asked again.
+    /// Asks a persona. If the journal already contains an answer, returns that without a model call.
     ///
     /// # Errors
     /// There is no answer.
@@ -172,10 +171,10 @@ impl Agents {
         .await
     }
 
-    /// One line on the language models, for `/status`.
+    /// The state of the language models in one line, for `/status`.
     pub fn describe_models(&self) -> String {
         if self.is_offline() {
-            return "No language model is configured: we answer offline, from feeds and files alone.".into();
+            return "No language model is connected. Answers come from feeds and files only.".into();
         }
         let providers: Vec<_> = self
             .runner
@@ -184,7 +183,7 @@ impl Agents {
             .into_iter()
             .map(|provider| {
                 let trouble =
-                    provider.last_error.map_or(String::new(), |(at, error)| format!(", trouble since {}: {error}", at.format("%H:%M UTC")));
+                    provider.last_error.map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", at.format("%H:%M UTC")));
                 format!(
                     "{} ({}; {} of {} calls under way{trouble})",
                     provider.name,
@@ -205,7 +204,7 @@ impl Agents {
         };
         let mut transcript = self.store.list_spoken(channel, TRANSCRIPT).await?;
         transcript.retain(|line| !line.message.as_ref().is_some_and(|id| question.answered.contains(id)));
-        // An agent's message has no id before it is posted; it is the last line with these words.
+        // An agent's message has no id before it is posted. It is the last line with this text.
         if question.asker.is_agent()
             && let Some(at) = transcript.iter().rposition(|line| line.speaker == *question.asker && line.text == question.text)
         {
@@ -236,7 +235,7 @@ impl Agents {
         .await;
         let mut text = composed.text;
         let key = format!("offline:{}", question.channel.map_or("terminal", ChannelId::as_str));
-        // An answer that becomes part of a work item goes into reports, where the notice has no place.
+        // Answers for work items appear in reports, where the notice does not belong.
         if question.purpose != Purpose::Step && self.store.claim_notice(&key, now, OFFLINE_NOTICE_EVERY).await? {
             text.push('\n');
             text.push_str(offline::EXPLANATION);
@@ -276,7 +275,7 @@ impl Agents {
     }
 }
 
-/// The answer that a journal ends with.
+/// The answer at the end of a journal.
 fn find_reply(journal: Vec<(JournalEntry, DateTime<Utc>)>) -> Option<Reply> {
     match journal.into_iter().next_back() {
         Some((JournalEntry::Replied { text, calls, model }, _)) if calls.is_empty() => {
@@ -286,7 +285,7 @@ fn find_reply(journal: Vec<(JournalEntry, DateTime<Utc>)>) -> Option<Reply> {
     }
 }
 
-/// Files that could be read, as the composer and the context want them.
+/// The files that have text, in the form for the composer and the context.
 fn readable(files: &[FileText]) -> Vec<ChannelFile> {
     let text = |file: &FileText| file.text.clone();
     files

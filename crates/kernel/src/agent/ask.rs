@@ -1,11 +1,9 @@
-//! An ask: one persona puts a question to another.
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug};
 
-/// A question from one persona to another, durable from before it is put until its answer was posted.
+/// A question from one persona to another. Stored from before it is sent until its answer is posted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     pub id: AskId,
@@ -15,7 +13,7 @@ pub struct Ask {
     pub asker: PersonaSlug,
     pub askee: PersonaSlug,
     pub question: String,
-    /// Everybody on the way from the person's message to here, the asker last (CHAT-18). Its length is the depth.
+    /// The personas on the way from the person's message to here, the asker last (CHAT-18). Its length is the depth.
     pub path: Vec<PersonaSlug>,
     pub state: AskState,
     pub answer: Option<String>,
@@ -23,15 +21,15 @@ pub struct Ask {
     pub deadline: DateTime<Utc>,
 }
 
-/// Where an ask stands. `Asked → Answered`, or `Asked → Expired → Late` when the answer came after the deadline; either may end `Failed`.
+/// The state of an ask: `Asked → Answered`, or `Asked → Expired → Late` if the answer comes after the deadline. Each can end as `Failed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskState {
     Asked,
     Answered,
-    /// The deadline passed and the channel was told; the answer is still awaited.
+    /// The deadline has passed and the channel was told. The answer is still awaited.
     Expired,
-    /// Answered after the deadline and delivered all the same.
+    /// Answered after the deadline, and delivered.
     Late,
     Failed,
 }

@@ -9,17 +9,17 @@ use crate::tools::{ToolError, ToolOutput};
 
 pub(super) const NAME: &str = "ask_agent";
 
-/// Carries questions between personas.
+/// Forwards questions between personas.
 #[async_trait]
 pub trait Colleagues: Send + Sync {
-    /// The answer of `askee`, a name as the model wrote it.
+    /// Asks `askee`, a name as the model wrote it.
     ///
     /// # Errors
     /// A sentence for the model.
     async fn ask(&self, askee: &str, question: &str) -> Result<String, ToolError>;
 }
 
-/// The tool by which a persona puts a question to another one (CHAT-17).
+/// The tool with which a persona asks another one (CHAT-17).
 pub(super) struct AskAgent<'a> {
     pub(super) roster: &'a Roster,
     pub(super) colleagues: &'a dyn Colleagues,
@@ -58,7 +58,7 @@ impl OwnTool for AskAgent<'_> {
             return Err(ToolError::Refused("Not asked: the question is empty.".into()));
         }
         let text = self.colleagues.ask(&persona, &question).await?;
-        // A colleague may quote what it read.
+        // The answer may quote text from outside.
         Ok(ToolOutput { text, outside: true, trace: None })
     }
 }

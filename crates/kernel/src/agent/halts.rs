@@ -1,4 +1,4 @@
-//! Halts: where the team was told to be silent, and which personas are paused. Kept in the database, so that they survive a restart.
+//! Halts: channels or the team told to be silent, and paused personas. Stored in the database, so that they survive a restart.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard};
@@ -9,13 +9,12 @@ use crate::db::{Database, Result, plain, sql};
 use crate::ids::{ChannelId, PersonaSlug};
 use crate::wakeup::Wakeup;
 
-/// What a halt stops.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HaltScope {
     Channel(ChannelId),
-    /// A persona that an operator has paused.
+    /// A persona that an operator paused.
     Persona(PersonaSlug),
-    /// The whole team, everywhere.
+    /// The whole team in all channels.
     All,
 }
 
@@ -37,34 +36,34 @@ impl HaltScope {
     }
 }
 
-/// A halt in force.
+/// An active halt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Halt {
     pub scope: HaltScope,
-    /// Who said stop, for people.
+    /// The name of the person who ordered it.
     pub by: String,
     pub at: DateTime<Utc>,
 }
 
-/// The halts in force, also in memory, because every message asks for them.
+/// The active halts, cached in memory because every message checks them.
 pub struct Halts {
     database: Database,
-    /// Woken up whenever a halt begins or ends.
+    /// Notified when a halt begins or ends.
     changed: Wakeup,
     active: Mutex<Active>,
 }
 
 #[derive(Default)]
 struct Active {
-    /// Since when each is in force.
+    /// When each halt began.
     since: HashMap<HaltScope, DateTime<Utc>>,
-    /// Those that are not in the database (yet).
+    /// Halts that are not stored yet.
     unsaved: HashSet<HaltScope>,
-    /// How often something was changed here.
+    /// Counts local changes.
     changes: u64,
 }
 
-/// What another process has changed.
+/// Changes made by another process.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ChangedHalts {
     pub halted: Vec<HaltScope>,
@@ -72,13 +71,13 @@ pub struct ChangedHalts {
 }
 
 impl Halts {
-    /// Reads what an earlier process left halted. `changed` is woken up whenever a halt begins or ends.
+    /// Loads the stored halts. `changed` is notified when a halt begins or ends.
     pub async fn load(database: Database, changed: Wakeup) -> Result<Self> {
         let since = database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
         Ok(Self { database, changed, active: Mutex::new(Active { since, ..Active::default() }) })
     }
 
-    /// Reads again what is halted: `teamroom halt` is a process of its own. What was changed here meanwhile is right already.
+    /// Reloads the halts, because `teamroom halt` runs in another process. Local changes made during the read win.
     pub async fn refresh(&self) -> Result<ChangedHalts> {
         let before = self.active().changes;
         let stored: HashMap<_, _> = self.database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
@@ -104,13 +103,13 @@ impl Halts {
         self.active().since.contains_key(&HaltScope::All)
     }
 
-    /// True when agents are to be silent in a channel until a person speaks to one.
+    /// Whether agents must be silent in a channel until a person addresses one of them.
     pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
         let active = &self.active().since;
         active.contains_key(&HaltScope::All) || active.contains_key(&HaltScope::Channel(channel.clone()))
     }
 
-    /// True when the channel was halted at or after `since`.
+    /// Whether the channel was halted at or after `since`.
     pub fn was_halted_since(&self, channel: &ChannelId, since: DateTime<Utc>) -> bool {
         let active = &self.active().since;
         [HaltScope::All, HaltScope::Channel(channel.clone())].iter().filter_map(|scope| active.get(scope)).any(|at| *at >= since)
@@ -120,7 +119,7 @@ impl Halts {
         self.active().since.contains_key(&HaltScope::Persona(persona.clone()))
     }
 
-    /// In force from this instant, even if the store cannot be written: silence is the safe side.
+    /// Takes effect at once, even if the store fails: silence is the safe default.
     pub async fn set(&self, scope: HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
         {
             let mut active = self.active();
@@ -138,7 +137,7 @@ impl Halts {
         Ok(())
     }
 
-    /// True when there was something to lift.
+    /// True if a halt was lifted.
     pub async fn lift(&self, scope: &HaltScope) -> Result<bool> {
         let was_stored = self.database.resume(scope).await?;
         let lifted = {
@@ -151,7 +150,7 @@ impl Halts {
         Ok(lifted)
     }
 
-    /// Lifts every halt of the team and of channels; paused personas stay paused.
+    /// Lifts all halts of the team and of channels. Paused personas stay paused.
     pub async fn lift_all(&self) -> Result<()> {
         let lifted: Vec<HaltScope> = self.active().since.keys().filter(|scope| !matches!(scope, HaltScope::Persona(_))).cloned().collect();
         for scope in &lifted {
@@ -166,7 +165,7 @@ impl Halts {
 }
 
 impl Database {
-    /// Halts the team in `scope`. A halt in force stays as it is.
+    /// Starts a halt. An active one stays as it is.
     pub async fn halt(&self, scope: &HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -179,13 +178,13 @@ impl Database {
         Ok(())
     }
 
-    /// Ends a halt. False when none was in force.
+    /// Ends a halt. False if there was none.
     pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
         let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
         Ok(ended > 0)
     }
 
-    /// All halts in force, the oldest first.
+    /// All active halts, oldest first.
     pub async fn list_halts(&self) -> Result<Vec<Halt>> {
         let rows: Vec<(String, String, DateTime<Utc>)> =
             sql!(self.db().read(), fetch_all, "SELECT scope, by, at FROM halts ORDER BY at, scope")?;

@@ -1,4 +1,4 @@
-//! What happened in a run, step by step. A run that was interrupted continues behind its last entry and pays for nothing twice.
+//! The stored steps of an agent run. An interrupted run resumes after its last entry, so no model call is paid twice.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -8,17 +8,16 @@ use crate::db::StoreError;
 use crate::llm::ToolCall;
 use crate::tools::{CallStatus, Trace};
 
-/// One step of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalEntry {
-    /// The prompt. `tainted`: it holds text from outside (TRUST-1).
+    /// The prompt. `tainted`: it contains text from outside (TRUST-1).
     Asked { system: String, message: String, tainted: bool },
-    /// What the model said. `model` is empty where no model wrote it.
+    /// The model's reply. `model` is empty if code wrote it.
     Replied { text: String, calls: Vec<ToolCall>, model: String },
-    /// A call that changes something is about to be made. Stored before the call, so that a crash in between is known.
+    /// A call with side effects is about to be made. Stored before the call, so that a restart knows that it may have happened.
     Began { call: String },
-    /// The result of a call. `outside`: the text is from outside.
+    /// The result of a call. `outside`: the text comes from outside.
     Returned {
         call: String,
         text: String,
@@ -30,7 +29,7 @@ pub enum JournalEntry {
 }
 
 impl JournalEntry {
-    /// Whether it brought text from outside into the run.
+    /// Whether the entry brought text from outside into the run.
     pub fn is_outside(&self) -> bool {
         match self {
             Self::Asked { tainted, .. } => *tainted,
@@ -40,7 +39,7 @@ impl JournalEntry {
     }
 }
 
-/// Entries of the first version say `refused: true` or `refused: false`.
+/// Entries of the first version have `refused: true` or `refused: false`.
 fn read_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CallStatus, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -55,13 +54,13 @@ fn read_status<'de, D: Deserializer<'de>>(deserializer: D) -> Result<CallStatus,
     })
 }
 
-/// Where the entries of one run are stored.
+/// Storage for the entries of one run.
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// The entries so far, in order.
+    /// All entries in order.
     async fn read(&self) -> Result<Vec<(JournalEntry, DateTime<Utc>)>, StoreError>;
 
-    /// Stores the next entry. False, and nothing is stored, when another worker holds the run.
+    /// Stores the next entry. Returns false and stores nothing if another worker owns the run.
     async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError>;
 }
 

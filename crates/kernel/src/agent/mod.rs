@@ -1,5 +1,4 @@
-//! Asking personas. [`Agents::answer`] answers a question in words; [`Agents::run`] is the one way to a model, for everything that has a prompt of
-//! its own.
+//! Agent runs. [`Agents::answer`] answers a question in text. [`Agents::run`] runs any prompt; all model calls go through it.
 
 mod answer;
 pub mod ask;
@@ -35,13 +34,13 @@ pub enum RunError {
     OutOfBudget(Refused),
     #[error("the model did not answer: {0}")]
     Model(ModelError),
-    /// The structured answer was unusable twice.
+    /// The structured answer was invalid twice.
     #[error("{provider} gave no usable value in two answers: {reason}")]
     Unusable { provider: String, reason: String },
-    #[error("the language model called tools {calls} times and came to no end")]
+    #[error("the language model called tools {calls} times without finishing")]
     TooManyCalls { calls: usize },
-    /// The run continues when a person has decided.
-    #[error("a person has to allow a call first")]
+    /// The run continues once a person has decided.
+    #[error("a person has to approve a call first")]
     NeedsApproval(ApprovalId),
     #[error("another worker holds the run")]
     Lost,
@@ -49,35 +48,37 @@ pub enum RunError {
     Paused,
     #[error("persona {0} is not on the roster")]
     NoPersona(PersonaSlug),
-    #[error("the store does not answer: {0}")]
+    #[error("the database does not respond: {0}")]
     Store(#[from] StoreError),
 }
 
 impl RunError {
-    /// Why, in a few words that may stand in a chat: never a provider's own text.
+    /// A short reason that is safe to post. Never quotes a provider.
     pub fn in_short(&self) -> String {
         match self {
             Self::Cancelled => "it was stopped".into(),
             Self::Nothing => "there was nothing to say".into(),
             Self::OutOfBudget(refused) => refused.to_string(),
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "the language model refused; its settings need a look".into(),
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => {
+                "the language model refused the request, so its settings need checking".into()
+            }
             Self::Model(ModelError::TimedOut { .. }) => "the language model took too long".into(),
             Self::Model(ModelError::Busy { .. }) => "the language model could not be reached".into(),
-            Self::Model(_) | Self::Unusable { .. } => "the language model gave no usable answer".into(),
-            Self::NeedsApproval(_) => "a person has to allow something first".into(),
+            Self::Model(_) | Self::Unusable { .. } => "the language model gave no valid answer".into(),
+            Self::NeedsApproval(_) => "a person has to approve something first".into(),
             Self::Lost => "another worker took over".into(),
-            Self::TooManyCalls { .. } => "it went round in circles".into(),
+            Self::TooManyCalls { .. } => "it got stuck in a loop".into(),
             Self::Paused => "it is paused".into(),
             Self::NoPersona(slug) => format!("{slug} is no longer on the team"),
-            Self::Store(_) => "our store does not answer".into(),
+            Self::Store(_) => "the database does not respond".into(),
         }
     }
 
-    /// What the person who waits is told, with what to do.
+    /// A message for the waiting person, with what to do.
     pub fn for_person(&self) -> String {
         let remedy = match self {
             Self::OutOfBudget(_) => "An operator can raise today's budget with `/costs raise`.",
-            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "`teamroom doctor` tells an operator what is wrong.",
+            Self::Model(ModelError::Refused { .. } | ModelError::NoModel) => "An operator can run `teamroom doctor` to find the problem.",
             _ => "Please ask again in a few minutes.",
         };
         format!("No answer this time: {}. {remedy}", self.in_short())

@@ -7,19 +7,19 @@ use crate::feeds::{Document, Feed, FeedError, FeedQuery, FeedReport, Reading, Sa
 use crate::ids::PersonaSlug;
 use crate::time::SharedClock;
 
-/// How far back a model is told of its feeds, and how many items of each.
+/// The time range of feeds in a prompt, and the most items of each.
 const DAYS: TimeDelta = TimeDelta::days(7);
 const ITEMS: usize = 20;
 
-/// What feeds said serves the turns of this time; a burst of questions does not start `git` for each.
+/// A reading is reused for this time, so that a burst of questions does not run `git` each time.
 const FRESH: TimeDelta = TimeDelta::seconds(30);
 
-/// Up to this age it serves a turn at once while it is read anew for the next. A failure does not: it may be over.
+/// An older reading up to this age is used while a new one is fetched. A failed reading is not reused, because the failure may be over.
 const USABLE: TimeDelta = TimeDelta::minutes(5);
 
-/// The feeds of all personas, and what they said last. Cheap to clone.
+/// The feeds of all personas, with their last readings. Cheap to clone.
 ///
-/// A feed that several personas share stands here once: it is read once for all of them, also when they ask at the same time.
+/// A feed shared by several personas is stored once and read once, also for concurrent questions.
 #[derive(Clone)]
 pub struct Readings {
     inner: Arc<Inner>,
@@ -31,49 +31,48 @@ struct Inner {
     clock: SharedClock,
 }
 
-/// One feed, whose it is, and what it said last.
+/// A feed, its personas and its last reading.
 struct Shared {
     feed: Feed,
     personas: Vec<PersonaSlug>,
-    /// Held while it is read; who comes meanwhile waits and finds it read.
+    /// Locked during a read. Others wait and then use the result.
     reading: tokio::sync::Mutex<()>,
     last: Mutex<Option<Arc<FeedRead>>>,
 }
 
-/// What one feed said at one time.
+/// A feed's result at one time.
 struct FeedRead {
     at: DateTime<Utc>,
     report: FeedReport,
     documents: Vec<Document>,
 }
 
-/// What a persona's feeds said.
+/// The results of all feeds of a persona.
 #[derive(Debug, Default)]
 pub struct FeedsRead {
     pub reports: Vec<FeedReport>,
     pub documents: Vec<Document>,
 }
 
-/// One feed of the team as it was read for a standup.
+/// A feed's result for a standup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageEntry {
-    /// Whose feed it is.
+    /// The personas that declare the feed.
     pub personas: Vec<PersonaSlug>,
-    /// Its declared name.
     pub feed: String,
-    /// One of the kinds of feed.
+    /// The kind of feed.
     pub kind: String,
     pub outcome: Result<Reading, FeedError>,
-    /// The values of the reading, as they are to be recorded.
+    /// The values to record as samples.
     pub samples: Vec<Sample>,
 }
 
-/// Why there is no feed of a name.
+/// Why a feed was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchFeed {
-    #[error("there is no feed called \"{name}\"; there {known}")]
+    #[error("there is no feed called \"{name}\". There {known}")]
     Unknown { name: String, known: String },
-    #[error("\"{name}\" is the name of different feeds ({owners}); give them names of their own in their persona files")]
+    #[error("\"{name}\" is the name of several feeds ({owners}). Give them different names in their persona files")]
     Ambiguous { name: String, owners: String },
 }
 
@@ -91,15 +90,14 @@ impl Readings {
         Self { inner: Arc::new(Inner { shared: shared.into_iter().map(Arc::new).collect(), feeds, clock }) }
     }
 
-    /// The feeds of a persona.
     pub fn feeds_of(&self, persona: &PersonaSlug) -> &[Feed] {
         self.inner.feeds.get(persona).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The feed that is declared under this name, whichever personas declare it.
+    /// Finds a declared feed by name, for any persona.
     ///
     /// # Errors
-    /// There is none, or there are several. Both are told with what there is.
+    /// No feed or several feeds have this name. The message lists the candidates.
     pub fn get_feed(&self, name: &str) -> Result<&Feed, NoSuchFeed> {
         let found: Vec<_> = self.inner.shared.iter().filter(|shared| shared.feed.name() == name).collect();
         match found.as_slice() {
@@ -112,7 +110,7 @@ impl Readings {
         }
     }
 
-    /// The declared names of all feeds, each once.
+    /// The names of all declared feeds, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.inner.shared.iter().map(|shared| shared.feed.name()).collect();
         names.sort_unstable();
@@ -125,14 +123,14 @@ impl Readings {
         if names.is_empty() { "is none at all".into() } else { format!("are {}", names.join(", ")) }
     }
 
-    /// Reads all feeds in the background, so that the first turns need not wait for them.
+    /// Reads all feeds in the background, so that the first turns do not wait.
     pub fn warm(&self) {
         for shared in &self.inner.shared {
             self.refresh(shared);
         }
     }
 
-    /// What a persona's feeds say: now, or a moment ago. Takes as long as the slowest.
+    /// The persona's feeds, at most a moment old. Takes as long as the slowest feed.
     pub async fn read(&self, persona: &PersonaSlug) -> FeedsRead {
         let shared = |feed: &Feed| self.inner.shared.iter().find(|shared| shared.feed.is(feed));
         let own = self.feeds_of(persona).iter().filter_map(shared);
@@ -144,8 +142,8 @@ impl Readings {
         reads
     }
 
-    /// Reads every feed of the team side by side, each once, anew and for the range that is asked for: the shared page of a standup
-    /// (STAND-3). Takes as long as the slowest, which takes no longer than its time-out.
+    /// Reads every feed of the team concurrently, without the cache: the shared page of a standup (STAND-3). Takes as long as the slowest
+    /// feed, which has a time-out.
     pub async fn read_page(&self, asked: &FeedQuery) -> Vec<PageEntry> {
         let read = async |shared: &Arc<Shared>| {
             let outcome = shared.feed.read(asked).await;
@@ -173,7 +171,7 @@ impl Readings {
         }
     }
 
-    /// Does nothing where it is being read already. Ends by itself: every feed has a time-out.
+    /// Does nothing if a read is in progress. Every read has a time-out.
     fn refresh(&self, shared: &Arc<Shared>) {
         if shared.reading.try_lock().is_ok() {
             let (shared, clock) = (shared.clone(), self.inner.clock.clone());
@@ -196,7 +194,7 @@ impl Shared {
         let query = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };
         let (outcome, documents) = tokio::join!(self.feed.read(&query), self.feed.documents(now));
         let report = FeedReport { feed: self.feed.name().to_owned(), outcome };
-        // A feed that cannot be read says so in its report.
+        // A failed feed is part of the report.
         let read = Arc::new(FeedRead { at: now, report, documents: documents.unwrap_or_default() });
         *self.last() = Some(read.clone());
         read

@@ -1,15 +1,13 @@
-//! A turn: one persona asked once.
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AskId, ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 
-/// One persona asked once: context in, reply out. A row of the store from the moment it is decided on.
+/// A turn: one persona asked once. Stored as soon as it is decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     pub id: TurnId,
-    /// The message of a person that it answers; for an agent's answer to an agent, the one that started the chain.
+    /// The person's message that is answered. In a chain of agents: the message that started it.
     pub message: MessageId,
     pub chain: ChainId,
     pub channel: ChannelId,
@@ -19,7 +17,7 @@ pub struct Turn {
     pub queued_at: DateTime<Utc>,
 }
 
-/// What a turn answers.
+/// The trigger of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -27,20 +25,20 @@ pub enum Trigger {
     Message,
     /// What another persona said to this one in `turn`.
     Agent { from: PersonaSlug, turn: TurnId },
-    /// A person wants another persona asked; this one asks and relays.
+    /// A person wants another persona asked. This persona asks and relays the answer.
     Ask { ask: AskId },
 }
 
-/// Where a turn stands. `Queued → Answered | Silent | Failed | Cancelled`. Whether one that is not over runs is known to its job.
+/// The state of a turn: `Queued → Answered | Silent | Failed | Cancelled`. Its job knows whether an open one is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnState {
     Queued,
     /// Queued, and its job runs.
     Running,
-    /// The reply is stored, and with it what is to be sent.
+    /// The reply and its outbox rows are stored.
     Answered,
-    /// The model had nothing to say; nothing is posted.
+    /// The model said nothing, so nothing is posted.
     Silent,
     Failed,
     /// Stopped by a person, a halt, a deletion or the guard.

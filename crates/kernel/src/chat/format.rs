@@ -1,4 +1,4 @@
-//! A reply as it is posted: cleaned, with tables that line up, in messages or as a file when it is long (CHAT-23).
+//! Formats a reply for posting: cleaned, tables aligned, split into messages or attached as a file if long (CHAT-23).
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -7,37 +7,36 @@ use crate::text::is_invisible;
 
 use crate::chat::split::split;
 
-/// The most characters of one message, as Discord counts them: in code points.
+/// The length limit of a message. Discord counts code points.
 pub const MESSAGE_LIMIT: usize = 2000;
 
-/// The most characters that the summary of a file quotes of it.
+/// The most characters of the reply quoted above an attached file.
 const SUMMARY: usize = 600;
 
-/// A reply in the form in which it is posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rendered {
-    /// One after the other. Empty when there is nothing to say.
+    /// Posted in order. Empty if there is nothing to say.
     Messages(Vec<String>),
-    /// A Markdown file, posted with `summary` as its message.
+    /// A Markdown file, posted with `summary` as the message.
     File { summary: String, name: String, text: String },
 }
 
-/// Renders a reply. What is longer than `attach_over` characters becomes a file called `name`.
+/// Renders a reply. More than `attach_over` characters become a file called `name`.
 ///
-/// In the file tables stay Markdown, as whoever opens it expects.
+/// Tables in the file stay Markdown, because viewers render them.
 pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize) -> Rendered {
     let text = clean(text, roster);
     let length = text.chars().count();
     if length > attach_over {
-        let summary = format!("{}\n\n*All of it ({length} characters) is in the file.*", summarise(&text));
+        let summary = format!("{}\n\n*The full text ({length} characters) is in the file.*", summarise(&text));
         return Rendered::File { summary, name: name.to_owned(), text };
     }
     Rendered::Messages(split(&align_tables(&text), MESSAGE_LIMIT))
 }
 
-/// The text without what does not show and without `[Vince]:` at the beginning of a line.
+/// Removes invisible characters and `[Vince]:` at the beginning of lines.
 ///
-/// Such a prefix is how transcripts tell a model who spoke. Models copy it, and in a post it would put words into another's mouth.
+/// Models copy such prefixes from transcripts. In a post they would look like another persona's words.
 pub fn clean(text: &str, roster: &Roster) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut before = ' ';
@@ -51,7 +50,7 @@ pub fn clean(text: &str, roster: &Roster) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Joiners and variation selectors are part of an emoji; behind a letter they only hide.
+/// Joiners and variation selectors are allowed only inside an emoji.
 fn is_emoji_part(before: char, c: char) -> bool {
     matches!(c, '\u{200D}' | '\u{FE0F}') && before >= '\u{2190}' && !before.is_alphanumeric() && !is_invisible_but_joiner(before)
 }
@@ -63,7 +62,7 @@ fn is_invisible_but_joiner(c: char) -> bool {
 
 fn without_forged_speaker<'t>(line: &'t str, roster: &Roster) -> &'t str {
     let mut rest = line;
-    // Again and again, so that taking one away does not uncover another.
+    // Repeated, because removing one prefix can expose another.
     while let Some(after) = strip_speaker(rest, roster) {
         rest = after;
     }
@@ -76,12 +75,12 @@ fn strip_speaker<'t>(line: &'t str, roster: &Roster) -> Option<&'t str> {
     roster.find_named(name).map(|_| after.trim_start())
 }
 
-/// The first paragraphs, as far as they fit; at least the beginning of the first.
+/// The first paragraphs that fit, or the beginning of the first.
 fn summarise(text: &str) -> String {
     split(text, SUMMARY).into_iter().next().unwrap_or_default()
 }
 
-/// The text with each Markdown table as an aligned code block, because the platform shows tables as they are typed.
+/// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
 pub fn align_tables(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut aligned: Vec<String> = Vec::with_capacity(lines.len());
@@ -99,7 +98,7 @@ pub fn align_tables(text: &str) -> String {
     aligned.join("\n")
 }
 
-/// The table that begins at the first line, drawn, and how many lines it takes.
+/// The rendered table at the first line and its number of lines.
 fn find_table(lines: &[&str]) -> Option<(String, usize)> {
     let [header, rule, rows @ ..] = lines else { return None };
     let header = list_cells(header)?;
@@ -122,7 +121,7 @@ fn find_table(lines: &[&str]) -> Option<(String, usize)> {
     Some((table.trim_fmt(), length))
 }
 
-/// The cells of a table's line, without the Markdown that a code block would show as it is typed.
+/// The cells of a row, without Markdown, which a code block would show literally.
 fn list_cells(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     if !line.contains('|') {
@@ -134,7 +133,7 @@ fn list_cells(line: &str) -> Option<Vec<String>> {
     Some(escaped.split('|').map(|cell| cell.trim().replace('\u{1}', "|").replace("**", "").replace('`', "")).collect())
 }
 
-/// What `:--`, `:-:` or `--:` asks for.
+/// The alignment for `:--`, `:-:` or `--:`.
 fn find_alignment(cell: &str) -> Option<CellAlignment> {
     let dashes = cell.trim_matches(':');
     if dashes.is_empty() || dashes.contains(|c| c != '-') {

@@ -1,22 +1,21 @@
-//! Foreign text inside Markdown of ours: it shows as it was written, and does nothing.
+//! Escapes text from outside inside our Markdown, so that it is shown literally.
 
 use crate::text::without_invisible;
 
-/// Where Markdown is read. Chat and file agree on most of it, but not on how tables and special characters behave.
+/// Where the Markdown is shown. Tables and special characters behave differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Medium {
-    /// A message of the platform. Tables become code blocks on posting.
+    /// A chat message. Tables become code blocks when posted.
     Chat,
-    /// A Markdown file, as GitHub shows it.
+    /// A Markdown file, as GitHub renders it.
     File,
 }
 
 impl Medium {
-    /// A foreign text as a piece of prose, on one line, without any effect on what surrounds it.
+    /// Text from outside on one line, escaped.
     ///
-    /// A word that a reader's client would turn into a link, a preview or a mention becomes code, which stays readable and dead. Escaping
-    /// does not help there: bare addresses are linked whatever stands before them. A blank text is a dash, since marks around nothing
-    /// mean something else: `****` is a rule.
+    /// Words that would become a link, a preview or a mention are put into inline code. Escaping does not help there, because clients link
+    /// bare addresses anyway. Blank text becomes a dash, because empty marks mean something else: `****` is a rule.
     pub fn line(self, text: &str) -> String {
         let visible = flatten(text);
         if visible.is_empty() {
@@ -34,7 +33,7 @@ impl Medium {
         if begins_block { format!("{}\\{marker}", &line[..number]) } else { line }
     }
 
-    /// The same, in at most `limit` characters of Markdown.
+    /// Like `line`, with at most `limit` characters of Markdown.
     pub fn line_within(self, text: &str, limit: usize) -> String {
         let mut room = limit;
         loop {
@@ -43,16 +42,16 @@ impl Medium {
             if over == 0 || room == 0 {
                 return line;
             }
-            // Most characters that count twice are escaped ones.
+            // Most characters that count twice are escapes.
             room -= over.div_ceil(2).min(room);
         }
     }
 
-    /// A foreign text as a cell of a table; a dash where there is none.
+    /// Text from outside as a table cell; a dash if blank.
     pub fn cell(self, text: &str) -> String {
         let visible = flatten(text);
         match self {
-            // In a code block nothing is live but its end; escapes would show.
+            // A code block needs no escapes except for its end.
             Self::Chat if !visible.is_empty() => visible.replace('`', "'").replace('|', "\\|"),
             Self::Chat | Self::File => self.line(&visible),
         }
@@ -63,7 +62,7 @@ impl Medium {
         for c in word.chars() {
             let special = match c {
                 '\\' | '*' | '_' | '~' | '`' | '|' | '[' | ']' | '<' => true,
-                // Entities and formulas, which chats do not know: a backslash would show there.
+                // Entities and formulas exist only in files. In a chat the backslash would be visible.
                 '&' | '$' => self == Self::File,
                 _ => false,
             };
@@ -76,16 +75,16 @@ impl Medium {
     }
 }
 
-/// What stands for a blank text.
+/// Shown for blank text.
 const BLANK: &str = "–";
 
-/// The text on one line, without what does not show.
+/// One line without invisible characters.
 pub fn flatten(text: &str) -> String {
     let visible = without_invisible(&text.replace(['\n', '\r', '\t'], " "));
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text on one line in at most `limit` characters, cut at a word border where one is near.
+/// One line of at most `limit` characters, cut at a word boundary if possible.
 pub fn shorten(text: &str, limit: usize) -> String {
     let flat = flatten(text);
     let Some((end, _)) = flat.char_indices().nth(limit) else { return flat };
@@ -94,14 +93,14 @@ pub fn shorten(text: &str, limit: usize) -> String {
     format!("{}…", flat[..border.unwrap_or(room)].trim_end())
 }
 
-/// Whether a client would make a link, a mention or a preview of the word.
+/// Whether a client would turn the word into a link, a mention or a preview.
 fn is_live(word: &str) -> bool {
     let word = word.to_lowercase();
-    // Without its dot, which may be ours: `www` at the end of a sentence is linked.
+    // Without the dot, which may end our sentence: `www` before a full stop is linked.
     ["@", "://", "www", "mailto:", "discord.gg/"].iter().any(|mark| word.contains(mark))
 }
 
-/// A word as inline code. Bars would end a table's cell, even here.
+/// Inline code. Escapes `|`, which would end a table cell.
 fn code(word: &str) -> String {
     format!("`{}`", word.replace('`', "'").replace('|', "¦"))
 }
@@ -168,7 +167,7 @@ mod tests {
             for medium in [Medium::Chat, Medium::File] {
                 for shown in [medium.line(&text), medium.cell(&text)] {
                     prop_assert!(!shown.contains(['\n', '\r']), "{shown:?}");
-                    // A bar stands behind an odd number of backslashes, so that it never ends a cell.
+                    // Every `|` follows an odd number of backslashes, so none ends a cell.
                     for (at, _) in shown.match_indices('|') {
                         let before = shown[..at].len() - shown[..at].trim_end_matches('\\').len();
                         prop_assert!(before >= 1 && (medium == Medium::Chat || before % 2 == 1), "{shown:?}");

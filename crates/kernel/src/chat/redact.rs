@@ -1,10 +1,10 @@
-//! Secrets in what is about to be posted, logged or stored: found and replaced (CHAT-25).
+//! Finds and replaces secrets in texts before they are posted, logged or stored (CHAT-25).
 //!
-//! Two nets. Values that this process knows are found however they are written down: plain, URL-encoded, as hex or base64, with invisible
-//! characters between. Anything that has the shape of a well-known token is found without being known. What a model reverses or spells
-//! out is not found; no filter of text can promise that.
+//! Two methods: known values are found in every encoding (plain, URL-encoded, hex, base64, with invisible characters in between), and
+//! common token formats are found by their pattern. Secrets that a model reverses or spells out are not found; no text filter can guarantee
+//! that.
 //!
-//! Redact a whole text before it is split: half a secret has no shape.
+//! Redact before splitting, because half a token matches no pattern.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,30 +17,31 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::chat::outbound::OutboundMessage;
 use crate::text::is_invisible;
 
-/// What stands in place of a secret.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Shorter values are not looked for: they would be found in the middle of ordinary words.
+/// Shorter values are ignored, because they occur inside ordinary words.
 const SHORTEST_SECRET: usize = 6;
 
-/// The shape of a kind of token.
+/// A token format.
 struct Shape {
-    /// Every match contains this; looking for it first spares most texts the regular expression.
+    /// A substring of every match. Checking it first avoids most regex searches.
     hint: &'static str,
     /// Group 1 is the secret.
     pattern: Regex,
 }
 
-/// Compiled at the first use. Only ASCII classes are used: the tables for Unicode would double the crate for nothing.
+/// Compiled at first use. Only ASCII classes: the Unicode tables would double the size of the crate.
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     [
-        // Discord bot tokens: the account's id in base64 (an id begins with a digit, so M, N or O), a time, a signature.
+        // Discord bot tokens: the account's id in base64 (beginning with M, N or O, because an id begins with a digit), a time, a
+        // signature.
         (".", r"(?-u:\b)([MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45})"),
         ("/webhooks/", r"/webhooks/[0-9]{15,21}/([A-Za-z0-9_-]{40,})"),
         // Slack.
         ("xox", r"(?-u:\b)(xox[abceoprs]-[A-Za-z0-9-]{10,})"),
         ("xapp-", r"(?-u:\b)(xapp-[A-Za-z0-9-]{10,})"),
-        // OpenAI, Anthropic and those who copied them.
+        // OpenAI, Anthropic and compatible providers.
         ("sk-", r"(?-u:\b)(sk-[A-Za-z0-9_-]{20,})"),
         ("AIza", r"(?-u:\b)(AIza[A-Za-z0-9_-]{35})"),
         ("IA", r"(?-u:\b)(A[KS]IA[A-Z0-9]{16})(?-u:\b)"),
@@ -49,23 +50,22 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
         ("glpat-", r"(?-u:\b)(glpat-[A-Za-z0-9_-]{20,})"),
         ("eyJ", r"(?-u:\b)(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"),
         ("Bearer ", r"Bearer ([A-Za-z0-9._~+/-]{20,}=*)"),
-        // A password in an address, as in postgres://user:pass@host.
+        // A password in a URL, as in postgres://user:pass@host.
         ("://", r"://[^ \t\r\n:/@]*:([^ \t\r\n@/]+)@"),
-        // With its end missing, up to the end of the text.
+        // Without an end marker, up to the end of the text.
         ("PRIVATE KEY-----", r"(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z))"),
     ]
     .map(|(hint, pattern)| Shape { hint, pattern: Regex::new(pattern).expect("the pattern is tested") })
     .into()
 });
 
-/// Finds secrets in text and replaces them.
 pub struct Redactor {
-    /// The known values in every way of writing they are looked for.
+    /// The known values in all encodings.
     known: Vec<SecretString>,
 }
 
 impl Redactor {
-    /// Looks for these values besides the shapes of tokens. Values of less than six characters are left out.
+    /// Looks for these values and for the token formats. Ignores values of less than six characters.
     pub fn new(secrets: &[SecretString]) -> Self {
         let values = secrets.iter().map(|secret| secret.expose_secret().trim()).filter(|value| value.chars().count() >= SHORTEST_SECRET);
         let mut known: Vec<String> = values.flat_map(ways_of_writing).collect();
@@ -74,7 +74,7 @@ impl Redactor {
         Self { known: known.into_iter().map(SecretString::from).collect() }
     }
 
-    /// The text without its secrets, and how many there were.
+    /// The redacted text and the number of secrets found.
     pub fn redact<'t>(&self, text: &'t str) -> (Cow<'t, str>, usize) {
         let visible = Visible::of(text);
         let found = merge(self.find(&visible.text));
@@ -93,7 +93,7 @@ impl Redactor {
         (Cow::Owned(redacted), found.len())
     }
 
-    /// Takes the secrets out of every text of a message; how many there were.
+    /// Redacts every text of a message. Returns the number of secrets.
     pub fn redact_message(&self, message: &mut OutboundMessage) -> usize {
         let mut count = 0;
         for text in message.texts_mut() {
@@ -122,7 +122,7 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Overlapping finds are one secret.
+/// Merges overlapping matches.
 fn merge(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_unstable_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(found.len());
@@ -135,10 +135,10 @@ fn merge(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// A text as it shows, with the way back to the original.
+/// The visible characters of a text, with their positions in the original.
 struct Visible<'t> {
     text: Cow<'t, str>,
-    /// For each run of visible text: where it begins here and where in the original. Empty: they are the same.
+    /// For each run of visible text: its start here and in the original. Empty if both texts are equal.
     runs: Vec<(usize, usize)>,
 }
 
@@ -162,7 +162,7 @@ impl<'t> Visible<'t> {
         Self { text: Cow::Owned(visible), runs }
     }
 
-    /// What in the original stands between the first and the last byte of this range.
+    /// The range in the original from the first to the last byte of this range.
     fn original(&self, range: &Range<usize>) -> Range<usize> {
         if self.runs.is_empty() {
             return range.clone();
@@ -175,13 +175,13 @@ impl<'t> Visible<'t> {
     }
 }
 
-/// A value as it may be written down: plain, URL-encoded, in hex, and in base64 wherever it may stand in a longer value.
+/// All encodings of a value: plain, URL-encoded, hex, and base64 at each alignment inside a longer value.
 fn ways_of_writing(value: &str) -> Vec<String> {
     let bytes = value.as_bytes();
     let mut ways = vec![value.to_owned(), percent(bytes, hex), percent(bytes, upper_hex), hex(bytes), upper_hex(bytes)];
     for before in 0..3 {
         let inner = base64_inside(bytes, before);
-        // A few characters of base64 would be found by accident.
+        // A few characters of base64 would match by accident.
         if inner.len() >= SHORTEST_SECRET + 2 {
             ways.push(inner.replace('+', "-").replace('/', "_"));
             ways.push(inner);
@@ -190,7 +190,7 @@ fn ways_of_writing(value: &str) -> Vec<String> {
     ways
 }
 
-/// URL-encoded; `escape` writes the two hex digits of a byte, for which both cases are met.
+/// URL-encodes a value. `escape` writes the hex digits of a byte, in upper or lower case.
 fn percent(bytes: &[u8], escape: fn(&[u8]) -> String) -> String {
     let mut encoded = String::with_capacity(bytes.len() * 3);
     for byte in bytes {
@@ -214,8 +214,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The characters of base64 that depend on these bytes alone when `before` (0 to 2) other bytes of their group come first, whatever
-/// follows: this is how a password stands in `Authorization: Basic`. Ten lines, and no crate offers the cut.
+/// The base64 characters that depend only on these bytes, if `before` (0 to 2) other bytes precede them in their group. This finds a
+/// password inside `Authorization: Basic`. No crate offers it.
 fn base64_inside(bytes: &[u8], before: usize) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let total = (before + bytes.len()) * 8;
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn base64_is_found_alone_and_inside_a_longer_value() {
-        // By `printf … | base64`: the canary; `user:` before it; `us:` before it; `a` before and `bb` behind it.
+        // Made with `printf … | base64`: the secret alone; after `user:`; after `us:`; after `a` and before `bb`.
         for written in [
             "czNjcjN0L0NhbmFyeSt2YWx1ZT80Mg==",
             "dXNlcjpzM2NyM3QvQ2FuYXJ5K3ZhbHVlPzQy",

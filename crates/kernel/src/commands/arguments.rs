@@ -5,7 +5,6 @@ use chrono::{Days, NaiveDate};
 use crate::commands::spec::{ArgumentKind, ArgumentSpec, Choice, CommandSpec};
 use crate::commands::{Refused, refuse};
 
-/// The arguments of a command, checked against its [`CommandSpec`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
     values: Vec<(&'static str, Value)>,
@@ -20,13 +19,13 @@ enum Value {
 }
 
 impl Arguments {
-    /// Checks what was given, as `(name, text)`. Every surface hands over text, so that one parser decides what is valid.
+    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser.
     pub fn parse(spec: &CommandSpec, given: &[(String, String)]) -> Result<Self, Refused> {
         let mut values: Vec<(&'static str, Value)> = Vec::new();
         for (name, text) in given {
             let Some(argument) = spec.find_argument(name) else { return refuse(format!("there is no argument \"{name}\"")) };
             if !argument.many && values.iter().any(|(known, _)| known == name) {
-                return refuse(format!("\"{name}\" was given twice"));
+                return refuse(format!("\"{name}\" was given more than once"));
             }
             values.push((argument.name, parse_value(argument, text)?));
         }
@@ -36,7 +35,7 @@ impl Arguments {
         }
     }
 
-    /// Text, the name of something, or the value of a choice.
+    /// A text, a reference or the value of a choice.
     pub fn find_text(&self, name: &str) -> Option<&str> {
         match self.find(name) {
             Some(Value::Text(text)) => Some(text),
@@ -44,15 +43,15 @@ impl Arguments {
         }
     }
 
-    /// An argument that the spec calls required.
+    /// A required argument.
     ///
     /// # Errors
-    /// The spec does not.
+    /// The spec does not require it.
     pub fn get_text(&self, name: &str) -> anyhow::Result<&str> {
         self.find_text(name).ok_or_else(|| anyhow::anyhow!("the command has no required argument \"{name}\""))
     }
 
-    /// Everything that was given under a name.
+    /// All values of a repeatable argument.
     pub fn list_texts(&self, name: &str) -> Vec<String> {
         let texts = self.values.iter().filter(|(known, _)| *known == name);
         texts.filter_map(|(_, value)| if let Value::Text(text) = value { Some(text.clone()) } else { None }).collect()
@@ -66,7 +65,7 @@ impl Arguments {
         if let Some(Value::Integer(number)) = self.find(name) { Some(*number) } else { None }
     }
 
-    /// An integer whose limits keep it within 32 bits.
+    /// An integer whose limits fit 32 bits.
     pub fn find_u32(&self, name: &str) -> Option<u32> {
         self.find_integer(name).and_then(|number| u32::try_from(number).ok())
     }
@@ -75,10 +74,10 @@ impl Arguments {
         if let Some(Value::Duration(duration)) = self.find(name) { Some(*duration) } else { None }
     }
 
-    /// A day, read where it is known which day is today.
+    /// A date. `today` resolves relative dates.
     ///
     /// # Errors
-    /// It is no date.
+    /// It is not a date.
     pub fn find_date(&self, name: &str, today: NaiveDate) -> Result<Option<NaiveDate>, Refused> {
         self.find_text(name).map(|text| parse_date(text, today)).transpose()
     }
@@ -92,7 +91,7 @@ fn parse_value(argument: &ArgumentSpec, text: &str) -> Result<Value, Refused> {
     let name = argument.name;
     match argument.kind {
         ArgumentKind::Text(most) if text.chars().count() > usize::from(most) => {
-            refuse(format!("\"{name}\" has {} characters, where {most} are the most", text.chars().count()))
+            refuse(format!("\"{name}\" has {} characters. The limit is {most}", text.chars().count()))
         }
         ArgumentKind::Text(_) | ArgumentKind::Reference(_) | ArgumentKind::Date => Ok(Value::Text(text.to_owned())),
         ArgumentKind::Choice(choices) => Ok(Value::Text(parse_choice(name, choices, text)?.to_owned())),
@@ -115,13 +114,13 @@ fn parse_choice(name: &str, choices: &[Choice], text: &str) -> Result<&'static s
         return Ok(choice.value);
     }
     let labels: Vec<_> = choices.iter().map(|choice| choice.label).collect();
-    refuse(format!("\"{name}\" cannot be \"{}\"; choose {}", text.trim(), labels.join(", ")))
+    refuse(format!("\"{name}\" cannot be \"{}\". Choose {}", text.trim(), labels.join(", ")))
 }
 
-/// A number with its unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
+/// A number with a unit: `500ms`, `30s`, `10m`, `2h`, `1d`.
 ///
 /// # Errors
-/// It is none.
+/// It is not a duration.
 pub fn parse_duration(text: &str) -> Result<Duration, Refused> {
     let text = text.trim();
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
@@ -136,19 +135,19 @@ pub fn parse_duration(text: &str) -> Result<Duration, Refused> {
     let duration = milliseconds.zip(number.parse::<u64>().ok()).and_then(|(unit, number)| number.checked_mul(unit));
     match duration {
         Some(milliseconds) => Ok(Duration::from_millis(milliseconds)),
-        None => refuse(format!("\"{text}\" is no length of time; write it as 30s, 10m, 2h or 1d")),
+        None => refuse(format!("\"{text}\" is not a duration. Write it like 30s, 10m, 2h or 1d")),
     }
 }
 
-/// `2026-03-31`, `today` or `yesterday`, read where it is known which day is today.
+/// `2026-03-31`, `today` or `yesterday`.
 ///
 /// # Errors
-/// It is no date.
+/// It is not a date.
 pub fn parse_date(text: &str, today: NaiveDate) -> Result<NaiveDate, Refused> {
     match text.trim().to_lowercase().as_str() {
         "today" => Ok(today),
         "yesterday" => Ok(today.checked_sub_days(Days::new(1)).unwrap_or(today)),
-        date => date.parse().or_else(|_| refuse(format!("\"{}\" is no date; write it as {today}, or today", text.trim()))),
+        date => date.parse().or_else(|_| refuse(format!("\"{}\" is not a date. Write it like {today}, or today", text.trim()))),
     }
 }
 

@@ -5,25 +5,24 @@ use crate::chat::message::Channel;
 use crate::commands::{Arguments, Refused, Right};
 use crate::ids::UserId;
 
-/// The most characters of a name in a reply.
+/// The longest name shown in a reply.
 const NAME: usize = 40;
 
-/// Who gave a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
     Person {
         id: UserId,
-        /// The display name, for showing only.
+        /// For display only.
         name: String,
-        /// Ids of the roles that the person holds on the server.
+        /// Ids of the person's roles on the server.
         roles: Vec<String>,
     },
-    /// Whoever may start the program. Always an operator.
+    /// Anybody who can run the program. Always an operator.
     CommandLine,
 }
 
 impl Caller {
-    /// What is written down: in events, notes and messages to others.
+    /// The name stored in events, notes and messages to others.
     pub fn name(&self) -> &str {
         match self {
             Self::Person { name, .. } => name,
@@ -31,7 +30,7 @@ impl Caller {
         }
     }
 
-    /// The subject of a reply, ready for Markdown: "Ann paused …", "You paused …".
+    /// The subject of a reply, escaped for Markdown: "Ann paused …", "You paused …".
     pub fn subject(&self) -> String {
         match self {
             Self::Person { name, .. } => Medium::Chat.line_within(name, NAME),
@@ -44,7 +43,7 @@ impl Caller {
     }
 }
 
-/// A command or the press of a button, as a surface hands it to the registry.
+/// A command or a button click, as a surface passes it to the registry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandRequest {
     pub invoked: Invoked,
@@ -53,16 +52,15 @@ pub struct CommandRequest {
     pub channel: Option<Channel>,
 }
 
-/// What was given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Invoked {
-    /// The names from the group down, such as `schedule pause`, and the arguments as text.
+    /// Group and name, such as `schedule pause`, and the arguments as text.
     Command { path: String, given: Vec<(String, String)> },
-    /// The id of the button, which says everything.
+    /// The button's id, which contains the whole command.
     Button(String),
 }
 
-/// A request that is permitted, as handlers get it.
+/// An authorised request, as handlers receive it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandCall {
     /// The path of the command or the id of the button.
@@ -70,7 +68,7 @@ pub struct CommandCall {
     pub arguments: Arguments,
     pub caller: Caller,
     pub channel: Option<Channel>,
-    /// What the caller may do in this channel.
+    /// The caller's permission in this channel.
     pub right: Right,
 }
 
@@ -78,39 +76,38 @@ impl CommandCall {
     /// The channel of the call.
     ///
     /// # Errors
-    /// It was given at the command line.
+    /// The command was run at the command line.
     pub fn get_channel(&self) -> Result<&Channel, Refused> {
-        self.channel.as_ref().ok_or_else(|| Refused::new("this needs a channel; give the command in the chat"))
+        self.channel.as_ref().ok_or_else(|| Refused::new("this needs a channel. Use the command in the chat"))
     }
 }
 
-/// The answer to a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandReply {
-    /// Markdown of any length; a platform splits it.
+    /// Markdown of any length. The platform splits it.
     pub text: String,
-    /// The same for programs. None: the text is all there is.
+    /// The reply as JSON, for programs. None if there is only text.
     pub data: Option<Value>,
-    /// Only the caller sees it.
+    /// Visible to the caller only.
     pub ephemeral: bool,
-    /// It was not done; the text says why and what to do.
+    /// The command failed. The text says why and what to do.
     pub error: bool,
-    /// The message that bears the pressed button loses its buttons, because its question is decided.
+    /// Removes the buttons of the clicked message, because its question is decided.
     pub retire_buttons: bool,
 }
 
 impl CommandReply {
-    /// For everybody in the channel.
+    /// Visible to everybody in the channel.
     pub fn public(text: impl Into<String>) -> Self {
         Self { text: text.into(), data: None, ephemeral: false, error: false, retire_buttons: false }
     }
 
-    /// For the caller alone.
+    /// Visible to the caller only.
     pub fn private(text: impl Into<String>) -> Self {
         Self { ephemeral: true, ..Self::public(text) }
     }
 
-    /// Why it was not done, for the caller alone.
+    /// A failure, visible to the caller only.
     pub fn refused(text: impl Into<String>) -> Self {
         Self { error: true, ..Self::private(text) }
     }

@@ -1,8 +1,8 @@
-//! Commands and buttons, registered once by the feature whose they are.
+//! The registry of commands and buttons. Each feature registers its own.
 //!
-//! A [`CommandSpec`] says what a command is called, what it takes and who may give it; a [`CommandHandler`] does it. From the [`Registry`] come Discord's
-//! slash commands, `teamroom <command>` with its shell completions, `/help` and the table in the README. A surface translates what was typed into a
-//! [`CommandRequest`] and shows the [`CommandReply`]; it decides nothing.
+//! A [`CommandSpec`] describes a command: name, arguments, permission. A [`CommandHandler`] runs it. Discord's slash commands, `teamroom
+//! <command>` with shell completion, `/help` and the README's table are generated from the [`Registry`]. A surface only turns input into a
+//! [`CommandRequest`] and shows the [`CommandReply`].
 
 mod arguments;
 mod call;
@@ -20,15 +20,15 @@ pub use render::{render_list, render_table};
 pub use services::{Late, Services};
 pub use spec::{ArgumentKind, ArgumentSpec, Audience, Choice, CommandSpec, Right, Surface};
 
-/// Does a command. That the caller may, and that the arguments are valid, is checked before.
+/// Runs a command. The registry has checked the caller's permission and the arguments.
 #[async_trait]
 pub trait CommandHandler: Send + Sync + 'static {
     /// # Errors
-    /// [`Refused`] is told to the caller as it is. Anything else is a fault of ours: it is logged, and the caller is told to try again.
+    /// [`Refused`] is shown to the caller as it is. Any other error is logged, and the caller is told to try again.
     async fn run(&self, call: &CommandCall) -> anyhow::Result<CommandReply>;
 }
 
-/// Why something was not done, in words for the caller. It may begin with a small letter and end without a full stop.
+/// Why a command was refused, worded for the caller. The registry adds a capital letter and a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(String);

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use crate::commands::spec::{ArgumentSpec, CommandSpec, Right, Surface};
 
-/// The commands of a chat as a list, groups on one line.
+/// Lists the commands of a chat, one line per group.
 pub fn render_list(commands: &[CommandSpec]) -> String {
     let mut text = String::new();
     for command in commands.iter().filter(|command| command.surface.is_in_chat()) {
@@ -44,7 +44,7 @@ fn row(text: &mut String, path: &str, command: &CommandSpec) {
     let _ = writeln!(text, "| `{path}{arguments}` | {}{right}{surface} |", command.description);
 }
 
-/// As the command line takes it.
+/// The argument in command-line syntax.
 fn usage(argument: &ArgumentSpec) -> String {
     let more = if argument.many { "…" } else { "" };
     if argument.required { format!("{}{more}", argument.name.to_uppercase()) } else { format!("[--{}]{more}", argument.name) }

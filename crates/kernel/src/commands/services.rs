@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::commands::Refused;
 
-/// What handlers work with, by type.
+/// Services for handlers, by type.
 ///
-/// Commands are registered before there is anything to run them on: Discord is told of them while the team is still starting, and the command
-/// line shows its help without opening a database. So a handler holds a [`Late`] service, which is provided once it exists.
+/// Commands are registered before services exist: Discord gets them while the team starts, and `--help` opens no database. So a handler
+/// holds a [`Late`] service, which is set later.
 #[derive(Clone)]
 pub struct Services {
     slots: Arc<Mutex<HashMap<TypeId, Arc<dyn Slot>>>>,
     missing: &'static str,
 }
 
-/// A service that may not be there (yet).
+/// A service that may not be available yet.
 pub struct Late<T> {
     slot: Arc<RwLock<Option<Arc<T>>>>,
     missing: &'static str,
@@ -36,12 +36,12 @@ impl<T: Send + Sync + 'static> Slot for RwLock<Option<Arc<T>>> {
 }
 
 impl Services {
-    /// `missing` is what a caller is told whose command needs a service that is not there.
+    /// `missing` is the error for callers while the service is not available.
     pub fn new(missing: &'static str) -> Self {
         Self { slots: Arc::default(), missing }
     }
 
-    /// The service of a type, whenever it comes.
+    /// A handle for a service that is set now or later.
     pub fn late<T: Send + Sync + 'static>(&self) -> Late<T> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = slots.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(RwLock::new(None::<Arc<T>>)));
@@ -53,7 +53,7 @@ impl Services {
         *self.late::<T>().slot.write().unwrap_or_else(PoisonError::into_inner) = Some(service);
     }
 
-    /// Drops all services. They may hold the platform, which holds the registry, whose handlers hold these slots.
+    /// Drops all services. This breaks the reference cycle from the platform over registry and handlers back to the platform.
     pub fn clear(&self) {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(|slot| slot.clear());
     }
@@ -61,7 +61,7 @@ impl Services {
 
 impl<T> Late<T> {
     /// # Errors
-    /// It is not there.
+    /// The service is not available.
     pub fn get(&self) -> Result<Arc<T>, Refused> {
         let slot = self.slot.read().unwrap_or_else(PoisonError::into_inner);
         slot.clone().ok_or_else(|| Refused::new(self.missing))

@@ -1,22 +1,20 @@
-//! What a command is called, what it takes and who may give it. Plain data: every surface is generated from it.
-
-/// Who may give a command.
+/// The permission that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
     Anybody,
-    /// Somebody who is listed as an operator, and whoever uses the command line.
+    /// A configured operator, or anybody at the command line.
     Operator,
 }
 
 /// Who sees the reply in a chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// The caller alone: Discord calls it ephemeral.
+    /// Only the caller. Discord calls this ephemeral.
     Caller,
     Everybody,
 }
 
-/// Where a command or an argument is offered.
+/// Where a command or an argument is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
     Everywhere,
@@ -34,11 +32,11 @@ impl Surface {
     }
 }
 
-/// A command, or a group of them. A group has subcommands and neither arguments nor a handler.
+/// A command or a group. A group has subcommands, but no arguments and no handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandSpec {
     pub name: &'static str,
-    /// One line, at most 100 characters, which is Discord's limit.
+    /// One line of at most 100 characters (Discord's limit).
     pub description: &'static str,
     pub arguments: Vec<ArgumentSpec>,
     pub subcommands: Vec<Self>,
@@ -48,7 +46,7 @@ pub struct CommandSpec {
 }
 
 impl CommandSpec {
-    /// A command for anybody, whose reply the caller alone sees.
+    /// A command for everybody, with a reply for the caller only.
     pub fn new(name: &'static str, description: &'static str) -> Self {
         Self {
             name,
@@ -67,7 +65,7 @@ impl CommandSpec {
         self
     }
 
-    /// Everybody in the channel sees the reply.
+    /// Makes the reply visible to everybody in the channel.
     #[must_use]
     pub fn public(self) -> Self {
         Self { audience: Audience::Everybody, ..self }
@@ -87,39 +85,38 @@ impl CommandSpec {
         self.arguments.iter().find(|argument| argument.name == name)
     }
 
-    /// What is needed to give the command with these arguments.
+    /// The permission needed with these arguments.
     pub fn right_with<'a>(&self, given: impl IntoIterator<Item = &'a str>) -> Right {
         given.into_iter().filter_map(|name| self.find_argument(name)).map(|argument| argument.right).fold(self.right, Right::max)
     }
 
-    /// Who sees the reply to the command with these arguments. What changes something for everybody is told to everybody.
+    /// Who sees the reply with these arguments. Changes that affect everybody are visible to everybody.
     pub fn audience_with<'a>(&self, given: impl IntoIterator<Item = &'a str>) -> Audience {
         let mut given = given.into_iter().filter_map(|name| self.find_argument(name));
         if given.any(|argument| argument.right == Right::Operator) { Audience::Everybody } else { self.audience }
     }
 }
 
-/// Something that is given with a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgumentSpec {
     pub name: &'static str,
-    /// One line, at most 100 characters.
+    /// One line of at most 100 characters.
     pub description: &'static str,
     pub kind: ArgumentKind,
     pub required: bool,
-    /// May be given several times. Chats have no such thing, so it is for the command line.
+    /// May be repeated. Only for the command line, because chats do not support it.
     pub many: bool,
-    /// What giving it takes, where that is more than the command itself takes.
+    /// The permission this argument needs, if more than the command itself.
     pub right: Right,
     pub surface: Surface,
 }
 
-/// What an argument may be.
+/// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ArgumentKind {
-    /// At most so many characters.
+    /// At most this many characters.
     Text(u16),
-    /// The name of something that whoever registered this kind can complete: `persona`, `item`, `job`.
+    /// A reference to an existing thing (`persona`, `item`, `job`), completed by the registered function.
     Reference(&'static str),
     Choice(&'static [Choice]),
     Number {
@@ -136,12 +133,11 @@ pub enum ArgumentKind {
     Date,
 }
 
-/// One of the values of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// What handlers get and the command line takes: lower-case letters and hyphens.
+    /// The value for handlers and the command line: lower-case letters and hyphens.
     pub value: &'static str,
-    /// What a chat shows.
+    /// Shown in a chat.
     pub label: &'static str,
 }
 
@@ -193,13 +189,13 @@ impl ArgumentSpec {
         Self { required: true, ..self }
     }
 
-    /// May be given several times.
+    /// May be repeated.
     #[must_use]
     pub fn many(self) -> Self {
         Self { many: true, surface: Surface::CommandLine, ..self }
     }
 
-    /// Giving it takes an operator, and everybody sees the reply.
+    /// Requires an operator, and makes the reply public.
     #[must_use]
     pub fn operators_only(self) -> Self {
         Self { right: Right::Operator, ..self }

@@ -2,17 +2,17 @@ use std::fmt::Write as _;
 
 use crate::config::KeyPath;
 
-/// A key that the code asked for.
+/// A key requested by the code.
 pub(super) struct DeclaredKey {
     pub path: KeyPath,
     pub variable: Option<String>,
-    /// Its default (or an example) as TOML.
+    /// Its default or an example, as TOML.
     pub shown: String,
     pub allowed: String,
     pub about: &'static str,
-    /// Its table is named by the operator, so what is shown is an example.
+    /// The operator names its table, so an example is shown.
     pub free: bool,
-    /// Its table is one of an array of tables.
+    /// Its table is an entry of an array of tables.
     pub numbered: bool,
 }
 
@@ -25,7 +25,7 @@ impl DeclaredKey {
         &self.path[..self.path.len() - 1]
     }
 
-    /// The line above its keys: `[chat]`, `[[chat.channels]]`, or nothing at the top.
+    /// The heading above its keys: `[chat]`, `[[chat.channels]]`, or none at the top.
     fn heading(&self) -> Option<String> {
         let section = self.section();
         match section {
@@ -37,7 +37,7 @@ impl DeclaredKey {
     }
 }
 
-/// A variable that is no key of the file.
+/// An environment variable without a key in the file.
 pub(super) struct DeclaredVariable {
     pub name: String,
     pub example: String,
@@ -46,19 +46,19 @@ pub(super) struct DeclaredVariable {
 }
 
 const FILE_HEAD: &str = "\
-# Settings of Teamroom. Nothing here is needed: every line that begins with #key shows the default (below a #[heading]: an
-# example). Take the # away to change it. A variable of the environment, or a line in .env, wins over this file.
-# Secrets do not belong here; .env.example says where each of them goes.
+# Settings of Teamroom. All of them are optional. A line that begins with #key shows the default (below a #[heading]: an
+# example). Remove the # to change it. Environment variables and lines in .env override this file.
+# Do not put secrets here. .env.example shows where they go.
 ";
 
 const ENV_HEAD: &str = "\
-# Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does it) and fill in what you have; nothing is needed
-# to begin. Take the # away to set a line. The environment of the process wins over .env. A value with spaces, $ or # stands in
-# single quotes. Each secret can also be kept in a file of its own: NAME_FILE=/path/of/the/file in place of NAME=secret.
+# Secrets and addresses of Teamroom. Copy this file to .env (`teamroom init` does that) and fill in what you have. Everything is
+# optional. Remove the # to set a line. The environment of the process overrides .env. Put a value with spaces, $ or # in
+# single quotes. Each secret can also be in a file of its own: NAME_FILE=/path/of/the/file instead of NAME=secret.
 ";
 
 const ENV_KEYS_HEAD: &str = "\
-# Every key of teamroom.toml can be set here too; a list has commas between its items. These lines show the defaults.
+# Every key of teamroom.toml can be set here too. Separate the items of a list with commas. These lines show the defaults.
 ";
 
 pub(super) fn render_file(keys: &[DeclaredKey]) -> String {
@@ -82,7 +82,7 @@ pub(super) fn render_env(variables: &[DeclaredVariable], keys: &[DeclaredKey]) -
     let mut text = String::from(ENV_HEAD);
     let mut about = "";
     for variable in variables {
-        // Variables that say the same of themselves (one token for each persona) share a paragraph.
+        // Variables with the same help text (the token of each persona) share a paragraph.
         if variable.about != about {
             about = variable.about;
             push_line(&mut text, "");
@@ -102,7 +102,7 @@ pub(super) fn render_env(variables: &[DeclaredVariable], keys: &[DeclaredKey]) -
     text
 }
 
-/// A TOML value as a variable holds it.
+/// Formats a TOML value for a variable.
 fn shell_value(shown: &str) -> String {
     let bare: String = shown.chars().filter(|c| !matches!(c, '"' | '[' | ']')).collect();
     if bare.contains([' ', '#', '$']) { format!("'{bare}'") } else { bare }
@@ -118,7 +118,7 @@ fn push_line(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// Wraps at 110 characters, so that the file reads well in a terminal.
+/// Wraps at 110 characters for terminals.
 fn push_comment(text: &mut String, comment: &str) {
     let mut width = 0;
     for word in comment.split_whitespace() {

@@ -8,12 +8,12 @@ use crate::config::error::ConfigError;
 use crate::config::setting::Given;
 use crate::config::{KeyPath, Sources};
 
-/// `teamroom.toml` laid flat: each value under the path of its key, with the line it stands on. The tables of an array are numbered from 1.
+/// `teamroom.toml`, flattened: each value by the path of its key, with its line. Tables of an array are numbered from 1.
 #[derive(Default)]
 pub(super) struct Document {
     pub name: String,
     pub entries: BTreeMap<KeyPath, Entry>,
-    /// The line each table begins on; empty ones leave no entry.
+    /// The first line of each table. Needed for empty tables.
     pub tables: BTreeMap<KeyPath, usize>,
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 }
 
 impl Document {
-    /// Reads what there is. A file that was named must be there; `teamroom.toml` need not.
+    /// Reads the file. A file named by the operator must exist; `teamroom.toml` is optional.
     pub(super) fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
         let path = sources.file.clone().unwrap_or_else(|| sources.dir.join("teamroom.toml"));
         let name = path.strip_prefix(&sources.dir).unwrap_or(&path).display().to_string();
@@ -36,7 +36,7 @@ impl Document {
         }
     }
 
-    /// Reads on behind an error of syntax, so that one run tells of all of them.
+    /// Continues after a syntax error, so that one run reports all errors.
     fn parse(name: String, text: &str) -> (Self, Vec<ConfigError>) {
         let (table, syntax) = DeTable::parse_recoverable(text);
         let mut document = Self { name, ..Self::default() };
@@ -89,11 +89,11 @@ fn read_text(path: &Path, required: bool) -> Result<String, String> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => Ok(String::new()),
-        Err(error) => Err(format!("could not be read: {error}")),
+        Err(error) => Err(format!("cannot be read: {error}")),
     }
 }
 
-/// Lines count from 1.
+/// Lines are counted from 1.
 fn line_at(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// One thing that is wrong with the configuration. Never contains a secret.
+/// An error in the configuration. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {key}: {problem}")]
 pub struct ConfigError {
@@ -8,11 +8,10 @@ pub struct ConfigError {
     pub place: String,
     /// The key or variable as the operator wrote it.
     pub key: String,
-    /// What is wrong and what is allowed.
+    /// The problem and the allowed values.
     pub problem: String,
 }
 
-/// Everything that is wrong with the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigErrors(pub Vec<ConfigError>);
 

@@ -1,8 +1,7 @@
-//! How settings are read: one declaration per key, all errors collected.
+//! Reads settings: one declaration per key, all errors collected.
 //!
-//! A section of the configuration asks for its keys one after the other. Each question names the key, its default and what it is for, so
-//! the same code that reads the settings also writes the commented default file and `.env.example`, and knows which keys nobody asked for.
-//! What a key means is not decided here.
+//! A section asks for its keys one by one with name, default and help text. The same code reads the settings, writes the commented default
+//! file and `.env.example`, and detects unknown keys.
 
 mod declared;
 mod document;
@@ -30,29 +29,29 @@ pub use table::{hours, millis, mins, secs, settings};
 use declared::{DeclaredKey, DeclaredVariable};
 use document::Document;
 
-/// Names of tables and keys from the top of the file down.
+/// The names of tables and keys from the top of the file down.
 type KeyPath = Vec<String>;
 
-/// Where a value that an error speaks of came from.
+/// The source of a value, for error messages.
 const ENVIRONMENT: &str = "environment or .env";
 const COMMAND_LINE: &str = "command line";
 
-/// Everything that was given, everything that was asked for, everything that was wrong.
+/// The given values, the declared keys and the errors.
 #[derive(Default)]
 pub struct Reader {
     document: Document,
     variables: BTreeMap<String, String>,
     overrides: BTreeMap<String, String>,
-    /// True while the default file is written: tables with free names then answer with an example.
+    /// True while the default file is written. Tables with free names then return an example.
     describing: bool,
     keys: Vec<DeclaredKey>,
-    /// Tables in which the operator chooses the names, and the heading that begins one of their entries.
+    /// Tables whose entries the operator names, with the heading of one entry.
     free_tables: BTreeMap<KeyPath, String>,
     declared_variables: Vec<DeclaredVariable>,
     errors: Vec<ConfigError>,
 }
 
-/// A value, and where it stands.
+/// A value and its source.
 struct Found {
     place: String,
     /// The key as the operator wrote it: `chat.max_responders` or the name of a variable.
@@ -63,40 +62,40 @@ struct Found {
 impl Reader {
     pub fn new(sources: Sources) -> Self {
         let (document, errors) = Document::read(&sources);
-        // Compose files and CI pass variables that are set to nothing; that is as good as not set.
+        // Empty variables count as not set, because Compose files and CI pass them.
         let variables = sources.env.into_iter().filter(|(_, value)| !value.trim().is_empty()).collect();
         Self { document, variables, overrides: sources.overrides, errors, ..Self::default() }
     }
 
-    /// A reader to which nothing is given and which learns what could be; `named` are variables that only exist once a persona does.
+    /// A reader without values, which collects the declarations. `named`: variables that exist only for a persona.
     pub fn describing(named: impl IntoIterator<Item = String>) -> Self {
         let variables = named.into_iter().map(|name| (name, String::new())).collect();
         Self { describing: true, variables, ..Self::default() }
     }
 
-    /// The keys above the first section.
+    /// The keys before the first section.
     pub fn root(&mut self) -> Section<'_> {
         Section::root(self)
     }
 
-    /// Closes the reading: what nobody asked for is an error too.
+    /// Finishes reading. Unknown keys are errors.
     pub fn finish(mut self) -> Result<(), ConfigErrors> {
         let unknown = unknown::list_unknown(&self);
         self.errors.extend(unknown);
         if self.errors.is_empty() { Ok(()) } else { Err(ConfigErrors(self.errors)) }
     }
 
-    /// The commented default file: what was declared, as TOML.
+    /// The commented default file as TOML.
     pub fn render_file(&self) -> String {
         declared::render_file(&self.keys)
     }
 
-    /// The commented `.env`: what was declared, as variables.
+    /// The commented default `.env`.
     pub fn render_env(&self) -> String {
         declared::render_env(&self.declared_variables, &self.keys)
     }
 
-    /// The command line wins over the environment, and that over the file.
+    /// The command line overrides the environment, which overrides the file.
     fn find(&self, path: &KeyPath, variable: Option<&str>) -> Option<Found> {
         let key = path.join(".");
         if let Some(text) = self.overrides.get(&key) {
@@ -109,24 +108,24 @@ impl Reader {
         Some(Found { place: self.document.place(entry.line), key, given: entry.given.clone() })
     }
 
-    /// A variable that is no key of the file.
+    /// A variable without a key in the file.
     fn variable(&mut self, name: &str, example: &str, about: &'static str) -> Option<String> {
         self.declare_variable(name, example, about, false);
         self.variables.get(name).map(|text| text.trim().to_owned())
     }
 
-    /// A secret from the variable `name`, or from the file that `<name>_FILE` names.
+    /// A secret from the variable `name`, or from the file named by `<name>_FILE`.
     fn secret(&mut self, name: &str, about: &'static str) -> Option<SecretString> {
         self.declare_variable(name, "", about, true);
         let file_variable = format!("{name}_FILE");
         let secret = match (self.variables.get(name), self.variables.get(&file_variable)) {
-            (Some(_), Some(_)) => Err((name, format!("is set and {file_variable} too; keep one"))),
+            (Some(_), Some(_)) => Err((name, format!("is set, and so is {file_variable}. Keep only one"))),
             (None, Some(path)) => read_secret(Path::new(path.trim())).map_err(|problem| (file_variable.as_str(), problem)),
             (value, None) => Ok(value.map(|text| text.trim().to_owned())),
         };
         match secret {
             Ok(Some(text)) if text.chars().any(|c| c.is_whitespace() || c.is_control()) => {
-                self.refuse_variable(name, "has a space or line break in it; give the bare secret");
+                self.refuse_variable(name, "contains a space or line break. Give only the secret");
                 None
             }
             Ok(text) => text.map(SecretString::from),
@@ -150,6 +149,6 @@ impl Reader {
 }
 
 fn read_secret(path: &Path) -> Result<Option<String>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{} could not be read: {error}", path.display()))?;
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     if text.trim().is_empty() { Err(format!("{} is empty", path.display())) } else { Ok(Some(text.trim().to_owned())) }
 }

@@ -1,4 +1,4 @@
-/// The candidate that a mistyped word most likely meant: at most one edit for each three letters away, or one that it begins.
+/// The candidate that a mistyped word probably means: at most one edit per three letters, or the word is its prefix.
 pub fn find_nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let near = |candidate: &str, edits: usize| edits <= (length / 3).max(1) || (length > 3 && candidate.starts_with(word));
@@ -6,7 +6,7 @@ pub fn find_nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     distances.filter(|(edits, candidate)| near(candidate, *edits)).min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words.
+/// The number of insertions, deletions, replacements and swaps between two words.
 fn edits(left: &str, right: &str) -> usize {
     let (left, right): (Vec<_>, Vec<_>) = (left.to_lowercase().chars().collect(), right.to_lowercase().chars().collect());
     let mut rows: Vec<Vec<usize>> = vec![(0..=right.len()).collect()];

@@ -7,14 +7,14 @@ use crate::config::error::ConfigError;
 use crate::config::setting::Setting;
 use crate::config::{KeyPath, Reader};
 
-/// Keys that go by a variable of their own name, because other tools for Discord know it.
+/// Keys with a variable name that other Discord tools use too.
 const OWN_NAMES: [(&str, &str); 2] = [("discord.api_url", "DISCORD_API_URL"), ("discord.gateway_url", "DISCORD_GATEWAY_URL")];
 
-/// One table of the configuration.
+/// A table of the configuration.
 pub struct Section<'r> {
     reader: &'r mut Reader,
     path: KeyPath,
-    /// True below a table whose keys the operator names. Such keys have no variable.
+    /// True in a table whose keys the operator names. Such keys have no variable.
     free: bool,
 }
 
@@ -28,7 +28,7 @@ impl<'r> Section<'r> {
         Section { reader: self.reader, path, free: self.free }
     }
 
-    /// The names of the tables in the table `name`, in the order of the file.
+    /// The names of the tables inside the table `name`, in file order.
     pub fn list_entries(&mut self, name: &str, example: &str) -> Vec<String> {
         if self.reader.describing {
             return vec![example.to_owned()];
@@ -55,7 +55,7 @@ impl<'r> Section<'r> {
         self.read_where(key, default, &T::allowed(), about, |_| true)
     }
 
-    /// The same for a number or a time within limits.
+    /// Like `read`, for a number or a time with limits.
     pub fn read_within<T>(&mut self, key: &str, default: T, range: RangeInclusive<T>, about: &'static str) -> T
     where
         T: Setting + PartialOrd,
@@ -64,13 +64,13 @@ impl<'r> Section<'r> {
         self.read_where(key, default, &allowed, about, |value| range.contains(value))
     }
 
-    /// The same for values that `fits` lets through; `allowed` says which.
+    /// Like `read`, for values that `fits` accepts. `allowed` describes them.
     pub fn read_where<T: Setting>(&mut self, key: &str, default: T, allowed: &str, about: &'static str, fits: impl Fn(&T) -> bool) -> T {
         self.declare(key, default.render(), allowed, about);
         self.find(key, allowed, fits).unwrap_or(default)
     }
 
-    /// The value of a key without which its table says nothing. None: the error is noted.
+    /// A required key. If it is missing, an error is recorded and the result is None.
     pub fn require<T: Setting>(&mut self, key: &str, example: T, about: &'static str) -> Option<T> {
         self.require_where(key, example, &T::allowed(), about, |_| true)
     }
@@ -88,7 +88,7 @@ impl<'r> Section<'r> {
             return Some(example);
         }
         if !self.is_set(key) {
-            self.refuse(key, format!("is missing; give {allowed}"));
+            self.refuse(key, format!("is missing. Give {allowed}"));
             return None;
         }
         self.find(key, allowed, fits)
@@ -109,19 +109,19 @@ impl<'r> Section<'r> {
         self.reader.variables.keys().cloned().collect()
     }
 
-    /// The value of a key anywhere in the file, which its own section declares and checks.
+    /// Reads a key of another section, which declares and checks it.
     pub fn peek<T: Setting>(&self, path: &[&str]) -> Option<T> {
         let path: KeyPath = path.iter().map(|&name| name.to_owned()).collect();
         self.reader.find(&path, Some(&variable_of(&path))).and_then(|found| T::parse(&found.given))
     }
 
-    /// Whether anything was given for a key.
+    /// Whether a key is set.
     pub fn is_set(&self, key: &str) -> bool {
         let path = self.path_of(key);
         self.reader.find(&path, self.variable_of(&path).as_deref()).is_some()
     }
 
-    /// Notes what is wrong with a key, at the place where it was set or else at its table.
+    /// Records an error for a key, with the place where it is set or else its table.
     pub fn refuse(&mut self, key: &str, problem: impl Into<String>) {
         let path = self.path_of(key);
         let found = self.reader.find(&path, self.variable_of(&path).as_deref());
@@ -131,7 +131,7 @@ impl<'r> Section<'r> {
         self.reader.errors.push(ConfigError { place, key, problem: problem.into() });
     }
 
-    /// Notes what is wrong with a variable that is no key of the file.
+    /// Records an error for a variable without a key.
     pub fn refuse_variable(&mut self, name: &str, problem: impl Into<String>) {
         self.reader.refuse_variable(name, problem);
     }
@@ -148,7 +148,7 @@ impl<'r> Section<'r> {
         let found = self.reader.find(&path, self.variable_of(&path).as_deref())?;
         let value = T::parse(&found.given).filter(fits);
         if value.is_none() {
-            let problem = format!("{} is not allowed; give {allowed}", found.given);
+            let problem = format!("{} is not allowed. Give {allowed}", found.given);
             self.reader.errors.push(ConfigError { place: found.place, key: found.key, problem });
         }
         value

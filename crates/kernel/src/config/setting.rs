@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::ids::UserId;
 use crate::money::Money;
 
-/// A value as it was given.
+/// A value before parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     Text(String),
@@ -14,9 +14,9 @@ pub enum Given {
     Float(f64),
     Boolean(bool),
     List(Vec<Given>),
-    /// From the environment or the command line, where everything is text and a list has commas.
+    /// From the environment or the command line: always text; lists are separated by commas.
     Variable(String),
-    /// Something that no key takes, as it was written.
+    /// A value of a type that no key accepts, as written.
     Other(String),
 }
 
@@ -29,7 +29,7 @@ impl Given {
     }
 }
 
-/// As an error quotes it: short, and without what may be a password.
+/// Short and without passwords, for error messages.
 impl fmt::Display for Given {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,16 +45,16 @@ impl fmt::Display for Given {
     }
 }
 
-/// A type that a key can have.
+/// A type of setting.
 pub trait Setting: Sized {
-    /// What may be given, to follow the word "give".
+    /// The allowed values, to follow the word "give".
     fn allowed() -> String;
     fn parse(given: &Given) -> Option<Self>;
-    /// The value as TOML, such that `parse` gives it back.
+    /// The value as TOML. `parse` accepts it.
     fn render(&self) -> String;
 }
 
-/// Types that a key can have: what may be given, how it is read, how it is written.
+/// Implements [`Setting`] for types: allowed values, parsing, rendering.
 #[macro_export]
 macro_rules! setting {
     ($($type:ty: $allowed:expr, $parse:expr, $render:expr;)+) => {$(
@@ -125,13 +125,13 @@ fn parse_bool(given: &Given) -> Option<bool> {
 
 fn parse_text(given: &Given) -> Option<String> {
     match given {
-        // Ids are written with quotes and without.
+        // Ids may be written without quotes.
         Given::Integer(number) => Some(number.to_string()),
         _ => given.as_text().filter(|text| !text.is_empty()).map(String::from),
     }
 }
 
-/// The units of a duration, the longest first.
+/// The units of a duration, longest first.
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)];
 
 fn parse_duration(given: &Given) -> Option<Duration> {
@@ -182,7 +182,7 @@ impl<T: Setting> Setting for Vec<T> {
     }
 }
 
-/// Makes a closed set of words a [`Setting`].
+/// Implements [`Setting`] for a fixed set of words.
 #[macro_export]
 macro_rules! choice {
     ($type:ty { $($word:literal => $value:path),+ $(,)? }) => {

@@ -3,39 +3,39 @@ use std::path::{Path, PathBuf};
 
 use crate::config::error::{ConfigError, ConfigErrors};
 
-/// Where settings come from, gathered before anything is judged. Tests fill it by hand.
+/// The sources of settings. Tests fill it by hand.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
-    /// The file an operator named. None: `teamroom.toml` in `dir`, if there is one.
+    /// The file named by the operator. None: `teamroom.toml` in `dir`, if it exists.
     pub file: Option<PathBuf>,
-    /// The environment of the process, with `.env` beneath it.
+    /// The environment of the process. `.env` supplies missing variables.
     pub env: BTreeMap<String, String>,
-    /// The directory that relative paths start from.
+    /// The base of relative paths.
     pub dir: PathBuf,
-    /// From the command line: values by the dotted name of their key (`chat.max_responders`). They win over everything.
+    /// Values from the command line by dotted key (`chat.max_responders`). They override everything.
     pub overrides: BTreeMap<String, String>,
 }
 
 impl Sources {
-    /// What this process was given: its environment, and the `.env` in `dir`. The only place that reads either.
+    /// The environment of the process and the `.env` in `dir`. Only this function reads them.
     ///
     /// # Errors
-    /// The lines of `.env` that cannot be read.
+    /// The invalid lines of `.env`.
     pub fn from_process(dir: PathBuf, file: Option<PathBuf>) -> Result<Self, ConfigErrors> {
         let mut env = read_dotenv(&dir.join(".env"))?;
-        // A variable that is not Unicode is no setting of ours.
+        // Variables that are not Unicode are ignored.
         env.extend(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))));
         Ok(Self { file, env, dir, overrides: BTreeMap::new() })
     }
 }
 
-/// The variables of a `.env` file; none if there is no file. Errors name the line and not its text, which may be a secret.
+/// The variables of a `.env` file, if it exists. Errors contain the line number but not its text, which may be a secret.
 fn read_dotenv(path: &Path) -> Result<BTreeMap<String, String>, ConfigErrors> {
     let unreadable = |problem: String| ConfigErrors(vec![ConfigError { place: ".env".into(), key: "file".into(), problem }]);
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(unreadable(format!("could not be read: {error}"))),
+        Err(error) => return Err(unreadable(format!("cannot be read: {error}"))),
     };
     let mut variables = BTreeMap::new();
     let mut errors = Vec::new();
@@ -45,7 +45,7 @@ fn read_dotenv(path: &Path) -> Result<BTreeMap<String, String>, ConfigErrors> {
                 variables.insert(name, value);
             }
             Err(dotenvy::Error::LineParse(wrong, _)) => {
-                // What is reported is the part of the line that could not be read.
+                // The error contains the rest of the file from the invalid line.
                 let line = text.lines().position(|line| line.contains(wrong.trim())).map_or(1, |index| index + 1);
                 let problem = "is not NAME=value; a value with spaces, $ or # stands in single quotes".into();
                 errors.push(ConfigError { place: format!(".env:{line}"), key: "line".into(), problem });

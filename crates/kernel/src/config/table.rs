@@ -9,7 +9,7 @@ use std::time::Duration;
 /// key: Type = default, only "what is allowed", |value| is_allowed(value), "Any other check.";
 /// key: Type = default, by read_key;       // A function reads it: it is more than one key, or not called like the field.
 /// key: Type = default, table Type::read;  // The same, below a heading of its own: `[key]`.
-/// key: Type = default;                    // No key: whoever reads the section fills it in.
+/// key: Type = default;                    // No key: filled in by the code that reads the section.
 /// ```
 #[macro_export]
 macro_rules! settings {

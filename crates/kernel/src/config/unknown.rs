@@ -4,12 +4,12 @@ use crate::config::nearest::find_nearest;
 use crate::config::setting::Given;
 use crate::config::{ENVIRONMENT, KeyPath, Reader};
 
-/// Variables with our prefix that tests and scripts read.
+/// Variables with our prefix that only tests and scripts use.
 const OF_TESTS: [&str; 3] = ["TEAMROOM_DISCORD_DATA", "TEAMROOM_REQUIRE", "TEAMROOM_TEST_"];
-/// Variables with these beginnings are ours, so an unknown one is a slip.
+/// Unknown variables with these prefixes are reported as mistakes.
 const OURS: [&str; 4] = ["TEAMROOM_", "DISCORD_TOKEN", "DISCORD_API_", "DISCORD_GATEWAY_"];
 
-/// Everything that was given and that nobody asked for.
+/// All given values that no section declared.
 pub(super) fn list_unknown(reader: &Reader) -> Vec<ConfigError> {
     let tables = reader.document.tables.iter().filter_map(|(path, line)| {
         let problem = explain_table(reader, path)?;
@@ -42,7 +42,7 @@ fn explain_key(reader: &Reader, path: &KeyPath) -> Option<String> {
         return Some(format!("is a section; write [{}] and its keys below", path.join(".")));
     }
     let siblings: Vec<_> = reader.keys.iter().filter(|key| key.section() == section).map(DeclaredKey::name).collect();
-    // The unknown table above was told already.
+    // The unknown table was reported already.
     (!siblings.is_empty()).then(|| match find_nearest(name, siblings.iter().copied()) {
         Some(meant) => format!("unknown key; did you mean {meant}?"),
         None => format!("unknown key; allowed here: {}", siblings.join(", ")),
@@ -69,13 +69,13 @@ fn is_section(reader: &Reader, path: &[String]) -> bool {
     path.is_empty() || reader.free_tables.contains_key(path) || reader.keys.iter().any(|key| key.path.starts_with(path))
 }
 
-/// Such a table needs no error of its own: each of its keys has one that says more.
+/// Such a table needs no error of its own, because each key has a more specific one.
 fn holds_secrets_only(reader: &Reader, path: &KeyPath) -> bool {
     let mut inside = reader.document.entries.keys().filter(|entry| entry.starts_with(path)).peekable();
     inside.peek().is_some() && inside.all(|entry| find_secret(entry).is_some())
 }
 
-/// The variable that a key of the file should have been, if it names a secret.
+/// The variable for a secret that was put into the file.
 fn find_secret(path: &KeyPath) -> Option<String> {
     let name = path.last()?.to_lowercase();
     let above = path.iter().rev().nth(1).map_or("", String::as_str);

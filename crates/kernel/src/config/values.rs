@@ -1,5 +1,3 @@
-//! Settings whose types belong to other modules of the kernel.
-
 use chrono_tz::Tz;
 
 use super::{Given, Setting as _, choice, setting};
@@ -27,7 +25,7 @@ choice!(Comparison {
 setting! {
     PersonaSlug: "a persona by the name of its file",
         |given| String::parse(given).map(|slug| Self::new(slug.trim_end_matches(".md").to_lowercase())), |slug| format!("{:?}", slug.as_str());
-    // Somebody with an account: `Ann:80351110224678912`.
+    // A person with an account: `Ann:80351110224678912`.
     (String, UserId): "a person as \"name:account id\"", parse_person, |(name, id)| format!("\"{name}:{id}\"");
     Tz: "an IANA time zone such as \"Europe/Berlin\"", |given| String::parse(given)?.trim().parse().ok(), |zone| format!("{:?}", zone.name());
 }

@@ -1,4 +1,4 @@
-//! How values of the domain stand in columns.
+//! Conversions between domain types and columns.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::db::StoreError;
 
-/// A column that holds JSON. Text in both databases: PostgreSQL's JSONB refuses U+0000, which people and models do write.
+/// A JSON column. Stored as text in both databases, because PostgreSQL's JSONB rejects U+0000, which people and models write.
 #[derive(Debug)]
 pub struct Document<T>(pub T);
 
@@ -21,18 +21,18 @@ impl<T: DeserializeOwned> TryFrom<String> for Document<T> {
 }
 
 impl<T: DeserializeOwned> Document<T> {
-    /// Reads a document that may be missing, which a row type cannot do by itself.
+    /// Reads an optional document, which sqlx's row types cannot do.
     pub fn read(text: String) -> Result<T, StoreError> {
         Self::try_from(text).map(|document| document.0).map_err(|error| StoreError::Corrupt(error.to_string()))
     }
 }
 
-/// `value` as it goes into a JSON column.
+/// Serialises `value` for a JSON column.
 pub fn document<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("the domain's types have text for keys, so they are JSON")
 }
 
-/// A column that holds one of an enum's names, as serde writes them.
+/// A column with the serde name of an enum variant.
 #[derive(Debug)]
 pub struct Word<T>(pub T);
 
@@ -46,18 +46,18 @@ impl<T: DeserializeOwned> TryFrom<String> for Word<T> {
 }
 
 impl<T: DeserializeOwned> Word<T> {
-    /// Reads a name that may be missing, which a row type cannot do by itself.
+    /// Reads an optional name, which sqlx's row types cannot do.
     pub fn read(name: String) -> Result<T, StoreError> {
         Self::try_from(name).map(|word| word.0).map_err(|error| StoreError::Corrupt(error.to_string()))
     }
 }
 
-/// Text from outside as it goes into a text column: PostgreSQL refuses U+0000, and what one store cannot keep neither keeps.
+/// Removes U+0000, which PostgreSQL rejects, so that both databases store the same text.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "")) } else { Cow::Borrowed(text) }
 }
 
-/// A count as it goes into a column; the databases know no unsigned numbers.
+/// Converts a count, because the databases have no unsigned types.
 pub fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

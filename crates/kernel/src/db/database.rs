@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::open::{self, Opened, Use};
 use super::{Db, Leadership, Result};
 
-/// An open database. Cheap to clone; all clones are one.
+/// An open database. Clones share the connections.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
@@ -20,19 +20,19 @@ struct Inner {
 }
 
 impl Database {
-    /// Opens the database at `url` to serve from it, creating it and bringing its schema up to date. `now` goes into what a second
-    /// process is told.
+    /// Opens the database for the serving process, and creates and migrates it if needed. `now` is shown to a second process that tries the
+    /// same.
     ///
     /// # Errors
-    /// `StoreError::Locked` when another process serves from it; otherwise why it cannot be used.
+    /// `StoreError::Locked` if another process serves from it, or another reason.
     pub async fn open(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
         open::open(url.expose_secret(), Use::Serve, now).await.map(Self::new)
     }
 
-    /// Opens the database at `url` beside a process that may be serving from it.
+    /// Opens the database beside a serving process.
     ///
     /// # Errors
-    /// `StoreError::OlderSchema` when that process is an older program; otherwise why it cannot be used.
+    /// `StoreError::OlderSchema` if that process is an older program, or another reason.
     pub async fn open_shared(url: &SecretString, now: DateTime<Utc>) -> Result<Self> {
         open::open(url.expose_secret(), Use::Share, now).await.map(Self::new)
     }
@@ -41,12 +41,12 @@ impl Database {
         Self { inner: Arc::new(Inner { db: opened.db, leadership: opened.leadership, place: opened.place }) }
     }
 
-    /// Where the database is, for people: a path, or a name and a host.
+    /// The database's location for people: a path, or name and host.
     pub fn place(&self) -> &str {
         &self.inner.place
     }
 
-    /// Ends when another process has taken over the database, so that this one must stop. On SQLite it never does.
+    /// Completes when another process has taken over the database and this one must stop. Never on SQLite.
     pub fn lost_leadership(&self) -> impl Future<Output = ()> + Send + use<> {
         let lost = self.inner.leadership.as_ref().map(Leadership::lost);
         async move {
@@ -57,7 +57,7 @@ impl Database {
         }
     }
 
-    /// Closes the connections and gives the lock back. What is called afterwards gets `StoreError::Unavailable`.
+    /// Closes the connections and releases the lock. Later calls fail with `StoreError::Unavailable`.
     pub async fn close(&self) {
         self.inner.db.close().await;
         if let Some(leadership) = &self.inner.leadership {
@@ -65,7 +65,6 @@ impl Database {
         }
     }
 
-    /// Where statements run.
     pub fn db(&self) -> &Db {
         &self.inner.db
     }

@@ -5,24 +5,23 @@ use chrono::{DateTime, Utc};
 
 use super::{Result, Transaction};
 
-/// What one feature writes in the transaction of another: a meeting that is called by the decision on a message, or by a job that fires.
-/// Either both are stored or neither is.
+/// A write of one feature inside another feature's transaction, such as a meeting called by a chat decision. Both are stored, or neither.
 #[async_trait]
 pub trait Effect: fmt::Debug + Send + Sync {
-    /// Writes it. Runs again when the transaction is retried, so it must not change anything else.
+    /// Writes it. Runs again if the transaction is retried, so it may only change the database.
     ///
     /// # Errors
-    /// The database does not answer; the whole transaction is then given up.
+    /// The database fails, and the whole transaction is rolled back.
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied>;
 
-    /// Called once the transaction is committed, to wake up whoever continues from there.
+    /// Called after the commit, to wake up the next step.
     fn committed(&self) {}
 }
 
-/// What came of an [`Effect`].
+/// The result of an [`Effect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Applied {
     Done,
-    /// Nothing was written, for this reason. The rest of the transaction stands.
+    /// Nothing was written, for this reason. The transaction continues.
     Refused(String),
 }

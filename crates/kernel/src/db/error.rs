@@ -1,23 +1,21 @@
-//! What can go wrong with the store, sorted by what to do about it.
-
 use std::path::PathBuf;
 
 use sqlx::error::DatabaseError;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why the store could not do what it was asked.
+/// A database error. The variant says how to handle it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process has it. `who` says which.
+    /// Another process owns the database. `who` describes it.
     #[error("the database {place} is in use by {who}; stop that one first, or give this one a database of its own")]
     Locked { place: String, who: String },
     #[error("the database {place} cannot be written ({reason}); make it and its directory writable for this user")]
     NotWritable { place: String, reason: String },
-    /// The file that was opened has gone from its place. What is stored since would be lost, so nothing is stored.
+    /// The database file was deleted or replaced. Writes are refused, because they would be lost.
     #[error("the database file {} was removed or replaced while the team ran; nothing more is written. Put it back, then start again", .0.display())]
     Replaced(PathBuf),
-    /// It may work later: PostgreSQL is away, the disk is full, somebody holds a lock.
+    /// Temporary: PostgreSQL is down, the disk is full, or another program holds a lock.
     #[error("the database cannot be used at the moment: {0}")]
     Unavailable(String),
     #[error("the database {place} has schema {found}, this program knows schemas up to {known}; use the newer program")]
@@ -30,13 +28,13 @@ pub enum StoreError {
     Address(String),
     #[error("SQLite {found} is too old: versions before 3.51.3 can damage a database; build with the bundled one")]
     OldSqlite { found: String },
-    /// A fault of this program, or a database that is set up in a way it does not know.
+    /// A bug in this program, or an unexpected database setup.
     #[error("the database refused: {0}")]
     Other(String),
 }
 
 impl StoreError {
-    /// True when the same call may succeed later without anybody doing anything here.
+    /// Whether a retry may succeed without a change here.
     pub fn is_retryable(&self) -> bool {
         matches!(self, Self::Unavailable(_))
     }
@@ -50,17 +48,17 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::Io(error) => Self::Unavailable(error.to_string()),
             sqlx::Error::Tls(error) => Self::Unavailable(error.to_string()),
             sqlx::Error::Protocol(error) => Self::Unavailable(error),
-            sqlx::Error::PoolTimedOut => Self::Unavailable("no connection to it became free in time".into()),
+            sqlx::Error::PoolTimedOut => Self::Unavailable("all its connections were busy".into()),
             sqlx::Error::PoolClosed => Self::Unavailable("it was closed".into()),
-            sqlx::Error::WorkerCrashed => Self::Unavailable("its connection broke down".into()),
-            sqlx::Error::BeginFailed => Self::Unavailable("no transaction could be begun".into()),
+            sqlx::Error::WorkerCrashed => Self::Unavailable("its connection was lost".into()),
+            sqlx::Error::BeginFailed => Self::Unavailable("cannot begin a transaction".into()),
             sqlx::Error::ColumnDecode { index, source } => Self::Corrupt(format!("column {index}: {source}")),
             other => Self::Other(other.to_string()),
         }
     }
 }
 
-/// By SQLite's result codes, <https://sqlite.org/rescode.html>; the low byte of an extended code is the primary one.
+/// Classifies SQLite's result codes, <https://sqlite.org/rescode.html>. The low byte of an extended code is the primary one.
 fn of_sqlite(error: &dyn DatabaseError) -> StoreError {
     let message = error.message().to_owned();
     let code = error.code().and_then(|code| code.parse::<u32>().ok()).map(|code| code & 0xff);
@@ -74,16 +72,16 @@ fn of_sqlite(error: &dyn DatabaseError) -> StoreError {
     }
 }
 
-/// By PostgreSQL's error codes, <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+/// Classifies PostgreSQL's error codes, <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 fn of_postgres(error: &dyn DatabaseError) -> StoreError {
     let message = error.message().to_owned();
     let code = error.code().unwrap_or_default();
     match (&*code, code.get(..2).unwrap_or_default()) {
-        // Connection trouble, resources used up, shut down or starting, a deadlock or a lock that did not come free.
+        // Connection problems, exhausted resources, shutdown or startup, a deadlock or a lock time-out.
         (_, "08" | "53" | "57") | ("40001" | "40P01" | "55P03", _) => StoreError::Unavailable(message),
         ("25006", _) => StoreError::NotWritable { place: "server".into(), reason: message },
         ("XX001" | "XX002", _) => StoreError::Corrupt(message),
-        // Wrong user or password, no such database.
+        // Wrong user or password, or no such database.
         (_, "28" | "3D") => StoreError::Address(format!("is not accepted by the server: {message}")),
         _ => StoreError::Other(message),
     }

@@ -1,4 +1,4 @@
-//! The right of one process at a time to serve from a database, and the end of it.
+//! The lock of the one process that serves from a database.
 
 use std::fs::File;
 use std::future::Future;
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 use crate::db::bounded;
 use crate::db::postgres::{Address, unlock};
 
-/// How often the session that holds the lock is tried out, and the lock is tried for again once the session broke down.
+/// The interval for checking the session with the lock, and for retrying after the session broke.
 const WATCH: Duration = Duration::from_secs(2);
 
-/// The lock of a serving process; given back when dropped.
+/// The lock of the serving process. Released on drop.
 pub enum Leadership {
-    /// The system keeps the lock as long as the file is open. It cannot be lost.
+    /// The operating system keeps the lock while the file is open. It cannot be lost.
     File(File),
-    /// The lock lives in a session, and the session may end without us.
+    /// The lock belongs to a database session, which can break.
     Session(Session),
 }
 
@@ -34,7 +34,7 @@ impl Drop for Session {
 }
 
 impl Leadership {
-    /// Watches over the lock that `session` holds.
+    /// Monitors the lock of `session`.
     pub fn watch(address: Address, who: String, session: PgConnection) -> Self {
         let (tell, lost) = watch::channel(false);
         let stop = CancellationToken::new();
@@ -47,7 +47,7 @@ impl Leadership {
         Self::Session(Session { lost, stop })
     }
 
-    /// Waits until another process has the lock. Never ends where that cannot happen.
+    /// Completes when another process has the lock. Never for a file lock.
     pub fn lost(&self) -> impl Future<Output = ()> + Send + use<> {
         let lost = match self {
             Self::File(_) => None,
@@ -59,22 +59,22 @@ impl Leadership {
             {
                 return;
             }
-            // The watcher was stopped: the lock was given back, not lost.
+            // The monitor was stopped: the lock was released, not lost.
             std::future::pending::<()>().await;
         }
     }
 
-    /// Gives the lock back now.
+    /// Releases the lock now.
     pub async fn release(&self) {
         match self {
             Self::File(file) => {
                 if let Err(error) = file.unlock() {
-                    tracing::warn!(%error, "the database lock could not be given back; it ends with the process");
+                    tracing::warn!(%error, "cannot release the database lock; it ends with the process");
                 }
             }
             Self::Session(session) => {
                 session.stop.cancel();
-                // The watcher closes the channel as it ends.
+                // The monitor closes the channel when it ends.
                 let mut lost = session.lost.clone();
                 while lost.changed().await.is_ok() {}
             }
@@ -82,14 +82,14 @@ impl Leadership {
     }
 }
 
-/// How the watch over a lock ended.
+/// How the monitoring of a lock ended.
 enum Kept {
     GivenBack,
     Lost,
 }
 
-/// Holds on to the lock until it is to be given back or another process has it. A server that restarts takes the session and the
-/// lock with it; the lock is then taken again, and only if somebody was faster it is lost.
+/// Keeps the lock until it is released or another process has it. A server restart ends the session and the lock. The lock is then taken
+/// again, and is lost only if another process was faster.
 async fn keep(address: &Address, who: &str, mut session: PgConnection, stop: &CancellationToken) -> Kept {
     loop {
         while bounded(session.ping()).await.is_ok() {
@@ -98,7 +98,7 @@ async fn keep(address: &Address, who: &str, mut session: PgConnection, stop: &Ca
                 return Kept::GivenBack;
             }
         }
-        tracing::warn!("the session that holds the database lock broke down; taking the lock again");
+        tracing::warn!("the session with the database lock was lost; taking the lock again");
         session = loop {
             match address.lock(who).await {
                 Ok(Ok(session)) => break session,
@@ -113,7 +113,7 @@ async fn keep(address: &Address, who: &str, mut session: PgConnection, stop: &Ca
     }
 }
 
-/// False when there is no more to watch.
+/// Waits. False if monitoring should stop.
 async fn rest(stop: &CancellationToken) -> bool {
     stop.run_until_cancelled(tokio::time::sleep(WATCH)).await.is_some()
 }

@@ -1,7 +1,7 @@
-//! The two databases behind one face: pools, transactions, and the macro by which each statement is written once.
+//! One interface for SQLite and PostgreSQL: pools, transactions, and a macro for statements.
 //!
-//! Nothing here knows a table of the team's. `sqlx::Any` would do the same with less code, but it reads neither times nor
-//! booleans from both databases; so a statement is expanded for each of the two typed pools instead.
+//! Knows no tables. `sqlx::Any` would be shorter, but it cannot read times and booleans from both databases. So each statement is expanded
+//! for both typed pools.
 
 mod column;
 mod database;
@@ -29,28 +29,27 @@ pub use leadership::Leadership;
 pub use sqlite::DatabaseFile;
 pub use who::Who;
 
-/// The longest that PostgreSQL may take over one statement before the connection counts as dead. A half-open connection
-/// would otherwise hold its caller until the kernel gives up, which takes a quarter of an hour.
+/// The time limit of a PostgreSQL statement. Without it, a half-open connection blocks its caller until the operating system gives up after
+/// a quarter of an hour.
 const STATEMENT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Something that there is one of for each database.
+/// A value for one of the two databases.
 pub enum Backend<S, P> {
     Sqlite(S),
     Postgres(P),
 }
 
-/// The database.
 #[derive(Clone)]
 pub struct Db {
     pools: Pools,
     handover: Arc<Handover>,
 }
 
-/// Its connections.
+/// The connections.
 #[derive(Clone)]
 pub enum Pools {
-    /// SQLite lets one connection write at a time, so there is one, and whoever wants to write waits for it in order. Waiting
-    /// inside SQLite instead means polling, without any order.
+    /// SQLite allows one writer at a time. A pool of one connection queues writers in order; waiting inside SQLite would poll without
+    /// order.
     Sqlite {
         writer: SqlitePool,
         reader: SqlitePool,
@@ -66,7 +65,7 @@ impl From<Pools> for Db {
 }
 
 impl Db {
-    /// Where to read outside of a transaction.
+    /// For reads outside of a transaction.
     pub fn read(&self) -> Backend<&SqlitePool, &PgPool> {
         match &self.pools {
             Pools::Sqlite { reader, .. } => Backend::Sqlite(reader),
@@ -74,10 +73,10 @@ impl Db {
         }
     }
 
-    /// Where to run a single statement that writes.
+    /// For single writing statements.
     ///
     /// # Errors
-    /// `StoreError::Replaced` when the database file is no longer the one that was opened.
+    /// `StoreError::Replaced` if the database file was replaced.
     pub fn write(&self) -> Result<Backend<&SqlitePool, &PgPool>> {
         match &self.pools {
             Pools::Sqlite { writer, file, .. } => {
@@ -88,13 +87,13 @@ impl Db {
         }
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a writing transaction.
     pub async fn begin(&self) -> Result<Transaction> {
         let backend = match &self.pools {
             Pools::Sqlite { writer, file, .. } => {
                 file.check()?;
-                // A transaction that begins by reading and writes later fails at once when somebody else wrote in between;
-                // the busy timeout does not help there. Taking the lock first does.
+                // Takes the write lock first. A transaction that reads first fails if another one writes in between, and the busy timeout
+                // does not help.
                 Backend::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?)
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
@@ -102,12 +101,12 @@ impl Db {
         Ok(Transaction { backend, handover: self.handover.clone(), after_commit: Vec::new() })
     }
 
-    /// The worker of this process, once there is one.
+    /// This process's worker, once it exists.
     pub(crate) fn handover(&self) -> &Arc<Handover> {
         &self.handover
     }
 
-    /// Closes all connections; SQLite folds its write-ahead log into the file.
+    /// Closes all connections. SQLite then merges its write-ahead log into the file.
     pub async fn close(&self) {
         match &self.pools {
             Pools::Sqlite { writer, reader, .. } => {
@@ -119,7 +118,7 @@ impl Db {
     }
 }
 
-/// A transaction that writes. Dropped without [`Self::commit`], it has no effect.
+/// A writing transaction. Rolled back if dropped without [`Self::commit`].
 pub struct Transaction {
     backend: Backend<sqlx::Transaction<'static, Sqlite>, sqlx::Transaction<'static, Postgres>>,
     handover: Arc<Handover>,
@@ -127,7 +126,7 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Where its statements run.
+    /// Runs statements in the transaction.
     pub fn on(&mut self) -> Backend<&mut SqliteConnection, &mut PgConnection> {
         match &mut self.backend {
             Backend::Sqlite(transaction) => Backend::Sqlite(transaction),
@@ -135,7 +134,7 @@ impl Transaction {
         }
     }
 
-    /// Lets those that call this with the same `key` pass one at a time until they commit. SQLite has one writer anyway.
+    /// Serialises all transactions that call this with the same `key`, until they commit. SQLite has only one writer anyway.
     pub async fn serialize(&mut self, key: i64) -> Result<()> {
         if let Backend::Postgres(connection) = self.on() {
             bounded(sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(key).execute(connection)).await?;
@@ -152,7 +151,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Calls `done` once this has committed. Nothing is called if it does not, or if the process dies before: `done` may only save time.
+    /// Calls `done` after the commit. It may be lost in a crash, so `done` must only be an optimisation.
     pub fn after_commit(&mut self, done: impl FnOnce() + Send + 'static) {
         self.after_commit.push(Box::new(done));
     }
@@ -162,7 +161,7 @@ impl Transaction {
     }
 }
 
-/// Waits for PostgreSQL, but not for ever.
+/// Applies the time limit for PostgreSQL.
 pub async fn bounded<T>(work: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     match tokio::time::timeout(STATEMENT_LIMIT, work).await {
         Ok(done) => done,
@@ -170,13 +169,13 @@ pub async fn bounded<T>(work: impl Future<Output = sqlx::Result<T>>) -> sqlx::Re
     }
 }
 
-/// Runs one statement, written once, on whichever database there is: `sql!(where, how, "statement", binds…)`.
+/// Runs a statement on either database: `sql!(where, how, "statement", binds…)`.
 ///
-/// `how` is `execute`, which gives the number of rows it touched, or one of sqlx's `fetch_all`, `fetch_one`, `fetch_optional`,
-/// whose row type is inferred. The text is a literal, so that a test finds every statement and prepares it on both databases.
+/// `how` is `execute`, which returns the number of affected rows, or sqlx's `fetch_all`, `fetch_one` or `fetch_optional`, with an inferred
+/// row type. The statement is a literal, so that a test can find each one and prepare it on both databases.
 ///
-/// `fetch_optional` reads to the end, unlike sqlx's own: that stops at the first row, SQLite then commits a writing statement as it is
-/// reset, and a disk that is full at that moment is told to nobody.
+/// `fetch_optional` reads all rows, unlike sqlx's. That stops at the first row; SQLite then commits a writing statement when it is reset,
+/// and an error such as a full disk is lost.
 #[macro_export]
 macro_rules! sql {
     ($on:expr, fetch_optional, $text:literal $(, $bind:expr)* $(,)?) => {

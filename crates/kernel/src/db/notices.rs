@@ -1,4 +1,4 @@
-//! Notices: when something was last said, so that it is not said all the time.
+//! When notices were last given, to avoid repeating them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::db::{Database, Result, sql};
 
 impl Database {
-    /// True when the notice `key` may be given now, because it was not within the last `every`; from now on it was.
+    /// True if the notice `key` was not given within `every`. Records that it is given now.
     pub async fn claim_notice(&self, key: &str, now: DateTime<Utc>, every: Duration) -> Result<bool> {
         let claimed = sql!(
             self.db().write()?,

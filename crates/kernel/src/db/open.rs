@@ -1,4 +1,4 @@
-//! Opening: lock, connect, bring the schema up to date.
+//! Opens a database: lock, connect, migrate.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
@@ -9,15 +9,14 @@ use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// The table in which sqlx notes what was applied.
+/// sqlx's table of applied migrations.
 const APPLIED: &str = "_sqlx_migrations";
 
-/// What a database is opened for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// To serve: no other process may.
+    /// For the serving process. Exclusive.
     Serve,
-    /// To look, or to do something small beside a process that serves.
+    /// For reading or small changes beside a serving process.
     Share,
 }
 
@@ -27,8 +26,8 @@ pub(super) struct Opened {
     pub place: String,
 }
 
-/// Opens the database at `url`. Whoever is to serve has the lock, creates it and brings its schema up to date. Who shares it takes the lock only
-/// where the schema is to be brought up to date, or a team that starts at that moment would take it for another one.
+/// Opens the database at `url`. The serving process takes the lock, creates the database and migrates it. Others take the lock only for a
+/// migration; otherwise a starting team would believe that another team is running.
 pub(super) async fn open(url: &str, purpose: Use, now: DateTime<Utc>) -> Result<Opened> {
     let who = format!("process {} since {}", std::process::id(), now.to_rfc3339_opts(SecondsFormat::Secs, true));
     if url.starts_with("sqlite:") {
@@ -56,7 +55,7 @@ async fn serve_sqlite(address: &sqlite::Address, who: &str) -> Result<Opened> {
     let lock = address.lock(who)?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
     let (writer, reader, file) = address.connect().await?;
     migrate_sqlite(address, &writer).await?;
-    // SQLite opens a file that it may not write without a word, so a write that changes nothing is tried.
+    // SQLite opens a read-only file without an error, so a write without effect is tried.
     let trial = sqlx::query("DELETE FROM notices WHERE key IS NULL").execute(&writer).await;
     trial.map_err(|error| address.explain(error))?;
     Ok(Opened { db: Pools::Sqlite { writer, reader, file }.into(), leadership: Some(Leadership::File(lock)), place })
@@ -106,26 +105,26 @@ async fn migrate_postgres(pool: &PgPool, place: &str) -> Result<()> {
     POSTGRES.run(pool).await.map_err(|error| explain_migration(error, &POSTGRES, place))
 }
 
-/// At the start a server that does not answer is more likely a wrong address than a pause.
+/// At start, an unreachable server probably means a wrong address.
 fn unreachable(error: StoreError, place: &str) -> StoreError {
     match error {
-        StoreError::Unavailable(reason) => {
-            StoreError::Unavailable(format!("{place} does not answer ({reason}); check that PostgreSQL runs there, or mend DATABASE_URL"))
-        }
+        StoreError::Unavailable(reason) => StoreError::Unavailable(format!(
+            "{place} does not respond ({reason}). Check that PostgreSQL runs there, or correct DATABASE_URL"
+        )),
         other => other,
     }
 }
 
-/// The newest schema that this program knows.
+/// The newest schema version that this program knows.
 fn known(migrator: &Migrator) -> i64 {
     migrator.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
-/// Makes sure that the schema is the one this program knows, without touching it.
+/// Checks that the schema has this program's version. Does not change it.
 async fn check_schema<C: Migrate>(connection: &mut C, migrator: &Migrator, place: &str) -> Result<()> {
     let applied = match connection.list_applied_migrations(APPLIED).await.map_err(|error| explain_migration(error, migrator, place)) {
         Ok(applied) => applied,
-        // There is no such table: nothing was ever applied.
+        // Without this table, no migration was ever applied.
         Err(StoreError::Other(_)) => Vec::new(),
         Err(error) => return Err(error),
     };
@@ -141,6 +140,6 @@ fn explain_migration(error: MigrateError, migrator: &Migrator, place: &str) -> S
     match error {
         MigrateError::VersionMissing(found) => StoreError::NewerSchema { place: place.to_owned(), found, known: known(migrator) },
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-        other => StoreError::Other(format!("the schema of {place} could not be brought up to date: {other}")),
+        other => StoreError::Other(format!("cannot update the schema of {place}: {other}")),
     }
 }

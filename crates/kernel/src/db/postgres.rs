@@ -1,4 +1,4 @@
-//! PostgreSQL: how the server is reached, and the session lock that keeps a second process off the database.
+//! PostgreSQL: the address, and the session lock of the serving process.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,17 +8,16 @@ use sqlx::{Connection, PgConnection, PgPool};
 
 use crate::db::{Result, StoreError, bounded};
 
-/// Talk is sequential per channel, and a statement takes under a millisecond: more connections would only cost memory, there and here.
+/// Conversations are sequential per channel and a statement takes under a millisecond, so more connections would only cost memory.
 const CONNECTIONS: u32 = 6;
 
-/// The key of the session lock: "teamroom" in ASCII. Advisory locks are per database.
+/// The key of the session lock: "teamroom" in ASCII. Advisory locks apply per database.
 const LEADER: i64 = i64::from_be_bytes(*b"teamroom");
 
-/// How long a connection may rest before it is tried out at its next use: a server that was restarted shows then, and a busy
-/// connection is not asked before each statement.
+/// A connection idle for longer is tested before use, which detects a restarted server. Busy connections are not tested.
 const TRUSTED: Duration = Duration::from_secs(1);
 
-/// A database address of PostgreSQL, understood.
+/// A parsed PostgreSQL address.
 #[derive(Clone)]
 pub struct Address(PgConnectOptions);
 
@@ -26,15 +25,15 @@ impl Address {
     /// Reads `postgres://user:password@host:port/database`.
     pub fn parse(url: &str) -> Result<Self> {
         let options = PgConnectOptions::from_str(url).map_err(|_| {
-            // The parser's message may hold the password.
-            StoreError::Address("cannot be read; write postgres://user:password@host:port/database".into())
+            // The parser's message may contain the password.
+            StoreError::Address("cannot be parsed. Write it as postgres://user:password@host:port/database".into())
         })?;
-        // The server gives up on what we have given up on. Nothing of ours thinks inside a transaction: one that stands still is of a machine that
-        // sleeps, and must not hold up the others until their own statements are given up.
+        // The server ends statements and idle transactions that we gave up. We never wait inside a transaction, so an idle one belongs to a
+        // suspended machine and would block others.
         Ok(Self(options.options([("statement_timeout", "10s"), ("idle_in_transaction_session_timeout", "5s")])))
     }
 
-    /// Host and database, for people; never the password.
+    /// Host and database, without the password.
     pub fn place(&self) -> String {
         let host = self.0.get_socket().map_or_else(|| self.0.get_host().to_owned(), |socket| socket.display().to_string());
         format!("{} on {host}", self.0.get_database().unwrap_or(self.0.get_username()))
@@ -58,7 +57,7 @@ impl Address {
         Ok(pool)
     }
 
-    /// Takes the lock in a session of its own, as whose name the server shows `who`. The inner error says who has it.
+    /// Takes the lock in a separate session named `who`. The inner error says who holds it.
     pub async fn lock(&self, who: &str) -> Result<Result<PgConnection, String>> {
         let options = self.0.clone().application_name(&format!("teamroom {who}"));
         let mut session = bounded(PgConnection::connect_with(&options)).await?;
@@ -67,7 +66,7 @@ impl Address {
     }
 }
 
-/// Gives the lock back. The session's end would do so too, but some time after we have hung up.
+/// Releases the lock. Without this, the server would release it some time after the session ends.
 pub(super) async fn unlock(mut session: PgConnection) {
     let unlocked = bounded(sqlx::query("SELECT pg_advisory_unlock($1)").bind(LEADER).execute(&mut session)).await;
     if let Err(error) = unlocked {

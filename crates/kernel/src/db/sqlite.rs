@@ -1,4 +1,4 @@
-//! SQLite: how its file is opened, locked against a second process, and watched while it is in use.
+//! SQLite: opening the file, locking out a second process, and detecting a replaced file.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
@@ -12,20 +12,20 @@ use sqlx::{Connection as _, Sqlite, SqliteConnection, SqlitePool};
 
 use crate::db::{Result, StoreError};
 
-/// Reads are short and few at a time; each connection costs a thread and a page cache.
+/// Reads are short and rarely concurrent. Each connection costs a thread and a page cache.
 const READERS: u32 = 2;
 
-/// How long a write waits for a program outside of ours that holds the lock, such as a backup or the sqlite3 shell.
+/// How long a write waits for another program's lock, such as a backup or the sqlite3 shell.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// The database file as it was opened.
+/// The opened database file.
 #[derive(Clone)]
 pub struct DatabaseFile {
     path: Arc<Path>,
     identity: FileIdentity,
 }
 
-/// Device and inode; nothing where the system has no such thing.
+/// Device and inode. None on systems without them.
 type FileIdentity = Option<(u64, u64)>;
 
 impl DatabaseFile {
@@ -33,8 +33,8 @@ impl DatabaseFile {
         Self { path: path.into(), identity: identity(path) }
     }
 
-    /// Makes sure that the file still stands where it was. SQLite does not notice when it is deleted or another takes its
-    /// place: it goes on writing into a file that nobody will ever find again.
+    /// Checks that the file is still the same. SQLite does not notice a deleted or replaced file and writes into one that no other process
+    /// can open.
     pub fn check(&self) -> Result<()> {
         if identity(&self.path) == self.identity { Ok(()) } else { Err(StoreError::Replaced(self.path.to_path_buf())) }
     }
@@ -51,7 +51,7 @@ fn identity(_path: &Path) -> FileIdentity {
     None
 }
 
-/// A database address of SQLite, understood.
+/// A parsed SQLite address.
 pub(super) struct Address {
     options: SqliteConnectOptions,
     path: PathBuf,
@@ -61,12 +61,12 @@ impl Address {
     /// Reads `sqlite:path` or `sqlite://path?mode=…`.
     pub(super) fn parse(url: &str) -> Result<Self> {
         if url.contains(":memory:") || url.contains("mode=memory") {
-            return Err(StoreError::Address("names a database in memory, which would forget everything; name a file".into()));
+            return Err(StoreError::Address("is a database in memory, which would lose everything. Give a file".into()));
         }
         let options = SqliteConnectOptions::from_str(url).map_err(|error| StoreError::Address(format!("cannot be read: {error}")))?;
         let path = options.get_filename().to_path_buf();
         if path.as_os_str().is_empty() {
-            return Err(StoreError::Address("names no file; write sqlite:path/to/teamroom.db".into()));
+            return Err(StoreError::Address("has no file. Write it as sqlite:path/to/teamroom.db".into()));
         }
         let options = options
             .create_if_missing(false)
@@ -74,11 +74,11 @@ impl Address {
             .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(BUSY)
             .foreign_keys(true)
-            // In KiB, for each connection; the default is 2 MB. The hot pages of a year's talk fit.
+            // In KiB per connection, instead of 2 MB. Enough for the hot pages of a year's conversations.
             .pragma("cache_size", "-1000")
-            // In pages of 4 KiB; the default is 1000. Moving the log into the database waits for the disk, and writers wait for it.
+            // In pages of 4 KiB, instead of 1000. A checkpoint waits for the disk and blocks writers.
             .pragma("wal_autocheckpoint", "4000")
-            // The log is cut back to this many bytes after a burst.
+            // The log is truncated to this many bytes after a burst.
             .pragma("journal_size_limit", "16777216");
         Ok(Self { options, path })
     }
@@ -88,8 +88,8 @@ impl Address {
         self.path.display().to_string()
     }
 
-    /// Creates the file and its directory where they are missing. SQLite is never told to: it would also do so later, behind
-    /// our back, when a file in use was deleted.
+    /// Creates the file and its directory if needed. SQLite itself never creates the file, because it would also do so after a file in use
+    /// was deleted.
     pub(super) fn create(&self) -> Result<()> {
         let refused = |error: std::io::Error| self.not_writable(&error.to_string());
         if let Some(directory) = self.path.parent() {
@@ -97,7 +97,7 @@ impl Address {
         }
         match File::create_new(&self.path) {
             Ok(_) => Ok(()),
-            // Not even opened when it is there: closing it again would drop the locks that this process holds on it.
+            // An existing file is not opened here: closing it would drop this process's locks on it.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(refused(error)),
         }
@@ -112,10 +112,10 @@ impl Address {
         Ok((writer, reader, file))
     }
 
-    /// Takes the lock that keeps a second process off the file. It lies beside the database, because SQLite's own locks come
-    /// and go with every transaction. The system releases it when the process ends, however it ends.
+    /// Locks out a second process. The lock is a file beside the database, because SQLite's own locks last only for a transaction. The
+    /// system releases it when the process ends.
     ///
-    /// The inner error says who has it.
+    /// The inner error says who holds it.
     pub(super) fn lock(&self, who: &str) -> Result<Result<File, String>> {
         let mut path = self.path.clone().into_os_string();
         path.push(".lock");
@@ -128,7 +128,7 @@ impl Address {
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
-                // Only for the message; some systems do not let a locked file be read.
+                // Only for the error message. Some systems do not allow reading a locked file.
                 let _ = file.read_to_string(&mut holder);
                 Ok(Err(if holder.is_empty() { "another process".into() } else { holder }))
             }
@@ -136,7 +136,7 @@ impl Address {
         }
     }
 
-    /// Puts the file's name into an error that lacks it.
+    /// Adds the file's name to an error.
     pub(super) fn explain(&self, error: impl Into<StoreError>) -> StoreError {
         match error.into() {
             StoreError::NotWritable { reason, .. } => self.not_writable(&reason),
@@ -150,30 +150,30 @@ impl Address {
     }
 }
 
-/// Connections are kept for good: opening one anew costs more than it holds.
+/// Connections are never closed: reopening costs more than keeping them.
 fn pool(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(connections)
         .max_lifetime(None)
         .idle_timeout(None)
-        // There is no line to a file that could have broken down.
+        // A local file needs no connection test.
         .test_before_acquire(false)
         .before_acquire(|connection, _| Box::pin(is_free(connection)))
         .acquire_timeout(Duration::from_secs(30))
 }
 
-/// Where writing fails, SQLite ends the transaction by itself. The library counts on for ever then, and every later one would be refused: such a
-/// connection is given up for a new one.
+/// After a failed write, SQLite ends the transaction by itself, but sqlx still counts it as open and refuses later ones. Such a connection
+/// is replaced.
 async fn is_free(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
     if connection.is_in_transaction() {
-        // What was dropped a moment ago is rolled back first.
+        // Rolls back a transaction that was dropped before.
         connection.ping().await?;
     }
     Ok(!connection.is_in_transaction())
 }
 
-/// Refuses the versions in which two connections that write or checkpoint at the same moment can damage the file
-/// (3.7.0 to 3.51.2, see "WAL-reset bug" on <https://sqlite.org/wal.html>).
+/// Refuses versions in which two connections that write or checkpoint at once can damage the file (3.7.0 to 3.51.2, see "WAL-reset bug" on
+/// <https://sqlite.org/wal.html>).
 async fn refuse_old(pool: &SqlitePool) -> Result<()> {
     let found: String = sqlx::query_scalar::<Sqlite, _>("SELECT sqlite_version()").fetch_one(pool).await?;
     let version: Vec<u32> = found.split('.').filter_map(|part| part.parse().ok()).collect();
@@ -201,7 +201,7 @@ mod tests {
         assert!(connection_is_the_same().await, "one that was dropped is rolled back, and the connection kept");
 
         let mut ended = begin(&pool).await;
-        // As a full disk does.
+        // Like a full disk.
         sqlx::query("ROLLBACK").execute(&mut *ended).await.expect("it ends");
         ended.commit().await.expect_err("there is nothing to commit");
         begin(&pool).await.commit().await.expect("it commits");

@@ -1,9 +1,8 @@
-//! A persona or a person in columns: a key that statements can compare, and beside it the name of a person, who has no file to read it from.
+//! Columns for a persona or a person: a key to compare, and the name of a person, which no file contains.
 
 use crate::actor::Actor;
 use crate::ids::{PersonaSlug, UserId};
 
-/// The two columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     /// `persona:vince`, `person:1`.
@@ -13,7 +12,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// The key of a person, whatever the name is today.
+    /// A person's key. It does not depend on the name.
     pub fn key_of(person: &UserId) -> String {
         format!("person:{person}")
     }

@@ -1,12 +1,12 @@
-//! Conditions on the values of feeds, as operators write them.
+//! Conditions on feed values, as operators write them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::figure;
 
-/// A term that cannot be read, and what can.
+/// A condition that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is not understood; give {allowed}")]
+#[error("{given:?} is not a valid condition. Give {allowed}")]
 pub struct UnknownTerm {
     pub given: String,
     pub allowed: &'static str,
@@ -18,7 +18,6 @@ impl UnknownTerm {
     }
 }
 
-/// How the value is held against the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
     #[serde(rename = ">")]
@@ -33,7 +32,7 @@ pub enum Comparison {
     Equals,
 }
 
-/// How code will settle a call; absolute, fixed when the call was made.
+/// How code settles a prediction. Absolute, and fixed when the prediction is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SettlingRule {
     pub feed: String,
@@ -43,11 +42,11 @@ pub struct SettlingRule {
     pub threshold: f64,
 }
 
-/// Two values are equal when they differ by no more than this share: feeds give decimal fractions that binary ones only come near.
+/// Values count as equal within this relative difference, because decimal fractions are inexact in binary.
 const SAME: f64 = 1e-9;
 
 impl Comparison {
-    /// What an error names.
+    /// For error messages.
     pub const ALLOWED: &str = ">, >=, <, <= or ==";
 
     pub fn parse(text: &str) -> Result<Self, UnknownTerm> {
@@ -84,7 +83,7 @@ impl Comparison {
 }
 
 impl SettlingRule {
-    /// Whether the answer to the question is yes at this value.
+    /// Whether the condition is true for this value.
     pub fn holds(&self, value: f64) -> bool {
         self.comparison.holds(value, self.threshold)
     }
@@ -94,7 +93,7 @@ impl SettlingRule {
         format!("{} {} {} {}", self.feed, self.value, self.comparison.as_str(), self.with_unit(self.threshold))
     }
 
-    /// A value of this rule's feed as people read it.
+    /// A value of this condition's feed, with its unit.
     pub fn with_unit(&self, value: f64) -> String {
         figure::amount(value, &self.value, &self.unit)
     }

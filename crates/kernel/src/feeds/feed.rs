@@ -11,14 +11,14 @@ use crate::feeds::{Document, FeedError, FeedQuery, FeedSpecError, Reading, Sampl
 use crate::persona::FeedSpec;
 use crate::time::SharedClock;
 
-/// Clocks of two machines may differ by this much without anybody being told.
+/// The clock difference between machines that is tolerated without a note.
 const AHEAD: TimeDelta = TimeDelta::minutes(5);
 
-/// The settings that every kind takes.
+/// The setting that every kind accepts.
 const TIMEOUT: &str = "timeout_s";
 const MAX_AGE: &str = "max_age_min";
 
-/// How long a feed may take (FEED-2, STAND-3), and how old what it says may be.
+/// The time limit of a feed (FEED-2, STAND-3) and the maximum age of its data.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     timeout: Duration,
@@ -33,7 +33,7 @@ impl Limits {
     }
 }
 
-/// A live data source that answers in time, or says why not and since when there is no data. Cheap to clone.
+/// A live data source with a time limit. On failure it reports why, and since when there is no data. Cheap to clone.
 #[derive(Clone)]
 pub struct Feed {
     inner: Arc<Inner>,
@@ -46,7 +46,7 @@ struct Inner {
     source: Box<dyn Source>,
     limits: Limits,
     clock: SharedClock,
-    /// The age of the newest data that was seen.
+    /// The time of the newest data seen.
     newest: Mutex<Option<DateTime<Utc>>>,
 }
 
@@ -56,7 +56,7 @@ impl Feed {
         Self { inner: Arc::new(Inner { name, kind, key, source, limits, clock, newest: Mutex::new(None) }) }
     }
 
-    /// As the persona declared it; shown in reports and citations.
+    /// The declared name, shown in reports and citations.
     pub fn name(&self) -> &str {
         &self.inner.name
     }
@@ -66,21 +66,21 @@ impl Feed {
         &self.inner.kind
     }
 
-    /// What its samples are kept under: its kind and a digest of what it reads. Neither its name nor its limits are part of it, so that
-    /// two personas that declare one source share its samples, and a longer time-out begins no new history. Another address or pointer does.
+    /// The key of its samples: the kind and a digest of the source's settings. Name and limits are not included, so personas that declare
+    /// the same source share its samples, and a longer time-out keeps the history.
     pub fn key(&self) -> &str {
         &self.inner.key
     }
 
-    /// Whether both are the same declaration, built once.
+    /// Whether both are clones of the same feed.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// What there is between `asked.since` and `asked.until`, newest first.
+    /// The items between `asked.since` and `asked.until`, newest first.
     ///
     /// # Errors
-    /// It failed, it did not answer in time, or its data is older than it may be.
+    /// It failed, timed out, or its data is too old.
     pub async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let read = self.in_time(self.inner.source.read(asked)).await;
         let mut reading = read.map_err(|error| self.since_when(error))?;
@@ -92,15 +92,15 @@ impl Feed {
         Ok(reading)
     }
 
-    /// Whole texts that may be searched, for kinds that hold some.
+    /// Searchable documents, for kinds that have some.
     ///
     /// # Errors
-    /// It failed or did not answer in time.
+    /// It failed or timed out.
     pub async fn documents(&self, now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
         self.in_time(self.inner.source.documents(now)).await.map_err(|error| self.since_when(error))
     }
 
-    /// The values of a reading of this feed as samples.
+    /// Converts a reading's values to samples.
     pub fn samples(&self, reading: &Reading) -> Vec<Sample> {
         let sample = |value: &super::Value| Sample {
             feed: self.inner.key.clone(),
@@ -115,24 +115,24 @@ impl Feed {
     async fn in_time<T>(&self, work: impl Future<Output = Result<T, FeedError>> + Send) -> Result<T, FeedError> {
         let timeout = self.inner.limits.timeout;
         tokio::select! {
-            // After a pause of the whole process both are due; what is there is taken.
+            // After the process was suspended both are ready. The result is preferred.
             biased;
             result = work => result,
             () = self.inner.clock.sleep(timeout) => Err(FeedError::TimedOut(timeout)),
         }
     }
 
-    /// Sources that tell the time of their data may be wrong about it, or fall back to an older state.
+    /// A source may report a wrong time, or return older data than before.
     fn check_time(&self, reading: &mut Reading, asked: &FeedQuery) {
         let mut newest = self.newest();
         let told = reading.as_of;
         if told > asked.now + AHEAD {
-            reading.add_note(&format!("it says that its data is of {}, which is yet to come; taken as of now", moment(told)));
+            reading.add_note(&format!("its data is dated {}, which is in the future, so it counts as current", moment(told)));
             reading.as_of = asked.now;
         } else if told != asked.now
             && let Some(before) = newest.filter(|before| told < *before)
         {
-            // One that is as fresh as the question does not go back: questions that overlap end in any order.
+            // Data as fresh as the question is never older: overlapping reads can finish in any order.
             reading.add_note(&format!("its data went back in time: it is of {}, and was of {} before", moment(told), moment(before)));
         }
         *newest = (*newest).max(Some(reading.as_of));
@@ -154,7 +154,7 @@ fn moment(at: DateTime<Utc>) -> impl std::fmt::Display {
     at.format("%Y-%m-%d %H:%M UTC")
 }
 
-/// The kind alone where nothing is set. A digest and not the settings themselves, because an address may hold a secret.
+/// The kind alone if there are no settings. Uses a digest because an address may contain a secret.
 fn key_of(spec: &FeedSpec) -> String {
     let mut settings = serde_json::Value::Object(spec.settings.clone());
     if let Some(settings) = settings.as_object_mut() {
@@ -184,7 +184,7 @@ mod tests {
     use crate::testing::feeds::spec;
     use crate::time::ManualClock;
 
-    /// Its data is of these times, one after the other; then it hangs.
+    /// Returns data of these times in turn, then hangs.
     struct Tiring {
         calls: AtomicUsize,
         as_of: Vec<DateTime<Utc>>,

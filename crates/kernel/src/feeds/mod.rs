@@ -1,9 +1,8 @@
-//! Feeds: the live data sources that a persona declares in its front matter (FEED-1).
+//! Feeds: live data sources declared in a persona's front matter (FEED-1).
 //!
-//! `kinds` has one file per kind; adding one is one file and one line in `KINDS`. `feed` is what they have in common: a name, a key for
-//! samples, a time-out, an age beyond which data is stale. A feed reads and says where each fact stands; it keeps nothing but the age of
-//! what it saw last, and it judges nothing: what is worth telling is decided in `persona`. What the team itself did comes through
-//! [`ActivitySource`], [`BacklogSource`] and [`LedgerSource`], so that this folder does not know the store's tables.
+//! `kinds` has one file per kind. To add one, add a file and a line in `KINDS`. `feed` has the common parts: name, sample key, time-out and
+//! maximum age. A feed only reads; which values matter is decided elsewhere. The team's own data comes through [`ActivitySource`],
+//! [`BacklogSource`] and [`LedgerSource`], so this folder does not depend on the store's tables.
 
 pub mod condition;
 mod feed;
@@ -29,7 +28,7 @@ use crate::persona::FeedSpec;
 use crate::time::SharedClock;
 use settings::Settings;
 
-/// Reads all feeds side by side, so that it takes as long as the slowest.
+/// Reads all feeds concurrently. Takes as long as the slowest.
 pub async fn read_all(feeds: &[Feed], asked: &FeedQuery) -> Vec<FeedReport> {
     let reports = feeds.iter().map(async |feed| FeedReport { feed: feed.name().to_owned(), outcome: feed.read(asked).await });
     futures_util::future::join_all(reports).await
@@ -38,7 +37,7 @@ pub async fn read_all(feeds: &[Feed], asked: &FeedQuery) -> Vec<FeedReport> {
 /// What feeds are built from.
 #[derive(Clone)]
 pub struct FeedSources {
-    /// The directory that relative paths start at.
+    /// The base of relative paths.
     pub work: PathBuf,
     pub clock: SharedClock,
     pub web: Web,
@@ -47,10 +46,10 @@ pub struct FeedSources {
     pub ledger: Arc<dyn LedgerSource>,
 }
 
-/// Builds a feed as it was declared. It answers in time or says since when it has not.
+/// Builds a declared feed.
 ///
 /// # Errors
-/// A sentence that names the feed, the key and what is allowed there.
+/// A sentence with the feed, the key and the allowed values.
 pub fn build(spec: &FeedSpec, sources: &FeedSources) -> Result<Feed, FeedSpecError> {
     let mut settings = Settings::new(spec);
     let build = kinds::find_build(spec)?;
@@ -60,7 +59,7 @@ pub fn build(spec: &FeedSpec, sources: &FeedSources) -> Result<Feed, FeedSpecErr
     Ok(Feed::new(spec, source, limits, sources.clock.clone()))
 }
 
-/// Builds the feeds of a whole team: a declaration that several personas share becomes one feed, which is read once for all of them.
+/// Builds the feeds of a team. The same declaration in several personas becomes one feed, which is read once.
 pub struct FeedBuilder {
     sources: FeedSources,
     built: Vec<(FeedSpec, Feed)>,
@@ -71,10 +70,10 @@ impl FeedBuilder {
         Self { sources, built: Vec::new() }
     }
 
-    /// The feed of this declaration.
+    /// The feed for a declaration.
     ///
     /// # Errors
-    /// As of [`build`].
+    /// As [`build`].
     pub fn build(&mut self, spec: &FeedSpec) -> Result<Feed, FeedSpecError> {
         if let Some((_, feed)) = self.built.iter().find(|(known, _)| known == spec) {
             return Ok(feed.clone());

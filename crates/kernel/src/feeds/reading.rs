@@ -4,48 +4,47 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// What is wanted from a feed.
+/// The query for a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedQuery {
     pub now: DateTime<Utc>,
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
-    /// The most items to hand over; what lies beyond is counted in [`Reading::total`].
+    /// The most items to return. [`Reading::total`] counts the rest too.
     pub limit: usize,
 }
 
 impl FeedQuery {
-    /// The beginning of today, in UTC as in the ledger.
+    /// The beginning of today in UTC, as in the ledger.
     pub fn today(&self) -> DateTime<Utc> {
         self.now.date_naive().and_time(chrono::NaiveTime::MIN).and_utc()
     }
 }
 
-/// What a feed said. It can be kept with a report as it is.
+/// The result of a feed. Can be stored in a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Where it comes from, for people: `git repository river`.
+    /// The source for display: `git repository river`.
     pub source: String,
-    /// How old the data is. A feed that asks nobody else is as fresh as the question.
+    /// The time of the data. For local sources, the time of the query.
     pub as_of: DateTime<Utc>,
-    /// The feed's gauges as they stand, whatever the range: all commits, the open work items. Samples, signals and predictions rest
-    /// on them.
+    /// Current values, independent of the range: all commits, the open work items. Used for samples, signals and predictions.
     pub values: Vec<Value>,
-    /// What happened in the range.
+    /// Events in the range.
     pub items: Vec<FeedItem>,
-    /// All items of the range, also those beyond the limit.
+    /// The number of items in the range, also beyond the limit.
     pub total: usize,
-    /// What a reader must know to understand the items: "this is no git repository".
+    /// A note that readers need: "this is no git repository".
     pub note: Option<String>,
 }
 
 impl Reading {
-    /// The gauge of that name.
+    /// The value with this name.
     pub fn find_value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|value| value.name == name)
     }
 
-    /// Says one thing more that a reader must know.
+    /// Adds a note for readers.
     pub fn add_note(&mut self, more: &str) {
         self.note = Some(match self.note.take() {
             Some(note) => format!("{note}; {more}"),
@@ -54,22 +53,21 @@ impl Reading {
     }
 }
 
-/// One fact of a feed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeedItem {
     pub at: Option<DateTime<Utc>>,
-    /// What such an item is called, in the singular, so that a reader can count: `commit`.
+    /// The kind of item in the singular, for counting: `commit`.
     pub what: Cow<'static, str>,
-    /// Who did it, where somebody did.
+    /// Who did it, if known.
     pub by: Option<String>,
     pub text: String,
-    /// Where it can be looked up: a short commit hash, a file, a day of the ledger.
+    /// Where to look it up: a short commit hash, a file, a day of the ledger.
     pub reference: String,
     pub values: Vec<Value>,
 }
 
 impl FeedItem {
-    /// The value of that name; zero where the item has none.
+    /// The value with this name, or zero.
     pub fn value(&self, name: &str) -> f64 {
         self.values.iter().find(|value| value.name == name).map_or(0.0, |value| value.number)
     }
@@ -78,10 +76,10 @@ impl FeedItem {
 /// A number with its unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Value {
-    /// Fixed by the kind of feed, or chosen by who declared it.
+    /// Fixed by the kind of feed, or chosen in the declaration.
     pub name: Cow<'static, str>,
     pub number: f64,
-    /// Empty where the name says it.
+    /// Empty if the name implies it.
     pub unit: Cow<'static, str>,
 }
 
@@ -90,7 +88,7 @@ impl Value {
         Self { name: name.into(), number, unit: unit.into() }
     }
 
-    /// Something that was counted.
+    /// A count.
     #[expect(clippy::cast_precision_loss, reason = "nothing here is counted beyond 2^53")]
     pub fn count(name: impl Into<Cow<'static, str>>, count: u64) -> Self {
         Self::new(name, count as f64, "")
@@ -105,7 +103,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A text that a feed holds.
+/// A document of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub name: String,
@@ -113,19 +111,18 @@ pub struct Document {
     pub changed_at: Option<DateTime<Utc>>,
 }
 
-/// Why a feed has nothing to show. Told to the persona and in the report, never papered over (FEED-2).
+/// Why a feed has no data. Shown to the persona and in the report (FEED-2).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum FeedError {
-    #[error("it did not answer within {} s", .0.as_secs())]
+    #[error("it did not respond within {} s", .0.as_secs())]
     TimedOut(Duration),
     #[error("{0}")]
     Failed(String),
-    /// It worked before, or it works and its data is too old.
+    /// It worked before, or its data is too old.
     #[error("no data since {} ({reason})", since.format("%Y-%m-%d %H:%M UTC"))]
     NoDataSince { since: DateTime<Utc>, reason: String },
 }
 
-/// How reading one feed ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedReport {
     pub feed: String,

@@ -8,15 +8,15 @@ use crate::persona::FeedSpec;
 /// Why a declared feed cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FeedSpecError {
-    #[error("there is no kind of feed called \"{kind}\"; there are {known}")]
+    #[error("there is no feed kind \"{kind}\". Available: {known}")]
     UnknownKind { kind: String, known: String },
-    #[error("feed \"{feed}\" has no setting \"{key}\"; it takes {allowed}")]
+    #[error("feed \"{feed}\" has no setting \"{key}\". Available: {allowed}")]
     UnknownKey { feed: String, key: String, allowed: String },
     #[error("feed \"{feed}\": {key} must be {allowed}")]
     Invalid { feed: String, key: &'static str, allowed: String },
 }
 
-/// The settings of one feed, read key by key. It remembers what was asked for, so that what nobody asked for is an error.
+/// The settings of one feed, read key by key. Keys that were never read are reported as errors.
 pub struct Settings<'a> {
     spec: &'a FeedSpec,
     asked: Vec<&'static str>,
@@ -27,7 +27,7 @@ impl<'a> Settings<'a> {
         Self { spec, asked: Vec::new() }
     }
 
-    /// A whole number between `from` and `to`.
+    /// An integer between `from` and `to`.
     pub fn number(&mut self, key: &'static str, from: u64, to: u64) -> Result<Option<u64>, FeedSpecError> {
         let Some(value) = self.find(key) else { return Ok(None) };
         match value.as_u64() {
@@ -36,7 +36,8 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A folder: absolute, or below `work`. A relative path that climbs out is refused, because it looks as if it stayed inside.
+    /// A folder: absolute, or relative to `work`. A relative path with `..` that leaves `work` is refused, because it looks as if it stayed
+    /// inside.
     pub fn folder(&mut self, key: &'static str, work: &Path) -> Result<Option<PathBuf>, FeedSpecError> {
         let Some(value) = self.find(key) else { return Ok(None) };
         match value.as_str().map(Path::new) {
@@ -47,7 +48,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// An address on the web, which must be there.
+    /// A required web address.
     pub fn address(&mut self, key: &'static str) -> Result<Url, FeedSpecError> {
         let allowed = "an address that begins with http:// or https://";
         let url = self.parsed(key, allowed, |value| {
@@ -57,7 +58,7 @@ impl<'a> Settings<'a> {
         url.ok_or_else(|| self.invalid(key, allowed.into()))
     }
 
-    /// What `parse` makes of the key's value; `allowed` says what it takes.
+    /// A key's value, converted by `parse`. `allowed` describes valid values.
     pub fn parsed<T>(
         &mut self,
         key: &'static str,
@@ -68,7 +69,7 @@ impl<'a> Settings<'a> {
         parse(value).map(Some).ok_or_else(|| self.invalid(key, allowed.to_owned()))
     }
 
-    /// At least one name with what `parse` makes of its value.
+    /// A table with at least one name, its values converted by `parse`.
     pub fn named<T>(
         &mut self,
         key: &'static str,
@@ -79,7 +80,7 @@ impl<'a> Settings<'a> {
         named.filter(|named: &Vec<T>| !named.is_empty()).ok_or_else(|| self.invalid(key, allowed.to_owned()))
     }
 
-    /// Checks that every key of the declaration was asked for.
+    /// Checks for unknown keys.
     pub fn finish(self) -> Result<(), FeedSpecError> {
         match self.spec.settings.keys().find(|key| !self.asked.contains(&key.as_str())) {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Numbers of feeds over time, so that "since yesterday" is a number (FEED-2).
+//! Stored feed values, for comparisons such as "since yesterday" (FEED-2).
 
 use std::time::Duration;
 
@@ -31,9 +31,8 @@ impl From<SampleColumns> for Sample {
 }
 
 impl Database {
-    /// Records what is newer than anything known of its number, and says how many samples that were. The others say nothing new: they are
-    /// recorded already, or their source fell back to an older state. What stands in the future (the machine's clock was wrong) is in
-    /// nobody's way.
+    /// Stores samples that are newer than the last one of their value. Returns how many. Others are duplicates, or their source returned
+    /// older data. Samples from the future (the clock was wrong) do not block later ones.
     pub async fn record_samples(&self, samples: &[Sample], now: DateTime<Utc>) -> Result<usize> {
         let mut recorded = 0;
         let mut transaction = self.db().begin().await?;
@@ -47,7 +46,7 @@ impl Database {
         Ok(recorded)
     }
 
-    /// The newest sample of a feed's number at or before `at`.
+    /// The newest sample of a value at or before `at`.
     pub async fn find_sample_before(&self, feed: &str, name: &str, at: DateTime<Utc>) -> Result<Option<Sample>> {
         let row: Option<SampleColumns> = sql!(
             self.db().read(),
@@ -60,7 +59,7 @@ impl Database {
         Ok(row.map(Sample::from))
     }
 
-    /// A feed's number from `since` to `until`, oldest first.
+    /// The samples of a value from `since` to `until`, oldest first.
     pub async fn list_samples(&self, feed: &str, name: &str, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<Sample>> {
         let rows: Vec<SampleColumns> = sql!(
             self.db().read(),
@@ -74,7 +73,7 @@ impl Database {
         Ok(rows.into_iter().map(Sample::from).collect())
     }
 
-    /// Whether a feed gave any number from `since` to `until`.
+    /// Whether a feed has any samples from `since` to `until`.
     pub async fn has_samples(&self, feed: &str, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<bool> {
         let row: Option<(String,)> = sql!(
             self.db().read(),
@@ -87,7 +86,7 @@ impl Database {
         Ok(row.is_some())
     }
 
-    /// Forgets up to `limit` samples from before `at`, and says how many.
+    /// Deletes up to `limit` samples before `at`. Returns how many.
     pub async fn delete_samples_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,

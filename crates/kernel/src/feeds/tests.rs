@@ -27,7 +27,7 @@ fn refusal(kind: &str, settings: serde_json::Value) -> String {
     build(&spec(kind, settings), &sources).err().expect("it is refused").to_string()
 }
 
-/// Commits with a date `days_ago`, in the order given.
+/// A repository with commits dated `days_ago`, in the given order.
 fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
     let git = |arguments: &[&str], date: &str| {
         let done = Command::new("git").arg("-C").arg(directory).args(arguments).env("GIT_COMMITTER_DATE", date).output().unwrap();
@@ -226,9 +226,9 @@ fn personas_that_declare_the_same_get_one_feed() {
 async fn the_teams_own_sources_fail_with_their_reason() {
     let sources = sources(Path::new("/work"), Told { broken: true, ..Told::default() });
     let error = feed("ledger", &sources).read(&last_days(7)).await.unwrap_err();
-    assert_eq!(error.to_string(), "the ledger could not be read: the database is locked");
+    assert_eq!(error.to_string(), "cannot read the ledger: the database is locked");
     let error = feed("activity", &sources).read(&last_days(7)).await.unwrap_err();
-    assert_eq!(error.to_string(), "the team's activity could not be read: the database is locked");
+    assert_eq!(error.to_string(), "cannot read the team's activity: the database is locked");
     let error = feed("backlog", &sources).read(&last_days(7)).await.unwrap_err();
-    assert_eq!(error.to_string(), "the backlog could not be read: the database is locked");
+    assert_eq!(error.to_string(), "cannot read the backlog: the database is locked");
 }

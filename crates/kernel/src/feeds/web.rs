@@ -7,14 +7,14 @@ use reqwest::{Client, Response, Url};
 
 use crate::feeds::FeedError;
 
-/// How often an answer may send us on.
+/// The most redirects.
 const REDIRECTS: usize = 3;
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How feeds read the web. Cheap to clone.
+/// The HTTP client of feeds. Cheap to clone.
 ///
-/// Private addresses are as good as others, because the operator wrote them (FEED-1). What a feed answers is not the operator's word, though:
-/// it may send us on within its host, but not to another one.
+/// Private addresses are allowed, because the operator wrote them (FEED-1). Redirects are not the operator's choice, so they may not lead
+/// to another host.
 #[derive(Clone)]
 pub struct Web {
     client: Client,
@@ -22,20 +22,20 @@ pub struct Web {
 
 impl Web {
     /// # Errors
-    /// The machine's TLS or resolver cannot be set up.
+    /// TLS or DNS cannot be set up.
     pub fn new() -> reqwest::Result<Self> {
         let agent = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
         let client = Client::builder().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::custom(follow)).build()?;
         Ok(Self { client })
     }
 
-    /// What stands at `url`: at most `most` bytes of it, which is an error beyond. How long it may take is the caller's business.
+    /// Fetches `url`. More than `most` bytes is an error. The caller limits the time.
     pub async fn get(&self, url: &Url, accept: &str, most: usize) -> Result<Page, FeedError> {
         let sent = self.client.get(url.clone()).header(ACCEPT, accept).send().await;
         let mut response = check_status(sent.map_err(|error| failed(&error))?)?;
         let content_type = header(&response, &CONTENT_TYPE).unwrap_or_default();
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|_| FeedError::Failed("its answer broke off".into()))? {
+        while let Some(chunk) = response.chunk().await.map_err(|_| FeedError::Failed("its answer was cut off".into()))? {
             if bytes.len() + chunk.len() > most {
                 return Err(FeedError::Failed(format!("its answer is longer than {} MiB", most >> 20)));
             }
@@ -48,29 +48,28 @@ impl Web {
     }
 }
 
-/// An answer of the web.
 pub struct Page {
-    /// As it came; empty where nothing was said.
+    /// Empty if the server did not send it.
     content_type: String,
     pub bytes: Vec<u8>,
 }
 
 impl Page {
-    /// Why this is not the `wanted` format, from what it is instead.
+    /// An error that says which format was found instead of `wanted`.
     pub fn is_no(&self, wanted: &str, reason: &dyn std::fmt::Display) -> FeedError {
-        let kind = if self.content_type.is_empty() { "of no stated type" } else { &self.content_type };
+        let kind = if self.content_type.is_empty() { "of unknown type" } else { &self.content_type };
         let begins = self.bytes.trim_ascii_start();
         let is_html =
             [&b"<!doctype html"[..], b"<html"].iter().any(|tag| begins.len() >= tag.len() && begins[..tag.len()].eq_ignore_ascii_case(tag));
         FeedError::Failed(if is_html || self.content_type.starts_with("text/html") {
-            format!("it answered with a web page ({kind}), not with {wanted}")
+            format!("it returned a web page ({kind}) instead of {wanted}")
         } else {
-            format!("its answer ({kind}) is no {wanted}: {reason}")
+            format!("its answer ({kind}) is not {wanted}: {reason}")
         })
     }
 }
 
-/// An address as it may be shown: without credentials and without the query, which may hold a key.
+/// An address for display: without credentials and query, which may contain a key.
 pub(super) fn render_address(url: &Url) -> String {
     let port = url.port().map_or(String::new(), |port| format!(":{port}"));
     format!("{}{port}{}", url.host_str().unwrap_or_default(), url.path().trim_end_matches('/'))
@@ -86,11 +85,11 @@ fn check_status(response: Response) -> Result<Response, FeedError> {
     if status.is_success() {
         return Ok(response);
     }
-    // A redirect that was not followed comes back as it is.
+    // A redirect that was not followed is returned as it is.
     let target = header(&response, &LOCATION).and_then(|target| response.url().join(&target).ok()).filter(|_| status.is_redirection());
     Err(FeedError::Failed(match target {
-        Some(target) if target.host_str() == response.url().host_str() => format!("it sent us on more than {REDIRECTS} times"),
-        Some(target) => format!("it sends us to another host, {}; if that is right, write that address", render_address(&target)),
+        Some(target) if target.host_str() == response.url().host_str() => format!("it redirected more than {REDIRECTS} times"),
+        Some(target) => format!("it redirects to another host, {}. If that is right, use that address", render_address(&target)),
         None => format!("it answered {status}"),
     }))
 }
@@ -99,13 +98,13 @@ fn header(response: &Response, name: &reqwest::header::HeaderName) -> Option<Str
     response.headers().get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).chars().take(1000).collect())
 }
 
-/// The deepest cause says most: `connection refused`. The address stays out, because it may hold a key.
+/// The innermost cause is the most useful: `connection refused`. The address is left out, because it may contain a key.
 fn failed(error: &reqwest::Error) -> FeedError {
     let mut cause: &dyn Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    // An error without a cause is the outermost one, which quotes the address.
+    // An error without a cause is the outermost one, whose text contains the address.
     let reason = if cause.downcast_ref::<reqwest::Error>().is_some() { "the request failed".to_owned() } else { cause.to_string() };
-    FeedError::Failed(format!("it could not be reached: {reason}"))
+    FeedError::Failed(format!("cannot connect: {reason}"))
 }

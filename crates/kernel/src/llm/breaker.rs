@@ -2,27 +2,26 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// Failures in a row after which a provider is left alone.
+/// The number of consecutive failures that opens the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
-/// How long it is left alone before one call tries it again.
+/// How long it stays open before one call tries again.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
-/// Keeps calls away from a provider that fails again and again, so that each costs milliseconds instead of three attempts.
+/// A circuit breaker: stops calls to a failing provider, so that each costs milliseconds instead of three attempts.
 ///
-/// Times are handed in, so that a clock of the caller's drives it.
+/// The time is passed in.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     state: BreakerState,
 }
 
-/// What a breaker lets through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
-    /// Everything. `failures` came in a row.
+    /// Lets everything through. `failures` in a row so far.
     Closed { failures: u32 },
-    /// Nothing before `until`, then one call as a probe.
+    /// Lets nothing through before `until`, then one probe.
     Open { until: DateTime<Utc> },
-    /// One call is trying the provider. If nothing is heard of it by `until`, another may.
+    /// A probe is in progress. If it has no result by `until`, another one may start.
     Probing { until: DateTime<Utc> },
 }
 
@@ -37,7 +36,7 @@ impl Breaker {
         self.state
     }
 
-    /// Whether a call may be made now. Whoever is admitted says afterwards how it went.
+    /// Whether a call may be made now. The caller must report its result.
     pub(super) fn admit(&mut self, now: DateTime<Utc>) -> bool {
         match self.state {
             BreakerState::Closed { .. } => true,
@@ -49,12 +48,12 @@ impl Breaker {
         }
     }
 
-    /// The provider is alive.
+    /// The call succeeded.
     pub(super) fn succeeded(&mut self) {
         self.state = BreakerState::default();
     }
 
-    /// The provider failed. Calls that were under way when it opened change nothing.
+    /// The call failed. Results of calls that started before the breaker opened are ignored.
     pub(super) fn failed(&mut self, now: DateTime<Utc>) {
         self.state = match self.state {
             BreakerState::Closed { failures } if failures + 1 < FAILURES_TO_OPEN => BreakerState::Closed { failures: failures + 1 },
@@ -63,7 +62,7 @@ impl Breaker {
         };
     }
 
-    /// The call ended without saying anything about the provider. If it was the probe, the next call is.
+    /// The call ended without a result about the provider. If it was the probe, the next call becomes the probe.
     pub(super) fn learnt_nothing(&mut self, now: DateTime<Utc>) {
         if matches!(self.state, BreakerState::Probing { .. }) {
             self.state = BreakerState::Open { until: now };

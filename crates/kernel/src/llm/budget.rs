@@ -2,24 +2,24 @@ use crate::config::settings;
 use crate::money::{Limit, Money};
 
 settings! {
-    /// `[budgets]`: what may be spent. None: no limit.
+    /// `[budgets]`: spending limits. None: no limit.
     ///
-    /// By default five dollars a day: enough for a team's day of chat on cheap models, and no surprise on a bill. One for a work item, so
-    /// that none takes the day from the others.
+    /// The default of five dollars a day covers a team's chat on cheap models without a surprising bill. The default of one dollar per work
+    /// item keeps one item from using up the day.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Budgets {
-        day: Option<Money> = Some(Money(5_000_000)), "Dollars that may be spent in a day (UTC), all personas together.";
-        day_tokens: Option<u64> = None, "Tokens that may be used in a day, all personas together.";
-        persona_day: Option<Money> = None, "Dollars that each persona may spend in a day.";
-        persona_day_tokens: Option<u64> = None, "Tokens that each persona may use in a day.";
-        item: Option<Money> = Some(Money(1_000_000)), "Dollars that one work item may cost, all its tries together.";
-        item_tokens: Option<u64> = None, "Tokens that one work item may use, all its tries together.";
-        meeting: Option<Money> = None, "Dollars that one meeting may cost. Once they are spent it comes to its end.";
+        day: Option<Money> = Some(Money(5_000_000)), "Daily spending limit in dollars for the whole team. A day is in UTC.";
+        day_tokens: Option<u64> = None, "Daily token limit for the whole team.";
+        persona_day: Option<Money> = None, "Daily spending limit in dollars for each persona.";
+        persona_day_tokens: Option<u64> = None, "Daily token limit for each persona.";
+        item: Option<Money> = Some(Money(1_000_000)), "Spending limit in dollars for a work item, over all attempts.";
+        item_tokens: Option<u64> = None, "Token limit for a work item, over all attempts.";
+        meeting: Option<Money> = None, "Spending limit in dollars for a meeting. When it is used up, the meeting closes.";
     }
 }
 
 impl Budgets {
-    /// A limit before anybody raised it, in millionths of a dollar or in tokens.
+    /// The configured limit, in millionths of a dollar or in tokens.
     pub fn find(&self, limit: &Limit) -> Option<i64> {
         let tokens = |budget: Option<u64>| budget.map(|tokens| i64::try_from(tokens).unwrap_or(i64::MAX));
         match limit {
@@ -32,7 +32,7 @@ impl Budgets {
         }
     }
 
-    /// By how much a press of the button raises a limit: by what one work item may use; where that is not said, by a dollar, or by the limit.
+    /// How much the button raises a limit: by the budget of one work item, or else by a dollar, or else by the limit itself.
     pub fn step(&self, limit: &Limit) -> i64 {
         match limit {
             Limit::Day | Limit::PersonaDay(_) | Limit::Item(_) => self.item.map_or(1_000_000, |money| money.0),

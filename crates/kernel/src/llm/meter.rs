@@ -11,20 +11,20 @@ use crate::llm::{Meter, ModelError};
 use crate::money::{Reservation, Settlement};
 use crate::time::SharedClock;
 
-/// From this share of the day's budget on, people are told.
+/// The share of the day's budget at which people are warned.
 const NOTICE_AT: f64 = 0.8;
 
-/// The accounts of model calls, kept in the store's ledger within the budgets (COST-1, COST-2).
+/// Records model calls in the store's ledger and enforces budgets (COST-1, COST-2).
 pub struct LedgerMeter {
     store: Database,
     budgets: Budgets,
     clock: SharedClock,
-    /// Told once a day when the budget runs low, as a sentence.
+    /// Receives a warning once a day when the budget runs low.
     low: mpsc::Sender<String>,
 }
 
 impl LedgerMeter {
-    /// A meter, and where it says that the day's budget runs low.
+    /// Creates a meter and the receiver of its budget warnings.
     pub fn new(store: Database, budgets: Budgets, clock: SharedClock) -> (Arc<Self>, mpsc::Receiver<String>) {
         let (low, warnings) = mpsc::channel(1);
         (Arc::new(Self { store, budgets, clock, low }), warnings)
@@ -34,8 +34,8 @@ impl LedgerMeter {
         let today = self.clock.now().date_naive();
         let key = format!("budget:{today}");
         if matches!(self.store.claim_notice(&key, self.clock.now(), Duration::from_hours(24)).await, Ok(true)) {
-            let sentence = format!("{:.0} % of today's budget is reserved or spent. `/costs` shows on what.", share * 100.0);
-            // The queue holds one sentence; a second one of the same day would say the same.
+            let sentence = format!("{:.0} % of today's budget is used. See `/costs` for details.", share * 100.0);
+            // The queue holds one warning. A second one on the same day would be the same.
             let _ = self.low.try_send(sentence);
         }
     }

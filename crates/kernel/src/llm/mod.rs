@@ -1,12 +1,12 @@
-//! Language models: providers, retry, breaker, structured answers.
+//! Language models: providers, retry, circuit breaker, structured answers.
 //!
-//! [`Models`] is asked for a tier and gives an answer, or the reason why there is none. Only `agent::run` asks it.
-//! `provider` makes one attempt over HTTP, `retry`, `gate` and `breaker` decide what follows a failure, `price` turns tokens into money.
-//! Nothing here knows personas' prompts or what a call is for, and nothing here touches the store: money goes through [`Meter`].
+//! [`Models`] returns an answer for a tier, or why there is none. Only `agent::run` calls it. `provider` makes one attempt over HTTP;
+//! `retry`, `limiter` and `breaker` handle failures; `price` computes costs. This module knows no personas and no store; costs go through
+//! [`Meter`].
 
 mod breaker;
 pub mod budget;
-mod gate;
+mod limiter;
 mod meter;
 mod models;
 mod price;
@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::money::{Refused, Reservation, Settlement, TokenUsage};
 
 pub use breaker::BreakerState;
-pub use gate::ProviderStatus;
+pub use limiter::ProviderStatus;
 pub use meter::LedgerMeter;
 pub use models::{Call, Models, UnknownProvider};
 pub use price::Prices;
@@ -34,24 +34,23 @@ pub use structured::Structured;
 /// One model of one provider.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
-    /// Makes one attempt, for at most `limit`. Retry, fallback and money are the caller's ([`Models`]).
+    /// Makes one attempt within `limit`. [`Models`] handles retry, fallback and costs.
     async fn complete(&self, request: &ModelRequest, limit: Duration, cancel: &CancellationToken) -> Result<ModelReply, FailedAttempt>;
 }
 
-/// What a model is asked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelRequest {
-    /// The part that stays the same from call to call comes first, so that providers' caches hit.
+    /// The constant part comes first, so that providers can cache it.
     pub system: String,
     pub messages: Vec<ModelMessage>,
     pub tools: Vec<ToolSpec>,
-    /// The answer is to be JSON of this schema.
+    /// The answer must be JSON of this schema.
     pub schema: Option<AnswerSchema>,
     pub max_output_tokens: u32,
 }
 
 impl ModelRequest {
-    /// About how many tokens the prompt has: four characters each, which holds for European prose. Used where no provider has counted.
+    /// Estimates the prompt's tokens at four characters each, which fits European prose. Used if the provider does not count.
     pub fn estimate_tokens(&self) -> u64 {
         let messages: usize = self.messages.iter().map(ModelMessage::chars).sum();
         let tools: usize = self.tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len()).sum();
@@ -60,7 +59,7 @@ impl ModelRequest {
     }
 }
 
-/// The tokens that so many characters make, by the estimate of [`ModelRequest::estimate_tokens`].
+/// Estimates tokens as [`ModelRequest::estimate_tokens`] does.
 fn tokens_of(chars: usize) -> u64 {
     chars.div_ceil(4) as u64
 }
@@ -83,7 +82,7 @@ impl ModelMessage {
     }
 }
 
-/// A tool that the model may call.
+/// A tool offered to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     pub name: String,
@@ -91,7 +90,7 @@ pub struct ToolSpec {
     pub parameters: serde_json::Value,
 }
 
-/// A call that the model wants made.
+/// A tool call by the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: String,
@@ -105,7 +104,7 @@ pub struct AnswerSchema {
     pub schema: serde_json::Value,
 }
 
-/// What a model answered. Never empty and never cut off: those are errors.
+/// A complete model answer. Empty or truncated answers are errors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelReply {
     pub text: String,
@@ -116,26 +115,26 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// `provider/model`, as configuration names it.
+    /// `provider/model`, as in the configuration.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.provider, self.model)
     }
 }
 
-/// Why an attempt failed, sorted by what to do about it.
+/// Why an attempt failed. The variant says how to handle it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
-    /// Worth another attempt: 408, 409, 429, 5xx, 529, connection trouble.
-    #[error("{provider} could not answer now: {reason}")]
+    /// Temporary: 408, 409, 429, 5xx, 529, connection problems.
+    #[error("{provider} is not available right now: {reason}")]
     Busy { provider: String, reason: String, retry_after: Option<Duration> },
-    #[error("{provider} was silent for too long")]
+    #[error("{provider} took too long")]
     TimedOut { provider: String },
-    /// The request, the key or the account is at fault; another attempt would only cost.
+    /// Permanent: the request, the key or the account is wrong.
     #[error("{provider} refused: {reason}")]
     Refused { provider: String, reason: String },
-    #[error("{provider} answered with something that is no answer: {reason}")]
+    #[error("{provider} returned an invalid answer: {reason}")]
     Garbled { provider: String, reason: String },
-    #[error("{provider} answered with nothing")]
+    #[error("{provider} returned an empty answer")]
     Empty { provider: String },
     #[error("{provider} stopped in the middle of its answer")]
     Truncated { provider: String },
@@ -143,15 +142,15 @@ pub enum ModelError {
     OutOfBudget(Refused),
     #[error("cancelled")]
     Cancelled,
-    #[error("no model is configured for this tier")]
+    #[error("no model is configured")]
     NoModel,
-    /// The ledger could not be written; a call that cannot be accounted for is not made.
-    #[error("the ledger could not be written: {0}")]
+    /// The ledger cannot be written, so no call is made.
+    #[error("cannot record the cost: {0}")]
     Ledger(String),
 }
 
 impl ModelError {
-    /// The failure in one word, for metrics.
+    /// One word for metrics.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Busy { .. } => "busy",
@@ -168,33 +167,33 @@ impl ModelError {
     }
 }
 
-/// An attempt that failed, and the tokens it had used up by then: an answer that breaks off is paid for all the same.
+/// A failed attempt and the tokens it used. Partial answers are charged too.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{error}")]
 pub struct FailedAttempt {
     pub error: ModelError,
     pub usage: TokenUsage,
-    /// What had come of the answer. Of no use to whoever wants a whole one.
+    /// The partial answer, for callers that accept one.
     pub written: String,
 }
 
-/// What came of a call whose caller takes half an answer rather than none.
+/// The result for callers that accept a partial answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     pub reply: ModelReply,
-    /// Why there is no more of it; none of an answer that is whole.
+    /// Why the answer is incomplete. None if it is complete.
     pub broke_off: Option<ModelError>,
 }
 
-/// Where calls are accounted for: reserved before, settled after.
+/// Accounting for calls: reserves before, settles after.
 #[async_trait]
 pub trait Meter: Send + Sync {
-    /// Sets the worst case aside.
+    /// Reserves the worst-case cost.
     ///
     /// # Errors
     /// [`ModelError::OutOfBudget`] or [`ModelError::Ledger`].
     async fn reserve(&self, reservation: &Reservation) -> Result<(), ModelError>;
 
-    /// Puts the real cost in the place of the reservation.
+    /// Replaces the reservation with the real cost.
     async fn settle(&self, settlement: &Settlement) -> Result<(), ModelError>;
 }

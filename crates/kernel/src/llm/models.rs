@@ -6,7 +6,7 @@ use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use crate::ids::{LedgerId, PersonaSlug};
-use crate::llm::gate::{Gate, ProviderStatus};
+use crate::llm::limiter::{ProviderLimiter, ProviderStatus};
 use crate::llm::price::Prices;
 use crate::llm::provider::HttpModel;
 use crate::llm::retry::{Effort, Tries};
@@ -16,24 +16,24 @@ use crate::money::{CallOutcome, Purpose, Reservation, Settlement};
 use crate::persona::Tier;
 use crate::time::SharedClock;
 
-/// What a call is for: who pays, and how good the model has to be.
+/// The purpose of a model call: determines the tier and the budget.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// None for callers that are no persona.
+    /// None if the caller is not a persona.
     pub persona: Option<PersonaSlug>,
     pub purpose: Purpose,
-    /// The id of what it is for: a turn, an ask.
+    /// The id of the turn, ask, meeting or item.
     pub subject: String,
     pub tier: Tier,
 }
 
 /// All configured models.
 ///
-/// A call tries the models of its tier, then those of the tiers below, each a few times if its failure looks like passing. Every attempt is
-/// reserved before and settled after, failed and cancelled ones too. End a call by its token: one whose future is dropped stays reserved.
+/// A call tries the models of its tier, then those of lower tiers. Temporary failures are retried. Every attempt is reserved before and
+/// settled after, also failed and cancelled ones. End a call with its cancellation token: a dropped future stays reserved.
 pub struct Models {
     candidates: Vec<Candidate>,
-    gates: BTreeMap<String, Arc<Gate>>,
+    limiters: BTreeMap<String, Arc<ProviderLimiter>>,
     prices: Prices,
     meter: Arc<dyn Meter>,
     clock: SharedClock,
@@ -41,26 +41,26 @@ pub struct Models {
     attempts: u32,
 }
 
-/// A model at its place in a tier.
+/// A model in the fallback order of a tier.
 struct Candidate {
     tier: Tier,
     name: ModelRef,
-    gate: Arc<Gate>,
+    limiter: Arc<ProviderLimiter>,
     adapter: Box<dyn LanguageModel>,
 }
 
-/// A call under way.
-struct Errand<'a> {
+/// The state of a call.
+struct CallState<'a> {
     call: &'a Call,
     request: &'a ModelRequest,
     cancel: &'a CancellationToken,
     effort: Effort,
-    /// What the last attempt that broke off had come to.
+    /// The partial answer of the last interrupted attempt.
     unfinished: Option<ModelReply>,
 }
 
-impl Errand<'_> {
-    /// Keeps what a failed attempt had written, if the failure says nothing against it: garbage and what a filter held back are not kept.
+impl CallState<'_> {
+    /// Keeps the partial answer of a failed attempt, unless it is invalid or was blocked by a filter.
     fn note(&mut self, candidate: &Candidate, failed: FailedAttempt) -> ModelError {
         let FailedAttempt { error, usage, written } = failed;
         let broke_off = matches!(error, ModelError::Cancelled | ModelError::TimedOut { .. } | ModelError::Truncated { .. });
@@ -72,57 +72,57 @@ impl Errand<'_> {
     }
 }
 
-/// A tier names a provider that there is none of.
+/// A tier refers to an unknown provider.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("tier {tier} names the provider {provider:?}, which is not configured")]
+#[error("tier {tier} uses the provider {provider:?}, which is not configured")]
 pub struct UnknownProvider {
     pub tier: &'static str,
     pub provider: String,
 }
 
 impl Models {
-    /// `http` should neither follow redirects, which would carry keys to other hosts, nor have time-outs of its own beyond connecting.
+    /// `http` must not follow redirects, which would send keys to other hosts, and must have no time-outs except for connecting.
     ///
     /// # Errors
-    /// A tier names a provider that is not configured.
+    /// A tier refers to an unknown provider.
     pub fn new(
         settings: &ModelSettings,
         http: &reqwest::Client,
         meter: Arc<dyn Meter>,
         clock: SharedClock,
     ) -> Result<Self, UnknownProvider> {
-        let gates: BTreeMap<_, _> =
-            settings.providers.iter().map(|p| (p.name.clone(), Arc::new(Gate::new(p.name.clone(), p.parallel)))).collect();
+        let limiters: BTreeMap<_, _> =
+            settings.providers.iter().map(|p| (p.name.clone(), Arc::new(ProviderLimiter::new(p.name.clone(), p.parallel)))).collect();
         let mut candidates = Vec::new();
-        // From the best tier down, so that what follows a model is what it falls back to.
+        // From the highest tier down, so that each model is followed by its fallbacks.
         for (tier, models) in settings.tiers.iter().rev() {
             for name in models {
                 let provider = settings.providers.iter().find(|provider| provider.name == name.provider);
                 let provider = provider.ok_or_else(|| UnknownProvider { tier: tier.as_str(), provider: name.provider.clone() })?;
                 let adapter = HttpModel::new(http.clone(), provider.clone(), name.model.clone(), settings.idle_timeout);
-                let gate = Arc::clone(&gates[&name.provider]);
-                candidates.push(Candidate { tier: *tier, name: name.clone(), gate, adapter: Box::new(adapter) });
+                let limiter = Arc::clone(&limiters[&name.provider]);
+                candidates.push(Candidate { tier: *tier, name: name.clone(), limiter, adapter: Box::new(adapter) });
             }
         }
         let (total_timeout, attempts) = (settings.total_timeout, settings.attempts.max(1));
-        Ok(Self { candidates, gates, prices: Prices::new(settings.prices.clone()), meter, clock, total_timeout, attempts })
+        Ok(Self { candidates, limiters, prices: Prices::new(settings.prices.clone()), meter, clock, total_timeout, attempts })
     }
 
-    /// Whether there is no model at all, so that the team composes its answers itself.
+    /// Whether no model is configured, so that answers are composed offline.
     pub fn is_offline(&self) -> bool {
         self.candidates.is_empty()
     }
 
-    /// How each provider is doing, by name.
+    /// The state of each provider, by name.
     pub fn status(&self) -> Vec<ProviderStatus> {
-        self.gates
+        self.limiters
             .values()
-            .map(|gate| {
+            .map(|limiter| {
                 let mut models: Vec<_> =
-                    self.candidates.iter().filter(|c| c.name.provider == gate.name()).map(|c| c.name.model.clone()).collect();
+                    self.candidates.iter().filter(|c| c.name.provider == limiter.name()).map(|c| c.name.model.clone()).collect();
                 models.sort();
                 models.dedup();
-                gate.status(models)
+                limiter.status(models)
             })
             .collect()
     }
@@ -130,48 +130,48 @@ impl Models {
     /// Asks the models of the call's tier and below until one answers.
     ///
     /// # Errors
-    /// The failure of the last model that was tried; [`ModelError::NoModel`] if there is none; at once on [`ModelError::Cancelled`],
-    /// [`ModelError::OutOfBudget`] and [`ModelError::Ledger`].
+    /// The last model's error; [`ModelError::NoModel`] if there is none. [`ModelError::Cancelled`], [`ModelError::OutOfBudget`] and
+    /// [`ModelError::Ledger`] are returned at once.
     pub async fn complete(&self, call: &Call, request: &ModelRequest, cancel: &CancellationToken) -> Result<ModelReply, ModelError> {
-        self.run(&mut self.errand(call, request, cancel)).await
+        self.run(&mut self.state(call, request, cancel)).await
     }
 
-    /// Like [`Models::complete`], for a caller that takes half an answer rather than none: `cancel` is its deadline.
+    /// Like [`Models::complete`], but returns a partial answer when `cancel` fires.
     ///
-    /// Half an answer stands in the ledger as what the attempt was, cancelled or failed, with the tokens it used.
+    /// The ledger records the attempt as cancelled or failed, with the tokens used.
     ///
     /// # Errors
-    /// As [`Models::complete`], where no model had written anything.
+    /// As [`Models::complete`], if no model has written anything.
     pub async fn complete_or_break_off(
         &self,
         call: &Call,
         request: &ModelRequest,
         cancel: &CancellationToken,
     ) -> Result<Written, ModelError> {
-        let mut errand = self.errand(call, request, cancel);
-        match self.run(&mut errand).await {
+        let mut state = self.state(call, request, cancel);
+        match self.run(&mut state).await {
             Ok(reply) => Ok(Written { reply, broke_off: None }),
-            Err(error) => match errand.unfinished {
+            Err(error) => match state.unfinished {
                 Some(reply) => Ok(Written { reply, broke_off: Some(error) }),
                 None => Err(error),
             },
         }
     }
 
-    fn errand<'a>(&self, call: &'a Call, request: &'a ModelRequest, cancel: &'a CancellationToken) -> Errand<'a> {
-        Errand { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts), unfinished: None }
+    fn state<'a>(&self, call: &'a Call, request: &'a ModelRequest, cancel: &'a CancellationToken) -> CallState<'a> {
+        CallState { call, request, cancel, effort: Effort::new(self.total_timeout, self.attempts), unfinished: None }
     }
 
-    /// Tries the models in their order.
-    async fn run(&self, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
+    /// Tries the models in order.
+    async fn run(&self, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
         let mut tried: Vec<&ModelRef> = Vec::new();
         let mut failure = ModelError::NoModel;
-        for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= errand.call.tier) {
-            if tried.contains(&&candidate.name) || !errand.effort.may_ask(candidate.gate.name()) {
+        for candidate in self.candidates.iter().filter(|candidate| candidate.tier <= state.call.tier) {
+            if tried.contains(&&candidate.name) || !state.effort.may_ask(candidate.limiter.name()) {
                 continue;
             }
             tried.push(&candidate.name);
-            failure = match self.ask(candidate, errand).await {
+            failure = match self.ask(candidate, state).await {
                 Ok(reply) => return Ok(reply),
                 Err(error @ (ModelError::Cancelled | ModelError::OutOfBudget(_) | ModelError::Ledger(_))) => return Err(error),
                 Err(error) => error,
@@ -180,53 +180,53 @@ impl Models {
         Err(failure)
     }
 
-    /// Asks one model until it answers or another attempt makes no sense.
-    async fn ask(&self, candidate: &Candidate, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
+    /// Asks one model until it answers or a retry is useless.
+    async fn ask(&self, candidate: &Candidate, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
         let mut tries = Tries::default();
         loop {
-            let slot = self.enter(candidate, errand).await?;
-            let error = match self.attempt(candidate, errand).await {
+            let slot = self.enter(candidate, state).await?;
+            let error = match self.attempt(candidate, state).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            // Nobody holds a slot while it waits.
+            // Releases the slot during the pause.
             drop(slot);
-            let pause = tries.pause_after(&error, fastrand::f64()).filter(|pause| *pause < errand.effort.left());
-            let Some(pause) = pause.filter(|_| errand.effort.may_ask(candidate.gate.name())) else { return Err(error) };
+            let pause = tries.pause_after(&error, fastrand::f64()).filter(|pause| *pause < state.effort.left());
+            let Some(pause) = pause.filter(|_| state.effort.may_ask(candidate.limiter.name())) else { return Err(error) };
             tokio::select! {
                 biased;
-                () = errand.cancel.cancelled() => return Err(ModelError::Cancelled),
-                () = self.clock.sleep(pause) => errand.effort.spend(pause),
+                () = state.cancel.cancelled() => return Err(ModelError::Cancelled),
+                () = self.clock.sleep(pause) => state.effort.spend(pause),
             }
         }
     }
 
-    async fn enter<'a>(&self, candidate: &'a Candidate, errand: &mut Errand<'_>) -> Result<SemaphorePermit<'a>, ModelError> {
+    async fn enter<'a>(&self, candidate: &'a Candidate, state: &mut CallState<'_>) -> Result<SemaphorePermit<'a>, ModelError> {
         let since = Instant::now();
-        let slot = candidate.gate.enter(errand.effort.left(), || self.clock.now(), errand.cancel).await;
-        errand.effort.spend(since.elapsed());
+        let slot = candidate.limiter.enter(state.effort.left(), || self.clock.now(), state.cancel).await;
+        state.effort.spend(since.elapsed());
         slot
     }
 
-    /// One attempt with its money.
-    async fn attempt(&self, candidate: &Candidate, errand: &mut Errand<'_>) -> Result<ModelReply, ModelError> {
-        let reservation = self.reservation(candidate, errand);
+    /// One attempt with its reservation and settlement.
+    async fn attempt(&self, candidate: &Candidate, state: &mut CallState<'_>) -> Result<ModelReply, ModelError> {
+        let reservation = self.reservation(candidate, state);
         if let Err(error) = self.meter.reserve(&reservation).await {
-            candidate.gate.learn(Err(&error), self.clock.now());
+            candidate.limiter.learn(Err(&error), self.clock.now());
             return Err(error);
         }
-        errand.effort.asked(candidate.gate.name());
+        state.effort.asked(candidate.limiter.name());
         let since = Instant::now();
-        let result = candidate.adapter.complete(errand.request, errand.effort.left(), errand.cancel).await;
+        let result = candidate.adapter.complete(state.request, state.effort.left(), state.cancel).await;
         let took = since.elapsed();
-        errand.effort.spend(took);
-        candidate.gate.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
+        state.effort.spend(took);
+        candidate.limiter.learn(result.as_ref().map(|_| ()).map_err(|failed| &failed.error), self.clock.now());
         self.settle(reservation.id, &candidate.name, &result, took).await;
-        result.map_err(|failed| errand.note(candidate, failed))
+        result.map_err(|failed| state.note(candidate, failed))
     }
 
-    fn reservation(&self, candidate: &Candidate, errand: &Errand<'_>) -> Reservation {
-        let Errand { call, request, .. } = errand;
+    fn reservation(&self, candidate: &Candidate, state: &CallState<'_>) -> Reservation {
+        let CallState { call, request, .. } = state;
         let prompt = request.estimate_tokens();
         Reservation {
             id: LedgerId::generate(),
@@ -242,7 +242,7 @@ impl Models {
         }
     }
 
-    /// Accounts for an attempt. An answer that could not be accounted for was paid for and is kept; its reservation stays at the worst case.
+    /// Settles an attempt. If that fails, a paid answer is still returned, and its reservation stays at the worst case.
     async fn settle(&self, id: LedgerId, name: &ModelRef, result: &Result<ModelReply, FailedAttempt>, took: Duration) {
         let (usage, outcome, kind) = match result {
             Ok(reply) => (reply.usage, CallOutcome::Answered, "answered"),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::llm::settings::ModelPrice;
 use crate::money::{Money, TokenUsage};
 
-/// What tokens cost, by model name. A model that is not listed costs nothing.
+/// Token prices by model name. Unlisted models cost nothing.
 #[derive(Debug, Default, Clone)]
 pub struct Prices(BTreeMap<String, ModelPrice>);
 
@@ -12,26 +12,26 @@ impl Prices {
         Self(prices)
     }
 
-    /// What a call cost. Rounded up to a millionth of a dollar.
+    /// The cost of a call, rounded up to a millionth of a dollar.
     pub fn cost(&self, model: &str, usage: TokenUsage) -> Money {
         let Some(price) = self.0.get(model) else { return Money::ZERO };
         let fresh = usage.input.saturating_sub(usage.cached);
         rounded_up(share(fresh, price.input) + share(usage.cached.min(usage.input), price.cached) + share(usage.output, price.output))
     }
 
-    /// The most that a call can cost: nothing cached, the answer as long as allowed.
+    /// The worst case of a call: nothing cached, and an answer of the maximum length.
     pub fn worst_case(&self, model: &str, prompt: u64, max_output: u32) -> Money {
         self.cost(model, TokenUsage { input: prompt, cached: 0, output: max_output.into() })
     }
 }
 
-/// The price of `tokens` in millionths of a dollar, which is what one token costs at a price in dollars per million.
+/// The price of `tokens` in millionths of a dollar. Equals the price in dollars per million tokens times the tokens.
 #[expect(clippy::cast_precision_loss, reason = "no call has 2^52 tokens")]
 fn share(tokens: u64, dollars_per_million: f64) -> f64 {
     tokens as f64 * dollars_per_million
 }
 
-/// Up, so that a reservation is never too small, but not for the noise of binary fractions.
+/// Rounded up, so that a reservation is never too small, but ignoring binary rounding errors.
 #[expect(clippy::cast_possible_truncation, reason = "a price beyond 9e12 dollars is no price")]
 fn rounded_up(micros: f64) -> Money {
     Money((micros - 1e-6).ceil() as i64)

@@ -3,13 +3,13 @@ use std::time::Duration;
 
 use crate::llm::ModelError;
 
-/// The longest first pause; each later one may be twice as long.
+/// The upper limit of the first pause. It doubles with each attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 
-/// What one call may still do: how long it may go on and how often it may ask each provider.
+/// The remaining time and attempts of a call.
 ///
-/// Time is counted as it is spent and not read from a clock, so that a clock that jumps neither ends a call nor prolongs it.
+/// Elapsed time is added up and not read from a clock, so a clock jump neither ends nor extends the call.
 #[derive(Debug)]
 pub(super) struct Effort {
     left: Duration,
@@ -22,7 +22,7 @@ impl Effort {
         Self { left: total, attempts, made: BTreeMap::new() }
     }
 
-    /// How long the call may still go on.
+    /// The remaining time.
     pub(super) fn left(&self) -> Duration {
         self.left
     }
@@ -31,7 +31,7 @@ impl Effort {
         self.left = self.left.saturating_sub(time);
     }
 
-    /// Whether the call may ask this provider once more.
+    /// Whether another attempt with this provider is allowed.
     pub(super) fn may_ask(&self, provider: &str) -> bool {
         !self.left.is_zero() && self.made.get(provider).is_none_or(|made| *made < self.attempts)
     }
@@ -41,7 +41,7 @@ impl Effort {
     }
 }
 
-/// What one model of a call has answered so far.
+/// The attempts with one model.
 #[derive(Debug, Default)]
 pub(super) struct Tries {
     made: u32,
@@ -49,9 +49,9 @@ pub(super) struct Tries {
 }
 
 impl Tries {
-    /// The pause after which the same model is asked again; none if it is not. `jitter` is between 0 and 1.
+    /// The pause before the next attempt with the same model. None: no retry. `jitter` is between 0 and 1.
     ///
-    /// Silence is not retried: it has used up 30 s already, and somebody is waiting.
+    /// A time-out is not retried: it already took 30 s, and somebody is waiting.
     pub(super) fn pause_after(&mut self, error: &ModelError, jitter: f64) -> Option<Duration> {
         self.made += 1;
         match error {

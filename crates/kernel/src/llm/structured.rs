@@ -8,7 +8,7 @@ use crate::llm::AnswerSchema;
 const ASK: &str = include_str!("prompts/schema.md");
 const REPAIR: &str = include_str!("prompts/repair.md");
 
-/// A value, and who gave it.
+/// A parsed value and its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structured<T> {
     pub value: T,
@@ -16,9 +16,9 @@ pub struct Structured<T> {
     pub model: String,
 }
 
-/// The form of a structured answer.
+/// The schema of a structured answer.
 ///
-/// The schema is asked for by the provider's own means and worded in a message too, for providers that have none or ignore it.
+/// Sent through the provider's API and also described in the prompt, for providers that ignore it.
 #[derive(Debug, Clone)]
 pub struct AnswerFormat {
     pub schema: AnswerSchema,
@@ -26,51 +26,51 @@ pub struct AnswerFormat {
 }
 
 impl AnswerFormat {
-    /// Of `T`, which is a struct: providers want an object at the top.
+    /// The schema of `T`, which must be a struct: providers require an object at the top.
     pub fn of<T: DeserializeOwned + JsonSchema>() -> Self {
         Self { schema: schema_of::<T>(), check: |text| parse_answer::<T>(text).map(drop) }
     }
 
-    /// The message that asks for it.
+    /// The prompt that asks for the value.
     pub fn instruction(&self) -> String {
         ASK.replace("{{ schema }}", &self.schema.schema.to_string())
     }
 
-    /// The message that asks once more.
-    pub fn complaint(reason: &str) -> String {
+    /// The prompt that asks again.
+    pub fn correction(reason: &str) -> String {
         REPAIR.replace("{{ reason }}", reason)
     }
 
     /// # Errors
-    /// Why an answer cannot be used, as a sentence for the model.
+    /// Why the answer is invalid, as a sentence for the model.
     pub fn check(&self, text: &str) -> Result<(), String> {
         (self.check)(text)
     }
 }
 
 fn schema_of<T: JsonSchema>() -> AnswerSchema {
-    // Without references and without the name of the dialect: constrained decoders of local servers know neither.
+    // Without references and dialect name, which constrained decoders of local servers do not support.
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
     let schema = settings.into_generator().into_root_schema_for::<T>();
-    // The characters and the length that providers take for names.
+    // Providers restrict the characters and length of names.
     let name = T::schema_name().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(64).collect();
     AnswerSchema { name, schema: schema.to_value() }
 }
 
-/// Reads the one value of an answer.
+/// Parses the single value of an answer.
 ///
 /// # Errors
-/// Why it cannot be used, as a sentence for the model.
+/// Why it is invalid, as a sentence for the model.
 pub fn parse_answer<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = find_value(text)?;
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-/// The JSON value of a text: the text itself, the one in its fence, or the one in its prose. Of several none is chosen, since nobody knows
-/// which is meant.
+/// The JSON value of a text: the whole text, a fenced block, or a value within prose. Several candidates are an error, because it is
+/// unclear which is meant.
 fn find_value(text: &str) -> Result<Value, String> {
     if let Ok(value) = serde_json::from_str(text.trim()) {
         return Ok(value);
@@ -84,12 +84,12 @@ fn find_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// What stands between pairs of fences, without the word that names the language.
+/// The contents of fenced blocks, without the language.
 fn fences(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|block| block.trim_start_matches(|c: char| c.is_ascii_alphanumeric()))
 }
 
-/// The outermost objects of a text; arrays only if there are none, because prose has `[1]` in it.
+/// The outermost objects in a text. Arrays only if there are no objects, because prose contains `[1]`.
 fn values_in_prose(text: &str) -> Vec<Value> {
     let (mut objects, mut arrays) = (Vec::new(), Vec::new());
     let mut rest = text;

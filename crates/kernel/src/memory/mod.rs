@@ -1,4 +1,4 @@
-//! What the team remembers, and how it is found again.
+//! The team's memory and its search.
 
 mod model;
 pub mod retrieval;

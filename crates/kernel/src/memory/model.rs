@@ -1,16 +1,14 @@
-//! What the team remembers beyond a channel's transcript.
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{MeetingId, MemoryId, MessageId, PersonaSlug, WorkItemId};
 
-/// Something worth remembering (MEM-1).
+/// A memory (MEM-1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
     pub id: MemoryId,
     pub kind: MemoryKind,
-    /// Whose it is; none for the whole team.
+    /// The persona it belongs to. None: the whole team.
     pub persona: Option<PersonaSlug>,
     pub text: String,
     pub tags: Vec<String>,
@@ -18,15 +16,15 @@ pub struct Memory {
     pub significance: f64,
     pub source: MemorySource,
     pub created_at: DateTime<Utc>,
-    /// Ended: refuted, or taken back by a person. It is no longer told to anybody.
+    /// When it was refuted or removed by a person. It is not used in prompts any more.
     pub ended_at: Option<DateTime<Utc>>,
 }
 
 impl Memory {
-    /// The tag of what came of a run that had read text from outside.
+    /// The tag of memories from runs with text from outside.
     pub const OUTSIDE: &str = "outside";
 
-    /// It may repeat what somebody outside wrote (TRUST-1): it is tagged so, or comes of a meeting, whose page holds feeds.
+    /// Whether it may repeat text from outside (TRUST-1): it has the tag, or comes from a meeting, whose page contains feeds.
     pub fn may_quote_outside(&self) -> bool {
         matches!(self.source, MemorySource::Meeting(_)) || self.tags.iter().any(|tag| tag == Self::OUTSIDE)
     }
@@ -35,7 +33,7 @@ impl Memory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
-    /// Something that later turns are told.
+    /// Included in later prompts.
     Lesson,
     /// Personas contradicted each other.
     Disagreement,
@@ -50,7 +48,7 @@ impl MemoryKind {
     }
 }
 
-/// Where a memory comes from.
+/// The origin of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemorySource {

@@ -1,5 +1,3 @@
-//! What the team remembers.
-
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
@@ -39,14 +37,14 @@ impl From<MemoryColumns> for Memory {
 }
 
 impl Database {
-    /// Stores memories, all or none. Those that are stored already stay as they are.
+    /// Stores all memories or none. Existing ones are not changed.
     pub async fn record_memories(&self, memories: &[Memory]) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         insert_memories(&mut transaction, memories).await?;
         transaction.commit().await
     }
 
-    /// Up to `limit` lessons that a persona is to be told, its own and the team's: the most significant first, of equals the newest.
+    /// Up to `limit` active lessons of a persona and the team, by significance, then newest first.
     pub async fn list_lessons(&self, persona: &PersonaSlug, limit: u32) -> Result<Vec<Memory>> {
         let rows: Vec<MemoryColumns> = sql!(
             self.db().read(),
@@ -59,7 +57,7 @@ impl Database {
         Ok(rows.into_iter().map(Memory::from).collect())
     }
 
-    /// The newest lessons of everybody, ended ones among them, for whoever wants to read what was learnt.
+    /// The newest lessons of all personas, including ended ones.
     pub async fn list_learnt(&self, limit: u32) -> Result<Vec<Memory>> {
         let rows: Vec<MemoryColumns> = sql!(
             self.db().read(),
@@ -70,13 +68,13 @@ impl Database {
         Ok(rows.into_iter().map(Memory::from).collect())
     }
 
-    /// How many lessons there are, and how many of them have ended. Whoever has seen the same numbers has seen the same lessons; the newest one
-    /// does not tell, since of two that are stored side by side the older may come second.
+    /// The number of lessons and of ended lessons. Equal numbers mean an unchanged list. The newest lesson is no proof, because of two
+    /// concurrent ones the older can be stored second.
     pub async fn count_learnt(&self) -> Result<(i64, i64)> {
         sql!(self.db().read(), fetch_one, "SELECT COUNT(*), COUNT(ended_at) FROM memories WHERE kind = 'lesson'")
     }
 
-    /// Ends a memory: nobody is told it any more. False when it has ended already, or there is none.
+    /// Ends a memory, so that it is not used any more. False if it has ended or does not exist.
     pub async fn end_memory(&self, memory: &MemoryId, at: DateTime<Utc>) -> Result<bool> {
         let ended =
             sql!(self.db().write()?, execute, "UPDATE memories SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", memory.as_str(), at)?;

@@ -1,4 +1,4 @@
-//! What the team remembers, as tools: searched by words, and added to.
+//! Tools to search and add memories.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::text::{flatten, fold_name};
 use crate::tools::approval::Risk;
 use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
 
-/// How many lessons are looked at, the most significant ones, and how many are told.
+/// The most lessons searched, by significance, and the most returned.
 const LOOKED_AT: u32 = 1000;
 const TOLD: usize = 10;
 
@@ -24,7 +24,7 @@ const TEXT: usize = 500;
 const TAG: usize = 40;
 const TAGS: usize = 8;
 
-/// What a persona notes counts for less than what a whole meeting concluded.
+/// Lower than for lessons of a meeting.
 const SIGNIFICANCE: f64 = 0.4;
 
 pub fn memory_tools(store: &Database) -> [Arc<dyn Tool>; 2] {
@@ -135,7 +135,7 @@ impl Tool for Search {
     }
 }
 
-/// Those that share a word with the query: the most words first; of equals, as they came.
+/// Lessons that share a word with the query, by number of shared words. Otherwise the order is kept.
 fn find_about(words: &BTreeSet<String>, lessons: Vec<Memory>) -> Vec<Memory> {
     let shared = |memory: &Memory| words_of(&format!("{} {}", memory.text, memory.tags.join(" "))).intersection(words).count();
     let mut found: Vec<_> = lessons.into_iter().map(|memory| (shared(&memory), memory)).filter(|(shared, _)| *shared > 0).collect();
@@ -143,13 +143,13 @@ fn find_about(words: &BTreeSet<String>, lessons: Vec<Memory>) -> Vec<Memory> {
     found.into_iter().map(|(_, memory)| memory).take(TOLD).collect()
 }
 
-/// The words of more than two letters, which leaves out most that say nothing.
+/// Words of more than two letters, which skips most stop words.
 fn words_of(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
     words.map(str::to_lowercase).collect()
 }
 
-/// Nobody but this tool says where a lesson comes from.
+/// Removes the reserved tag of outside text from the model's tags, and sets it if the run is tainted.
 fn clean_tags(tags: &[String], tainted: bool) -> Vec<String> {
     let mut clean: Vec<String> = Vec::new();
     for tag in tags.iter().map(|tag| fold_name(&flatten(tag, TAG))) {
@@ -161,7 +161,7 @@ fn clean_tags(tags: &[String], tainted: bool) -> Vec<String> {
     clean
 }
 
-/// The same lesson from the same source is one memory, however often it is saved.
+/// The same lesson from the same source always has the same id, so that it is stored once.
 fn memory_id(source: &MemorySource, persona: &PersonaSlug, text: &str) -> MemoryId {
     let source = match source {
         MemorySource::WorkItem(item) => item.as_str(),
@@ -174,5 +174,5 @@ fn memory_id(source: &MemorySource, persona: &PersonaSlug, text: &str) -> Memory
 
 fn unavailable(error: &StoreError) -> ToolError {
     tracing::warn!(%error, "a tool could not use the team's memory");
-    ToolError::Failed("the team's memory cannot be reached at the moment".into())
+    ToolError::Failed("the team's memory is not available right now".into())
 }

@@ -1,4 +1,4 @@
-//! One persona file: YAML front matter between two lines of `---`, then the system prompt in Markdown. `name` and `role` are required.
+//! Persona files: YAML front matter between two lines of `---`, then the system prompt in Markdown. Only `name` and `role` are required.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::persona::roster::RosterError;
 use crate::persona::{ChannelHabit, FeedSpec, Persona, StandupDuty, StandupRole, Tier};
 use crate::text::{fold_name, is_invisible};
 
-/// The largest persona file, in bytes. The prompt goes with every turn, so a long one is a mistake.
+/// The largest persona file in bytes. The prompt is sent with every turn, so a long one is probably a mistake.
 pub const MAX_BYTES: usize = 64 * 1024;
-/// The most characters that a standup report may be allowed.
+/// The upper limit for the length of a standup report, in characters.
 pub const MAX_CAP: usize = 1200;
-/// Discord shows names up to 32 characters in full.
+/// Discord shows names of up to 32 characters in full.
 const MAX_NAME: usize = 32;
-/// Words that already mean something where a name could stand.
+/// Words with another meaning where names are allowed.
 const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "here", "listen", "stop", "team"];
 
 /// Why a persona file was refused.
@@ -24,25 +24,24 @@ const RESERVED: [&str; 9] = ["all", "clyde", "discord", "everyone", "halt", "her
 pub enum PersonaFileError {
     #[error("could not be read: {0}")]
     Unreadable(#[from] std::io::Error),
-    #[error("is larger than {MAX_BYTES} bytes, the most that a persona file may have")]
+    #[error("is larger than {MAX_BYTES} bytes, the limit for persona files")]
     TooLarge,
     #[error("the name of the file must be lower-case letters, digits and hyphens, such as vince.md")]
     Slug,
     #[error("line {line}: {problem}")]
     Malformed { line: usize, problem: String },
-    /// It is right in itself and does not go with the others.
+    /// Valid on its own, but in conflict with other files.
     #[error("{0}")]
     Clash(RosterError),
 }
 
-/// What a persona may use whose file does not say: tools that change nothing outside the team. `tools: []` means none.
+/// The tools of a persona whose file names none: those without effects outside the team. `tools: []` means no tools.
 pub const DEFAULT_TOOLS: [&str; 8] =
     ["ask_agent", "read_feed", "memory_search", "memory_save", "backlog_add", "workspace_list", "workspace_read", "workspace_write"];
 const DEFAULT_CAP: usize = 600;
-/// Colours for files that name none. All are readable on light and on dark.
+/// Colours for files without one. All are readable on light and dark backgrounds.
 const COLORS: [u32; 8] = [0x3B_82_C4, 0x2F_9E_77, 0xC2_55_9D, 0xB7_89_2B, 0x7A_5C_C7, 0xE8_68_4A, 0x5B_6B_7B, 0x1F_9A_A8];
 
-/// The front matter as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FrontMatter {
@@ -79,10 +78,10 @@ struct Standup {
     duty: Option<StandupDuty>,
 }
 
-/// Reads a persona file whose stem is `slug`.
+/// Parses a persona file named `slug`.
 ///
 /// # Errors
-/// The first thing that is wrong, with its line.
+/// The first problem, with its line.
 pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
     if slug.is_empty() || !slug.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
         return Err(PersonaFileError::Slug);
@@ -93,14 +92,14 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
     let matter: FrontMatter = serde_saphyr::from_str(front).map_err(|error| yaml_error(&error))?;
     let check = Check { front };
     check.names(&matter)?;
-    check.words("role", &matter.role)?;
+    check.not_empty("role", &matter.role)?;
     let report_on = matter.standup.role.unwrap_or_else(|| format!("Report what is new on {}.", matter.role));
-    check.words("standup", &report_on)?;
+    check.not_empty("standup", &report_on)?;
     let tools = matter.tools.unwrap_or_else(|| DEFAULT_TOOLS.map(str::to_owned).into());
     check.tools(&tools)?;
     let cap = matter.standup.cap.unwrap_or(DEFAULT_CAP);
     if !(1..=MAX_CAP).contains(&cap) {
-        return Err(check.refuse("standup", format!("the cap is {cap}; allowed is 1 to {MAX_CAP} characters")));
+        return Err(check.refuse("standup", format!("the cap is {cap}. It must be from 1 to {MAX_CAP} characters")));
     }
     Ok(Persona {
         slug: PersonaSlug::new(slug),
@@ -120,13 +119,13 @@ pub fn parse(slug: &str, bytes: &[u8]) -> Result<Persona, PersonaFileError> {
     })
 }
 
-/// The same for a slug at each start.
+/// Always the same for a slug.
 fn default_color(slug: &str) -> u32 {
     let sum = slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     COLORS[sum % COLORS.len()]
 }
 
-/// The text with plain line ends and without the mark that some editors put first.
+/// Decodes UTF-8, normalises line ends and removes a byte order mark.
 fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
     if bytes.len() > MAX_BYTES {
         return Err(PersonaFileError::TooLarge);
@@ -138,17 +137,18 @@ fn decode(bytes: &[u8]) -> Result<String, PersonaFileError> {
     Ok(text.trim_start_matches('\u{FEFF}').replace("\r\n", "\n"))
 }
 
-/// A prompt says what a reader of the file can see and nothing else. A variation selector alone only makes an emoji colourful.
+/// Refuses invisible characters: the prompt must contain only what its reader sees. A variation selector is allowed, because it only makes
+/// an emoji colourful.
 fn refuse_hidden(text: &str) -> Result<(), PersonaFileError> {
     for (line, content) in (1..).zip(text.lines()) {
         if let Some(hidden) = content.chars().find(|c| is_invisible(*c) && *c != '\u{FE0F}') {
-            return Err(malformed(line, format!("holds the hidden character U+{:04X}; remove it", u32::from(hidden))));
+            return Err(malformed(line, format!("contains the hidden character U+{:04X}. Remove it", u32::from(hidden))));
         }
     }
     Ok(())
 }
 
-/// The front matter, which keeps its first `---` line so that lines count as in the file, and the prompt.
+/// Splits into front matter and prompt. The front matter keeps its first `---` line, so that line numbers match the file.
 fn split(text: &str) -> Result<(&str, &str), PersonaFileError> {
     if text.lines().next().map(str::trim_end) != Some("---") {
         return Err(malformed(1, "a persona file begins with a line ---, its settings, and another line ---"));
@@ -171,7 +171,7 @@ fn split(text: &str) -> Result<(&str, &str), PersonaFileError> {
 fn yaml_error(error: &serde_saphyr::Error) -> PersonaFileError {
     let line = error.location().map_or(1, |location| usize::try_from(location.line()).unwrap_or(1));
     let told = error.without_snippet().to_string();
-    // The line stands in front already.
+    // The message already begins with the line.
     malformed(line, told.split(" at line ").next().unwrap_or(&told))
 }
 
@@ -179,7 +179,7 @@ fn malformed(line: usize, problem: impl Into<String>) -> PersonaFileError {
     PersonaFileError::Malformed { line, problem: problem.into() }
 }
 
-/// What YAML cannot check, told at the line of its key.
+/// Checks that YAML cannot do, with the line of the key.
 struct Check<'a> {
     front: &'a str,
 }
@@ -191,7 +191,7 @@ impl Check<'_> {
         malformed(line, format!("{key}: {}", problem.into()))
     }
 
-    /// A name is called in the middle of a sentence, so it is one word, and one that means nothing else.
+    /// A name is used inside sentences, so it must be one word without another meaning.
     fn names(&self, matter: &FrontMatter) -> Result<(), PersonaFileError> {
         let mut seen = BTreeSet::new();
         let names = [("name", &matter.name)].into_iter().chain(matter.aliases.iter().map(|alias| ("aliases", alias)));
@@ -200,11 +200,11 @@ impl Check<'_> {
             if name.is_empty() || !one_word || name.chars().count() > MAX_NAME {
                 return Err(self.refuse(
                     key,
-                    format!("\"{name}\" is not allowed; a name is one word of letters, digits, - and _, at most {MAX_NAME}"),
+                    format!("\"{name}\" is not allowed. A name is one word of letters, digits, - and _ with at most {MAX_NAME} characters"),
                 ));
             }
             if RESERVED.contains(&fold_name(name).as_str()) {
-                return Err(self.refuse(key, format!("\"{name}\" already means something in a chat; choose another")));
+                return Err(self.refuse(key, format!("\"{name}\" already has a meaning in chats. Choose another name")));
             }
             if !seen.insert(fold_name(name)) {
                 return Err(self.refuse(key, format!("\"{name}\" stands there twice")));
@@ -213,22 +213,22 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn words(&self, key: &str, text: &str) -> Result<(), PersonaFileError> {
-        if text.trim().is_empty() { Err(self.refuse(key, "is empty; say it in a few words")) } else { Ok(()) }
+    fn not_empty(&self, key: &str, text: &str) -> Result<(), PersonaFileError> {
+        if text.trim().is_empty() { Err(self.refuse(key, "is empty. Describe it in a few words")) } else { Ok(()) }
     }
 
     fn tools(&self, tools: &[String]) -> Result<(), PersonaFileError> {
         let wrong =
             tools.iter().find(|tool| tool.is_empty() || !tool.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'));
-        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is no name of a tool; names look like ask_agent"))))
+        wrong.map_or(Ok(()), |tool| Err(self.refuse("tools", format!("\"{tool}\" is not a tool name. Names look like ask_agent"))))
     }
 
-    /// `"#5865F2"`. It needs its quotes, because YAML takes a bare `#` for a comment.
+    /// `"#5865F2"`. The quotes are needed, because YAML treats a bare `#` as a comment.
     fn color(&self, text: &str) -> Result<u32, PersonaFileError> {
         let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()));
         digits
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed; give six hexadecimal digits such as \"#5865F2\"")))
+            .ok_or_else(|| self.refuse("color", format!("\"{text}\" is not allowed. Give six hexadecimal digits such as \"#5865F2\"")))
     }
 
     fn feeds(&self, declared: Vec<Map<String, Value>>) -> Result<Vec<FeedSpec>, PersonaFileError> {
@@ -243,7 +243,7 @@ impl Check<'_> {
                 Some(_) => return Err(self.refuse("feeds", "the name of a feed is a text")),
             };
             if !names.insert(name.clone()) {
-                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\"; give one of them a name of its own")));
+                return Err(self.refuse("feeds", format!("two feeds are called \"{name}\". Rename one of them")));
             }
             Ok(FeedSpec { kind, name, settings })
         });

@@ -1,4 +1,4 @@
-//! The folder of persona files, and the team that is built in.
+//! Loads the folder of persona files, or the built-in team.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,23 +14,23 @@ macro_rules! built_in {
     };
 }
 
-/// The team of a binary without a folder beside it: file names and texts.
+/// The built-in team: file names and texts.
 pub const BUILT_IN: [(&str, &str); 7] = built_in!["echo.md", "eliza.md", "kelly.md", "oracle.md", "sentinel.md", "solus.md", "vince.md"];
 
-/// What came of a folder.
+/// The result of loading a folder.
 #[derive(Debug)]
 pub struct Loaded {
     pub roster: Result<Roster, NoRoster>,
-    /// Files that are not used, and why. The others are.
+    /// Files that are not used, and why.
     pub refused: Vec<(PathBuf, PersonaFileError)>,
 }
 
-/// The files that could be read make no team.
+/// Why the valid files do not form a team.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}{}", render_refused(refused))]
 pub struct NoRoster {
     pub reason: RosterError,
-    /// The refused files, each as `path: why`; the missing persona may be one of them.
+    /// The refused files as `path: why`. The missing persona may be one of them.
     pub refused: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ fn render_refused(refused: &[String]) -> String {
     if refused.is_empty() { String::new() } else { format!(" (refused: {})", refused.join("; ")) }
 }
 
-/// Loads `dir/*.md`, or the built-in team where there is no such folder. Never fails as a whole before the roster is made.
+/// Loads `dir/*.md`, or the built-in team if the folder does not exist. Invalid files are skipped.
 pub fn load(dir: &Path) -> Loaded {
     let mut refused = Vec::new();
     let mut personas = Vec::new();
@@ -48,7 +48,7 @@ pub fn load(dir: &Path) -> Loaded {
             Err(error) => refused.push((path, error)),
         }
     }
-    // One persona alone is the coordinator without saying so; not the one that is left because the other files are wrong.
+    // A single persona becomes the coordinator, but not if it is single only because other files are invalid.
     if let ([(_, only)], []) = (personas.as_mut_slice(), refused.as_slice()) {
         only.coordinator = true;
     }
@@ -59,7 +59,7 @@ pub fn load(dir: &Path) -> Loaded {
     Loaded { roster, refused }
 }
 
-/// A persona that takes a name from one before it is left out, so that a copied file does not stop the team.
+/// Skips a persona whose name is taken, so that a copied file does not stop the team.
 fn make_roster(mut personas: Vec<(PathBuf, Persona)>, refused: &mut Vec<(PathBuf, PersonaFileError)>) -> Result<Roster, RosterError> {
     loop {
         match Roster::new(personas.iter().map(|(_, persona)| persona.clone()).collect()) {
@@ -92,7 +92,7 @@ fn read_built_in() -> Vec<ReadPersona> {
     BUILT_IN.iter().map(|(name, text)| (PathBuf::from(name), file::parse(name.trim_end_matches(".md"), text.as_bytes()))).collect()
 }
 
-/// Notes of editors, and a README, are no personas.
+/// Skips a README and editors' backup files.
 fn is_persona_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.extension().is_some_and(|extension| extension == "md") && !name.starts_with(['.', '#']) && name != "README.md" && !path.is_dir()
@@ -100,7 +100,7 @@ fn is_persona_file(path: &Path) -> bool {
 
 fn read_file(path: &Path) -> Result<Persona, PersonaFileError> {
     let mut bytes = Vec::new();
-    // One byte more than is allowed tells that there is more.
+    // Reading one byte more than allowed detects a file that is too large.
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     let slug = path.file_stem().unwrap_or_default().to_string_lossy();
     file::parse(&slug, &bytes)

@@ -1,4 +1,4 @@
-//! Personas: their files, and the roster of those that are loaded.
+//! Persona files and the roster.
 
 pub mod file;
 pub mod load;

@@ -1,39 +1,37 @@
-//! A persona: an agent of the team as its file describes it.
-
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::PersonaSlug;
 
-/// One agent of the team. Built by `persona::file` from `personas/<slug>.md`.
+/// A persona of the team. Parsed by `persona::file` from `personas/<slug>.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Persona {
     pub slug: PersonaSlug,
     pub name: String,
     /// Other names it answers to.
     pub aliases: Vec<String>,
-    /// What it is on the team, in a few words: "data".
+    /// Its job in a few words: "data".
     pub role: String,
-    /// Subjects it knows, for finding the right persona.
+    /// Its subjects, for choosing the right persona.
     pub expertise: Vec<String>,
     /// Colour of its name and avatar, `0xRRGGBB`.
     pub color: u32,
     pub tier: Tier,
-    /// The coordinator answers where nobody else was asked. The roster has exactly one.
+    /// The coordinator answers messages for which nobody else is responsible. The roster has exactly one.
     pub coordinator: bool,
     pub tools: Vec<String>,
     pub feeds: Vec<FeedSpec>,
-    /// Channels by name, and what the persona does there unasked.
+    /// Channels by name, and how the persona acts there without being addressed.
     pub channels: BTreeMap<String, ChannelHabit>,
     pub standup: StandupRole,
-    /// How it sounds when spoken aloud, as free settings for a speech engine.
+    /// Settings for a speech engine.
     pub voice: BTreeMap<String, String>,
-    /// The system prompt: the Markdown below the front matter.
+    /// The Markdown below the front matter.
     pub prompt: String,
 }
 
-/// A class of language model.
+/// A class of models.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
@@ -42,7 +40,7 @@ pub enum Tier {
     T1,
     /// Strong.
     T2,
-    /// The best there is.
+    /// The strongest.
     T3,
 }
 
@@ -56,42 +54,42 @@ impl Tier {
     }
 }
 
-/// What a persona does in a channel without being addressed.
+/// What a persona does with messages that address nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChannelHabit {
-    /// Messages that address nobody else are for this persona.
+    /// Answers them.
     Answer,
-    /// Nobody answers unaddressed messages here.
+    /// Nobody answers them here.
     Listen,
 }
 
 /// A persona's part in the standup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandupRole {
-    /// What it reports on, told to it in its turn.
+    /// What it reports on, given in its prompt.
     pub role: String,
-    /// The most characters of its report.
+    /// The length limit of its report, in characters.
     pub cap: usize,
     pub duty: Option<StandupDuty>,
 }
 
-/// What one persona does for the standup as a whole. The roster has at most one for each.
+/// A duty in the standup. At most one persona of the roster has each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StandupDuty {
-    /// Takes a position on the essential question.
+    /// Makes the prediction.
     Call,
     /// Reports the delta: yesterday's Day Report against today.
     Delta,
 }
 
-/// A live data source, as declared in a persona's front matter. What each kind takes is checked by `feeds`.
+/// A data source declared in a persona's front matter. `feeds` checks its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeedSpec {
     /// `git`, `files`, `activity`, `ledger`, …
     pub kind: String,
-    /// Shown in reports and citations; by default the kind.
+    /// Shown in reports and citations. By default the kind.
     pub name: String,
     /// The other keys of the declaration.
     pub settings: serde_json::Map<String, serde_json::Value>,

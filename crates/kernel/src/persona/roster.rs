@@ -1,33 +1,31 @@
-//! The roster: all personas that this team has loaded, and how people call them.
-
 use std::collections::HashMap;
 
 use crate::ids::{PersonaSlug, UserId};
 use crate::persona::Persona;
 use crate::text::fold_name;
 
-/// All personas of the team, in the order of their slugs, with the coordinator known.
+/// The personas of the team, sorted by slug.
 #[derive(Debug, Clone)]
 pub struct Roster {
     personas: Vec<Persona>,
     coordinator: usize,
 }
 
-/// Why a set of personas is no roster.
+/// Why personas do not form a roster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RosterError {
     #[error("no persona file could be loaded")]
     Empty,
-    #[error("no persona is the coordinator; set `coordinator: true` in one file")]
+    #[error("no persona is the coordinator. Set `coordinator: true` in one file")]
     NoCoordinator,
-    #[error("{first} and {second} are both coordinator; keep one")]
+    #[error("{first} and {second} are both coordinator. Keep only one")]
     TwoCoordinators { first: PersonaSlug, second: PersonaSlug },
-    #[error("{first} and {second} both answer to \"{name}\"; change one of them")]
+    #[error("{first} and {second} both use the name \"{name}\". Change one of them")]
     SharedName { name: String, first: PersonaSlug, second: PersonaSlug },
 }
 
 impl Roster {
-    /// Checks that there is one coordinator and that no name is shared.
+    /// Checks that there is exactly one coordinator and that names are unique.
     pub fn new(mut personas: Vec<Persona>) -> Result<Self, RosterError> {
         personas.sort_by(|a, b| a.slug.cmp(&b.slug));
         if personas.is_empty() {
@@ -63,21 +61,21 @@ impl Roster {
         self.personas.iter().find(|persona| persona.slug == *slug)
     }
 
-    /// The display name; the slug where the persona has left the roster.
+    /// The display name. The slug if the persona has left.
     pub fn name_of<'a>(&'a self, slug: &'a PersonaSlug) -> &'a str {
         self.find(slug).map_or(slug.as_str(), |persona| &persona.name)
     }
 
-    /// The persona that a whole word names, by name, alias or slug, without regard to case.
+    /// Finds a persona by name, alias or slug, ignoring case.
     pub fn find_named(&self, word: &str) -> Option<&Persona> {
         let word = fold_name(word);
         self.personas.iter().find(|persona| names_of(persona).any(|name| name == word))
     }
 
-    /// The persona that somebody asks for: a whole name, or the beginning of exactly one.
+    /// Finds a persona by name or by an unambiguous prefix.
     ///
     /// # Errors
-    /// A sentence for the person, which lists the names there are.
+    /// A sentence for the person with the available names.
     pub fn resolve(&self, asked: &str) -> Result<&Persona, UnknownPersona> {
         if let Some(persona) = self.find_named(asked) {
             return Ok(persona);
@@ -94,9 +92,9 @@ impl Roster {
     }
 }
 
-/// A name that nobody on the roster answers to.
+/// No persona has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("nobody on the team is called \"{asked}\"; there are {}", known.join(", "))]
+#[error("nobody on the team is called \"{asked}\". The team: {}", known.join(", "))]
 pub struct UnknownPersona {
     pub asked: String,
     pub known: Vec<String>,
@@ -106,7 +104,7 @@ fn names_of(persona: &Persona) -> impl Iterator<Item = String> + '_ {
     [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str)).map(fold_name)
 }
 
-/// Which account belongs to which persona. Filled from READY, never from tokens.
+/// The accounts of the personas. Filled from READY, never from tokens.
 #[derive(Debug, Default, Clone)]
 pub struct Accounts {
     by_id: HashMap<UserId, PersonaSlug>,

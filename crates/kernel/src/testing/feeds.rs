@@ -1,4 +1,4 @@
-//! Sources for tests: what the store tells elsewhere, told by hand.
+//! In-memory feed sources for tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ pub fn now() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 11, 21, 22, 50, 0).unwrap()
 }
 
-/// Tells what it was given, whatever the range.
+/// Returns its data for every range.
 #[derive(Debug, Default, Clone)]
 pub struct Told {
     pub activity: Vec<ActivityLine>,
     pub backlog: Backlog,
-    /// Calls with their day's first instant, persona and model.
+    /// Calls by start of day, persona and model.
     pub costs: Vec<(DateTime<Utc>, &'static str, &'static str, CostLine)>,
     pub broken: bool,
 }
@@ -79,7 +79,6 @@ pub fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {
     FeedSpec { kind: kind.to_owned(), name: kind.to_owned(), settings }
 }
 
-/// A feed without settings.
 pub fn feed(kind: &str, sources: &FeedSources) -> Feed {
     crate::feeds::build(&spec(kind, serde_json::json!({})), sources).expect("a feed without settings is valid")
 }

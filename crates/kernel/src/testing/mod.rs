@@ -1,4 +1,4 @@
-//! Examples that unit tests of all packages share.
+//! Test fixtures shared by all packages.
 
 pub mod feeds;
 pub mod persona;

@@ -1,4 +1,4 @@
-//! A team of four for tests.
+//! A team of four.
 
 use std::collections::BTreeMap;
 

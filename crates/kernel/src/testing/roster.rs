@@ -1,4 +1,4 @@
-//! A team to decide on in tests.
+//! A roster for tests.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub fn roster() -> Roster {
     Roster::new(personas.map(|(slug, name, alias)| persona(slug, name, alias)).into()).expect("the sample is a roster")
 }
 
-/// Accounts `101` (Kelly) to `104` (Solus), and `199`, which belongs to somebody who has left the roster.
+/// Accounts `101` (Kelly) to `104` (Solus), and `199` of a persona that has left.
 pub fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     for (id, slug) in [("101", "kelly"), ("102", "vince"), ("103", "eliza"), ("104", "solus"), ("199", "gone")] {

@@ -1,18 +1,18 @@
-//! Text that stands inside something else (a cell of a table, a line of a list), and what it is about.
+//! Text for table cells and list items, and comparison by subject.
 
 use crate::text::without_invisible;
 
-/// A text of a model as one line of at most `limit` characters that formats nothing and mentions nobody.
+/// A model's text as one line of at most `limit` characters, without formatting and mentions.
 pub fn flatten(text: &str, limit: usize) -> String {
     let visible = without_invisible(text);
     let mut flat = String::with_capacity(visible.len());
     let mut chars = visible.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            // A name such as `checkout_p95` is told by its words; between two underscores text would be slanted.
+            // Replaces `_`: in `checkout_p95` and similar names, two of them would start italics.
             '_' => flat.push(' '),
             '`' | '*' | '~' | '|' | '[' | ']' | '@' | '\\' => {}
-            // `<#1>` and `<:name:1>` draw something; `< 5` and `<= 5` are read.
+            // `<#1>` and `<:name:1>` are markup; `< 5` and `<= 5` are text.
             '<' if chars.peek().is_some_and(|next| !matches!(next, ' ' | '=' | '0'..='9')) => {}
             c => flat.push(c),
         }
@@ -28,14 +28,14 @@ pub fn flatten(text: &str, limit: usize) -> String {
     format!("{}…", whole_words.trim_end())
 }
 
-/// Words that do not tell one subject from another.
+/// Words without a subject.
 const EMPTY: &[&str] = &[
     "a", "an", "and", "at", "by", "for", "from", "in", "into", "is", "its", "my", "of", "on", "our", "the", "their", "this", "to", "with",
 ];
 
-/// The words that carry the meaning of a short text, each in one form and in one order: "Latency of the checkouts" is `checkout latency`.
+/// The significant words of a short text, normalised and sorted: "Latency of the checkouts" becomes `checkout latency`.
 ///
-/// Two texts with the same essence are about the same; how near others are is for [`similarity`](crate::text::similarity).
+/// Texts with equal results have the same subject. For near matches use [`similarity`](crate::text::similarity).
 pub fn essence(text: &str) -> String {
     let visible = without_invisible(text).to_lowercase();
     let words = visible.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !EMPTY.contains(word));
@@ -44,7 +44,7 @@ pub fn essence(text: &str) -> String {
     words.join(" ")
 }
 
-/// Near enough to compare by: `costs` is `cost`, and `status` and `process` stay.
+/// A simple singular for comparison: `costs` becomes `cost`; `status` and `process` stay.
 fn singular(word: &str) -> &str {
     let stays = word.len() <= 3 || word.ends_with("ss") || word.ends_with("us") || word.ends_with("is");
     word.strip_suffix('s').filter(|_| !stays).unwrap_or(word)

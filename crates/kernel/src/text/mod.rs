@@ -1,4 +1,4 @@
-//! Rules of text that decisions rest on.
+//! Text functions used for decisions.
 
 mod flat;
 
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 pub use flat::{essence, flatten};
 
-/// Characters that show nothing and could hide or reverse text: zero-width, direction marks, tags, control characters.
+/// Invisible characters that could hide or reverse text: zero-width, direction marks, tags, control characters.
 pub fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !matches!(c, '\n' | '\t');
@@ -18,20 +18,20 @@ pub fn is_invisible(c: char) -> bool {
         || c.is_control()
 }
 
-/// The text without what does not show.
+/// Removes invisible characters.
 pub fn without_invisible(text: &str) -> String {
-    // Nearly every text has nothing to remove, and every message comes through here.
+    // A fast path, because nearly every message has none.
     if text.contains(is_invisible) { text.chars().filter(|c| !is_invisible(*c)).collect() } else { text.to_owned() }
 }
 
-/// A name as names are compared: no invisible characters, no case, no `@`, no surrounding space.
+/// Normalises a name for comparison: no invisible characters, lower case, no `@`, trimmed.
 pub fn fold_name(name: &str) -> String {
     without_invisible(name).trim().trim_start_matches('@').to_lowercase()
 }
 
-/// What the author says in their own words: without quoted lines (`>`, and all that follows `>>>`), fences and inline code.
+/// The author's own words: without quoted lines (`>`, and everything after `>>>`), code blocks and inline code.
 ///
-/// A fence that is never closed reaches to the end, as the platform shows it; a lone backtick is a character like any other.
+/// An unclosed fence reaches to the end, as the platform shows it. A single backtick is an ordinary character.
 pub fn without_quotes_and_code(text: &str) -> Cow<'_, str> {
     if !text.contains(['`', '>']) {
         return Cow::Borrowed(text);
@@ -52,7 +52,7 @@ pub fn without_quotes_and_code(text: &str) -> Cow<'_, str> {
             at_line_start = false;
             match (find_closing_ticks(&rest[ticks..], ticks), ticks) {
                 (Some(end), _) => {
-                    // A blank, so that the words on both sides stay two.
+                    // Keeps the words on both sides apart.
                     spoken.push(' ');
                     rest = &rest[ticks + end..];
                 }
@@ -80,7 +80,7 @@ fn leading_ticks(text: &str) -> usize {
     text.bytes().take_while(|byte| *byte == b'`').count()
 }
 
-/// Where the text after an opening run of `ticks` backticks goes on behind its closing run. A fence may be closed by a longer run.
+/// The position after the closing run of `ticks` backticks. A longer run may close a fence.
 fn find_closing_ticks(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {
@@ -93,14 +93,14 @@ fn find_closing_ticks(text: &str, ticks: usize) -> Option<usize> {
     None
 }
 
-/// How much alike two texts are, from 0 to 1, whatever their case, punctuation and spacing.
+/// The similarity of two texts from 0 to 1, ignoring case, punctuation and spacing.
 ///
-/// Both are compared as bags of words and of neighbouring words, so that order counts and one changed word in twenty still leaves 0.9.
+/// Compares words and pairs of neighbouring words. One changed word in twenty still gives 0.9.
 pub fn similarity(a: &str, b: &str) -> f64 {
     Shingles::of(a).similarity(&Shingles::of(b))
 }
 
-/// The words and neighbouring words of a text, made once to be compared with several others.
+/// The words and word pairs of a text, computed once for several comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shingles(Vec<u64>);
 
@@ -125,7 +125,7 @@ impl Shingles {
         Self(shingles)
     }
 
-    /// From 0 to 1. Two texts without any word are not alike: nothing is known about them.
+    /// From 0 to 1. Two texts without words give 0, because nothing is known about them.
     #[expect(clippy::cast_precision_loss, reason = "counts of words are far below 2^52")]
     pub fn similarity(&self, other: &Self) -> f64 {
         let total = self.0.len() + other.0.len();
@@ -148,7 +148,7 @@ impl Shingles {
     }
 }
 
-/// One step of FNV-1a. Nobody gains by a collision here, and the hash of the standard library takes ten times as long a character.
+/// One step of FNV-1a. Collisions are harmless here, and the standard library's hash takes ten times as long.
 fn hash_on(hash: Option<u64>, c: char) -> u64 {
     (hash.unwrap_or(0xCBF2_9CE4_8422_2325) ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01B3)
 }

@@ -1,4 +1,4 @@
-//! A call that a person has to allow (TRUST-3).
+//! Approval of tool calls by a person (TRUST-3).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::{ApprovalId, WorkItemId};
 
-/// What a tool may do to the world outside the item's workspace (TOOL-2).
+/// The effects of a tool outside the item's workspace (TOOL-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Risk {
-    /// Nothing.
+    /// None.
     Read,
-    /// Changes what the team keeps.
+    /// Changes the team's data.
     Write,
-    /// Is seen by others: posts, calls hosts that nobody listed.
+    /// Visible to others: posts a message, calls an unlisted host.
     ReachOut,
 }
 
@@ -29,18 +29,18 @@ impl Risk {
     }
 }
 
-/// One call of one item, put before a person with its exact arguments. Allowed, it may be made once, with these and no others.
+/// A request to approve one call with its exact arguments. Once approved, exactly this call may be made once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Approval {
     pub id: ApprovalId,
     pub item: WorkItemId,
-    /// The run of the item that asked; another run asks anew.
+    /// The run that asked. Another run needs a new approval.
     pub run: u32,
     pub tool: String,
     pub arguments: Value,
     pub risk: Risk,
     pub state: ApprovalState,
-    /// The name of whoever decided.
+    /// Who decided.
     pub by: Option<String>,
     pub asked_at: DateTime<Utc>,
     pub decided_at: Option<DateTime<Utc>>,
@@ -64,9 +64,9 @@ impl ApprovalState {
     }
 }
 
-/// What tells one call from any other: the tool and its arguments, whatever the order of their keys.
+/// Identifies a call by tool and arguments, independent of key order.
 pub fn fingerprint(tool: &str, arguments: &Value) -> String {
-    // `serde_json` keeps the keys of objects sorted, so that equal arguments give equal text.
+    // `serde_json` sorts keys, so equal arguments give equal text.
     let digest = Sha256::digest(format!("{tool}\n{arguments}"));
     digest.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

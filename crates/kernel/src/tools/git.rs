@@ -1,7 +1,7 @@
-//! The history of the repository that the team works on, read only.
+//! Read-only access to the history of the team's repository.
 //!
-//! What a model names never becomes an option: a revision is first resolved to a hash, and a path stands behind `--` and means only itself. Git
-//! runs without the hooks, filters, pagers and other programs that a repository or the operator's settings may name.
+//! A model's arguments never become options: revisions are resolved to hashes, and paths come after `--` and are literal. Git runs without
+//! hooks, filters, pagers and other programs from the configuration.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -18,17 +18,17 @@ use crate::tools::approval::Risk;
 use crate::tools::arguments::parse_arguments;
 use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
 
-/// The most commits of a log.
+/// The most commits in a log.
 const MOST_COMMITS: u32 = 50;
 const USUAL_COMMITS: u32 = 20;
 
-/// The most bytes that are taken of what git says; a difference may have any length.
+/// The most bytes read of git's output. A diff can have any length.
 const TAKEN: u64 = 256 * 1024;
 
-/// The most characters of a diff that a model is told.
+/// The most characters of a diff for the model.
 const TOLD: usize = 24_000;
 
-/// No program but git itself: `diff` compares two commits, so that filters of the work tree have no part in it either.
+/// Disables other programs. Filters do not apply, because `diff` compares commits and not the work tree.
 const ALONE: [&str; 4] = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false", "core.pager=cat"];
 
 pub fn git_tools(work: &Path) -> [Arc<dyn Tool>; 2] {
@@ -137,7 +137,7 @@ struct Git {
 }
 
 impl Git {
-    /// The hash of the commit that a model named.
+    /// Resolves a model's revision to a hash.
     async fn resolve(&self, named: &str) -> Result<String, ToolError> {
         let shown: String = named.chars().take(80).flat_map(char::escape_debug).collect();
         let refuse = || ToolError::Refused(format!("\"{shown}\" names no commit"));
@@ -149,13 +149,13 @@ impl Git {
         match self.run(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit], None).await {
             Ok(hash) if hash.trim().len() >= 40 && hash.trim().chars().all(|c| c.is_ascii_hexdigit()) => Ok(hash.trim().to_owned()),
             Ok(_) => Err(refuse()),
-            // Quiet about what it does not know, and about nothing else.
+            // Git is silent only for an unknown revision.
             Err(ToolError::Failed(why)) if why == SILENT => Err(refuse()),
             Err(error) => Err(error),
         }
     }
 
-    /// Runs git without a shell and without the environment of this process, which holds tokens. Dropped, it takes the child with it.
+    /// Runs git without a shell and without this process's environment, which contains tokens. Killed on drop.
     async fn run(&self, fixed: &[&str], path: Option<&str>) -> Result<String, ToolError> {
         if path.is_some_and(|path| path.contains('\0')) {
             return Err(ToolError::Refused("a path holds no NUL".into()));
@@ -167,9 +167,9 @@ impl Git {
             ("GIT_OPTIONAL_LOCKS", "0"),
             ("GIT_LITERAL_PATHSPECS", "1"),
         ]);
-        // A partial clone would fetch what it lacks.
+        // A partial clone would fetch missing objects.
         command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
-        // Where git lies, and the owner's `safe.directory`.
+        // For finding git, and for the owner's `safe.directory`.
         for kept in ["PATH", "HOME"] {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));
         }
@@ -182,18 +182,18 @@ impl Git {
     }
 }
 
-/// What a failure without a word is told as.
-const SILENT: &str = "git failed without a word";
+/// The error if git prints nothing.
+const SILENT: &str = "git failed without a message";
 
 async fn read_output(mut command: Command) -> Result<String, ToolError> {
-    let not_run = |error: std::io::Error| ToolError::Failed(format!("git could not be run ({error}); is it installed?"));
+    let not_run = |error: std::io::Error| ToolError::Failed(format!("cannot run git ({error}). Is it installed?"));
     let mut child = command.spawn().map_err(not_run)?;
     let (out, err) = (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
     let complaint = tokio::spawn(read_some(err));
     let said = read_some(out).await.map_err(not_run)?;
     let cut = said.len() as u64 == TAKEN;
     if cut {
-        // The rest would wait for a reader for ever.
+        // Git would block on its full output pipe.
         child.start_kill().map_err(not_run)?;
     }
     let complaint = complaint.await.ok().and_then(Result::ok).unwrap_or_default();

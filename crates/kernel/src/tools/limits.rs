@@ -1,15 +1,14 @@
-//! How much research a run may do (TOOL-4). Planning, execution and prompts read it here.
+//! The research limits of a run (TOOL-4), used by planning, execution and prompts.
 
-/// The limits of research.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResearchLimits {
-    /// Searches in a run.
+    /// Searches per run.
     pub queries: u32,
-    /// Pages fetched in a run.
+    /// Pages fetched per run.
     pub fetches: u32,
-    /// Pages fetched after a search before the next one.
+    /// Pages fetched between two searches.
     pub pages_per_query: u32,
-    /// Rounds of looking for gaps and gathering again.
+    /// Rounds of finding and filling gaps.
     pub rounds: u32,
 }
 
@@ -23,20 +22,20 @@ impl ResearchLimits {
     }
 }
 
-/// How much of the limits a run has used. A run that continues counts its journal again.
+/// The research done in a run. Recomputed from the journal on resume.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResearchUse {
     queries: u32,
     fetches: u32,
-    /// Pages since the last search; none before the first.
+    /// Pages since the last search. None before the first.
     since_query: Option<u32>,
 }
 
 impl ResearchUse {
-    /// Counts a call. Tools that do no research are not limited here.
+    /// Counts a call. Other tools are not limited here.
     ///
     /// # Errors
-    /// The limit that is reached, as a sentence for the model; nothing is counted then.
+    /// The limit reached, as a sentence for the model. The call is not counted.
     pub fn take(&mut self, tool: &str) -> Result<(), String> {
         match tool {
             "web_search" if self.queries == RESEARCH.queries => {
@@ -52,7 +51,7 @@ impl ResearchUse {
             "fetch_page" | "http_get" if self.since_query == Some(RESEARCH.pages_per_query) => {
                 let most = RESEARCH.pages_per_query;
                 return Err(format!(
-                    "{most} pages were read since the last search, which is the most; search anew, or work with what was read"
+                    "{most} pages were read since the last search, which is the limit; search again, or work with what was read"
                 ));
             }
             "fetch_page" | "http_get" => {

@@ -1,7 +1,6 @@
-//! Tools: what a model may do besides writing, each with a schema, limits and a risk (TOOL-2).
+//! Tools that models can call, each with a schema, limits and a risk (TOOL-2).
 //!
-//! A [`Tool`] does one thing and tells the risk of each call. `policy` decides whether the call may be made. Nothing here asks a model or knows
-//! prompts.
+//! A [`Tool`] does one thing and reports the risk of each call. `policy` decides whether the call is allowed.
 
 pub mod approval;
 mod arguments;
@@ -38,7 +37,6 @@ pub use read_feed::FeedReader;
 pub use toolbox::Toolbox;
 pub use trace::Trace;
 
-/// One thing that a model can have done.
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
     fn name(&self) -> &'static str;
@@ -46,30 +44,30 @@ pub trait Tool: Send + Sync + 'static {
     /// What it does and when to use it, for the model.
     fn description(&self) -> String;
 
-    /// The JSON schema of its arguments, an object without other properties.
+    /// The JSON schema of its arguments: an object without additional properties.
     fn parameters(&self) -> Value;
 
     fn limits(&self) -> ToolLimits {
         ToolLimits::default()
     }
 
-    /// Whether it works on files of a workspace. Runs without one are not offered it.
+    /// Whether it needs a workspace. Otherwise it is offered to all runs.
     fn needs_workspace(&self) -> bool {
         false
     }
 
-    /// What this call may do outside the workspace. The arguments fit the schema.
+    /// The effects of this call outside the workspace. The arguments match the schema.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk;
 
-    /// Makes the call. The arguments fit the schema, and policy has allowed it.
+    /// Executes the call. The arguments match the schema, and the policy allows it.
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError>;
 }
 
-/// How long a call and its result may be.
+/// The time and size limits of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolLimits {
     pub timeout: Duration,
-    /// Characters of its text that a model is told.
+    /// Characters of the result for the model.
     pub chars: usize,
 }
 
@@ -79,17 +77,17 @@ impl Default for ToolLimits {
     }
 }
 
-/// The run that a call is made in.
+/// The run that makes a call.
 #[derive(Clone, Copy)]
 pub struct ToolContext<'a> {
     pub persona: &'a PersonaSlug,
-    /// The item whose workspace holds the files. None in a conversation.
+    /// The item whose workspace is used. None in a conversation.
     pub workspace: Option<&'a WorkItemId>,
-    /// Where the things come from that the call stores. None: nothing can be stored.
+    /// The source recorded for stored data. None: nothing can be stored.
     pub source: Option<&'a MemorySource>,
-    /// Addresses that may be fetched without approval: those in the task's own words, and those that searches and pages gave.
+    /// Addresses that may be fetched without approval: from the task's text, searches and fetched pages.
     pub seen: &'a [String],
-    /// The run holds text from outside (TRUST-1).
+    /// The run contains text from outside (TRUST-1).
     pub tainted: bool,
     pub now: DateTime<Utc>,
     pub cancel: &'a CancellationToken,
@@ -97,13 +95,13 @@ pub struct ToolContext<'a> {
 
 impl<'a> ToolContext<'a> {
     /// # Errors
-    /// The run has no workspace. Such a run is not offered the tool, so the model made the call up.
+    /// The run has no workspace. It was not offered the tool, so the model invented the call.
     pub fn get_workspace(&self) -> Result<&'a WorkItemId, ToolError> {
         self.workspace.ok_or_else(|| ToolError::Refused("there is no workspace in a conversation".into()))
     }
 
     /// # Errors
-    /// The run has nothing that what it stores could belong to.
+    /// The run has no source to record.
     pub fn get_source(&self) -> Result<&'a MemorySource, ToolError> {
         self.source.ok_or_else(|| ToolError::Refused("nothing can be stored from here".into()))
     }
@@ -114,29 +112,26 @@ impl<'a> ToolContext<'a> {
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     Ok,
-    /// It was tried and did not work, or nobody knows whether it did.
+    /// It failed, or the result is unknown.
     Failed,
-    /// Policy, a person or the tool said no.
+    /// Refused by the policy, a person or the tool.
     Refused,
 }
 
-/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutput {
     pub text: String,
-    /// The text is from outside (TRUST-1).
+    /// The text comes from outside (TRUST-1).
     pub outside: bool,
     pub trace: Option<Trace>,
 }
 
-/// Why a call has no result, as a sentence for the model. Tools write it themselves and quote nothing from outside, which only marked text may
-/// carry into a run.
+/// Why a call failed, as a sentence for the model. Written by the tool itself: text from outside may enter a run only inside markers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
-    /// It is not allowed: an address inside the network, a path that leaves the workspace.
+    /// Not allowed: an address inside the network, a path outside the workspace.
     #[error("{0}")]
     Refused(String),
-    /// It was tried and did not work.
     #[error("{0}")]
     Failed(String),
 }

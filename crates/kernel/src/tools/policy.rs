@@ -1,41 +1,40 @@
-//! Which calls may be made (TRUST-3).
+//! Which calls are allowed (TRUST-3).
 
 use crate::tools::approval::Risk;
 
-/// What policy says to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Allowed {
         risk: Risk,
     },
-    /// A person has to allow exactly this call. `why` is for the person.
+    /// A person must approve exactly this call. `why` is for the person.
     NeedsApproval {
         risk: Risk,
         why: String,
     },
-    /// Nobody can allow it. `why` is for the model.
+    /// Nobody can approve it. `why` is for the model.
     Refused {
         why: String,
     },
 }
 
-/// The table of TRUST-3, for a call that is offered and whose arguments fit.
+/// The table of TRUST-3, for an offered call with valid arguments.
 ///
-/// | what the call does | nothing from outside was read | text from outside was read |
+/// | effect of the call | only trusted text | text from outside |
 /// | --- | --- | --- |
 /// | `read` | allowed | allowed |
 /// | `write` | allowed | by approval |
 /// | `reach-out` | allowed | by approval |
 ///
-/// `tainted`: text from outside is in the context, so the call may be what that text asked for.
+/// `tainted`: the context contains text from outside, which may have caused the call.
 pub(super) fn decide(tool: &str, risk: Risk, tainted: bool) -> Decision {
     let does = match risk {
         _ if !tainted => return Decision::Allowed { risk },
         Risk::Read => return Decision::Allowed { risk },
-        Risk::Write => "changes what the team keeps",
-        Risk::ReachOut => "is seen by others",
+        Risk::Write => "changes the team's data",
+        Risk::ReachOut => "is visible to others",
     };
-    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and the run has read text from outside") }
+    Decision::NeedsApproval { risk, why: format!("{tool} {does}, and it has read text from outside") }
 }
 
 #[cfg(test)]
@@ -48,9 +47,9 @@ mod tests {
             assert_eq!(decide("x", risk, false), Decision::Allowed { risk });
         }
         assert_eq!(decide("x", Risk::Read, true), Decision::Allowed { risk: Risk::Read });
-        let why = "memory_save changes what the team keeps, and the run has read text from outside".to_owned();
+        let why = "memory_save changes the team's data, and it has read text from outside".to_owned();
         assert_eq!(decide("memory_save", Risk::Write, true), Decision::NeedsApproval { risk: Risk::Write, why });
-        let why = "fetch_page is seen by others, and the run has read text from outside".to_owned();
+        let why = "fetch_page is seen by others, and it has read text from outside".to_owned();
         assert_eq!(decide("fetch_page", Risk::ReachOut, true), Decision::NeedsApproval { risk: Risk::ReachOut, why });
     }
 }

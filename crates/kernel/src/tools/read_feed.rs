@@ -10,20 +10,20 @@ use crate::tools::approval::Risk;
 use crate::tools::arguments::parse_arguments;
 use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
 
-/// The feeds of the team, which this folder does not know.
+/// Access to the team's feeds.
 #[async_trait]
 pub trait FeedReader: Send + Sync + 'static {
-    /// The declared names of all feeds.
+    /// The names of all declared feeds.
     fn names(&self) -> Vec<String>;
 
-    /// What a feed says now, as text: the persona's own of that name, or else the team's.
+    /// A feed's current data as text. Prefers the persona's own feed of that name.
     ///
     /// # Errors
-    /// There is no such feed, or it has no data; in words.
+    /// There is no such feed, or it has no data.
     async fn read(&self, persona: &PersonaSlug, feed: &str, now: DateTime<Utc>) -> Result<String, String>;
 }
 
-/// Reads a declared feed anew, in the middle of a run.
+/// Reads a declared feed during a run.
 pub struct ReadFeed(pub Arc<dyn FeedReader>);
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ impl Tool for ReadFeed {
     }
 
     fn limits(&self) -> ToolLimits {
-        // A feed has a time-out of its own, of 60 s at most, and its error says more.
+        // A feed has its own time-out of at most 60 s, and a better error.
         ToolLimits { timeout: std::time::Duration::from_secs(65), ..ToolLimits::default() }
     }
 

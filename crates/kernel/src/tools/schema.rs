@@ -1,24 +1,23 @@
-//! Whether the arguments of a call fit the schema of its tool.
+//! Validates arguments against a tool's schema.
 //!
-//! Only the part of JSON Schema that tools use. A schema that holds anything else is refused with every call, because a rule that is not
-//! checked is none.
+//! Supports only the parts of JSON Schema that the tools use. Any other keyword fails every call, so that no rule is silently ignored.
 
 use serde_json::{Map, Value};
 
-/// What says nothing about which values fit.
+/// Keywords without constraints.
 const NOTES: [&str; 4] = ["title", "description", "default", "examples"];
-/// The most characters of an unknown key that are repeated.
+/// The most characters of an unknown key in an error.
 const SHOWN: usize = 40;
 
 /// # Errors
-/// What is wrong first, as a sentence for the model.
+/// The first problem, as a sentence for the model.
 pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
     check_at("the arguments", schema, value)
 }
 
 fn check_at(place: &str, schema: &Value, value: &Value) -> Result<(), String> {
     let rules = schema.as_object().ok_or_else(|| format!("the schema of {place} is no object"))?;
-    // Whatever else is wrong with a value of the wrong type would only confuse.
+    // With a wrong type, further errors would be confusing.
     if let Some(wanted) = rules.get("type").filter(|wanted| !has_type(wanted, value)) {
         return Err(format!("{place}: give {}", render_type(wanted)));
     }
@@ -43,7 +42,7 @@ fn check_rule(place: &str, rules: &Map<String, Value>, (rule, wanted): (&str, &V
         "maxLength" => (counted(|length, most| length <= most), format!("at most {wanted} characters")),
         "minItems" => (counted(|length, least| length >= least), format!("at least {wanted} items")),
         "maxItems" => (counted(|length, most| length <= most), format!("at most {wanted} items")),
-        // Checked above, and together with the properties.
+        // Checked above, and together with `properties`.
         "type" | "additionalProperties" => return Ok(()),
         note if NOTES.contains(&note) => return Ok(()),
         unknown => return Err(format!("the schema of {place} holds the rule {unknown}, which is not checked")),
@@ -51,7 +50,7 @@ fn check_rule(place: &str, rules: &Map<String, Value>, (rule, wanted): (&str, &V
     if fits { Ok(()) } else { Err(format!("{place}: give {allowed}")) }
 }
 
-/// Keys that the schema does not name are refused, whether it says so or not: nobody would know what they are for.
+/// Refuses keys that the schema does not name, even if it does not forbid them.
 fn check_properties(rules: &Map<String, Value>, value: &Value) -> Result<(), String> {
     let known = rules.get("properties").and_then(Value::as_object).ok_or("the properties of the schema are no object")?;
     for (key, value) in value.as_object().into_iter().flatten() {

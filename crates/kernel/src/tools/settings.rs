@@ -7,23 +7,22 @@ use crate::config::{Section, Setting as _, choice, setting, settings};
 use crate::llm::settings::is_web_address;
 
 settings! {
-    /// `[tools]`: what personas may reach with their tools.
+    /// `[tools]`: what personas may access with their tools.
     #[derive(Debug, Clone)]
     pub struct ToolSettings {
-        /// None: nobody searches the web.
+        /// None: no web search.
         search: Option<SearchSettings> = None, by read_search;
         hosts: Vec<ListedHost> = Vec::new(),
-            "Hosts that personas may read from without asking, also inside your network, as host or host:port. List none that does things when read.";
+            "Hosts that may be fetched without approval, including inside your network, as host or host:port. Do not list hosts where a plain GET request changes something.";
     }
 }
 
-/// Who searches the web for the team.
 #[derive(Debug, Clone)]
 pub struct SearchSettings {
     pub engine: SearchEngine,
-    /// Of the engine's API; for `SearXNG` the address of the instance.
+    /// The address of the API, or of the `SearXNG` instance.
     pub url: String,
-    /// `SearXNG` needs none.
+    /// Not needed for `SearXNG`.
     pub key: Option<SecretString>,
 }
 
@@ -36,20 +35,20 @@ pub enum SearchEngine {
 
 choice!(SearchEngine { "brave" => Self::Brave, "tavily" => Self::Tavily, "searxng" => Self::Searxng });
 
-/// A host of the operator's choice, on one port or on all of them.
+/// A host allowed by the operator, on one port or all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedHost {
-    /// As addresses are normalised: in lower case, an IPv6 address in brackets.
+    /// Normalised: lower case, an IPv6 address in brackets.
     host: String,
     port: Option<u16>,
 }
 
 impl ListedHost {
-    /// `host` or `host:port`; nothing else of an address.
+    /// Parses `host` or `host:port`.
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(&format!("http://{text}/")).ok()?;
         let host = url.host_str()?.to_owned();
-        // What is left of the address shows whether there was more than a host. The port 80 is dropped by the parser.
+        // Anything left in the URL means that there was more than a host. The parser drops port 80.
         let (_, port) = text.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).unzip();
         let port = port.map(str::parse::<u16>).transpose().ok()?;
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none() && !text.contains(['@', '/', '?', '#']);
@@ -74,7 +73,7 @@ setting! {
 }
 
 impl SearchEngine {
-    /// Where it is asked unless the operator says otherwise.
+    /// The default address.
     fn default_url(self) -> Option<&'static str> {
         match self {
             Self::Brave => Some("https://api.search.brave.com/res/v1/web/search"),
@@ -93,27 +92,26 @@ impl SearchEngine {
 }
 
 fn read_search(section: &mut Section<'_>) -> Option<SearchSettings> {
-    let engine: Option<SearchEngine> =
-        section.read("search", None, "Who searches the web for the personas that may; Brave and Tavily need a key.");
+    let engine: Option<SearchEngine> = section.read("search", None, "The web search engine. Brave and Tavily need a key.");
     let url = section.read_where(
         "search_url",
         None,
         "an address that begins with http:// or https://, without user and password, or \"none\"",
-        "Where the search is asked, if not at its usual address; SearXNG has none.",
+        "Address of the search engine, if not the default. SearXNG has no default.",
         |url: &Option<String>| url.as_ref().is_none_or(|url| is_web_address(url, &["http", "https"])),
     );
     let keys = [
-        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "The key of the web search, for search = \"brave\".")),
-        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "The key of the web search, for search = \"tavily\".")),
+        (SearchEngine::Brave, section.secret("BRAVE_API_KEY", "API key of the web search, for search = \"brave\".")),
+        (SearchEngine::Tavily, section.secret("TAVILY_API_KEY", "API key of the web search, for search = \"tavily\".")),
     ];
     let engine = engine?;
     let key = keys.into_iter().find(|(of, _)| *of == engine).and_then(|(_, key)| key);
     let url = url.or_else(|| engine.default_url().map(str::to_owned));
     if url.is_none() {
-        section.refuse("search_url", "is missing; give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\"");
+        section.refuse("search_url", "is missing. Give the address of your SearXNG instance, such as \"http://127.0.0.1:8888\"");
     }
     if let Some(variable) = engine.key_variable().filter(|_| key.is_none()) {
-        section.refuse_variable(variable, format!("is missing; tools.search = {} needs a key", engine.render()));
+        section.refuse_variable(variable, format!("is missing. tools.search = {} needs a key", engine.render()));
     }
     Some(SearchSettings { engine, url: url?, key })
 }

@@ -1,13 +1,11 @@
-//! What tool calls leave behind.
-
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// What a call left behind that can be checked later.
+/// A verifiable trace of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trace {
-    /// `url` as asked for, `from` where the text came from in the end, `links` those that the page names.
+    /// `url` as requested, `from` after redirects, `links` as found on the page.
     Fetched {
         url: String,
         from: String,
@@ -15,7 +13,7 @@ pub enum Trace {
         at: DateTime<Utc>,
         links: Vec<String>,
     },
-    /// Addresses that a search gave.
+    /// Addresses found by a search.
     Found {
         urls: Vec<String>,
     },
@@ -24,7 +22,7 @@ pub enum Trace {
         sha256: String,
         bytes: u64,
     },
-    /// A row was written: the kind and its id.
+    /// A stored row: kind and id.
     Stored {
         kind: String,
         id: String,

@@ -12,10 +12,10 @@ use kernel::chat::split::split;
 use kernel::commands::{Audience, CommandReply, CommandRequest};
 use kernel::ids::ChannelId;
 
-/// The flag that shows a message to one person only.
+/// The message flag for "only visible to the caller".
 const EPHEMERAL: u64 = 64;
 
-/// An interaction that waits for its answer.
+/// An interaction that is not answered yet.
 pub(super) struct Pending {
     application: serenity::ApplicationId,
     token: SecretString,
@@ -24,12 +24,12 @@ pub(super) struct Pending {
     promised: Promised,
 }
 
-/// What the acknowledgement has promised.
+/// How the interaction was acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Promised {
-    /// A "thinking" that this audience sees.
+    /// "Thinking …", visible to this audience.
     Answer(Audience),
-    /// Nothing: a button was pressed.
+    /// No visible answer: a button was pressed.
     Nothing,
 }
 
@@ -54,7 +54,7 @@ impl Pending {
         }
     }
 
-    /// Whether nobody but the caller may ever see the answer. One that everybody was promised is said in the channel when its time is over.
+    /// Whether the reply must stay private. A public reply may be posted as a normal message once the interaction has expired.
     fn is_private(&self, reply: &CommandReply) -> bool {
         match self.promised {
             Promised::Answer(audience) => audience == Audience::Caller,
@@ -62,20 +62,20 @@ impl Pending {
         }
     }
 
-    /// The address of the first message of the interaction: the answer to a command, the message that bears a pressed button.
+    /// The path of the interaction's first message: the answer to a command, or the message with the pressed button.
     fn original(&self) -> String {
         format!("/webhooks/{}/{}/messages/@original", self.application, self.token.expose_secret())
     }
 }
 
-/// Carries a command out and posts the answer.
+/// Runs a command and posts its answer.
 pub(super) async fn carry_out(interactions: &Arc<Interactions>, pending: Pending, request: CommandRequest, allowed: bool) {
     let reply = if allowed {
         let registry = Arc::clone(&interactions.registry);
-        // A task of its own, so that a panic in a command still ends in an answer.
+        // A separate task, so that a panic in a command still produces an answer.
         tokio::spawn(async move { registry.run(request).await }).await.unwrap_or_else(|_| fault())
     } else {
-        CommandReply::refused("This team does not listen on this server.")
+        CommandReply::refused("This team does not work on this server.")
     };
     if reply.retire_buttons
         && pending.promised == Promised::Nothing
@@ -89,11 +89,11 @@ pub(super) async fn carry_out(interactions: &Arc<Interactions>, pending: Pending
 }
 
 fn fault() -> CommandReply {
-    let text = "Something went wrong inside the team. It is in the log; please try again.";
+    let text = "Something went wrong. Please try again. The details are in the log.";
     CommandReply::refused(text)
 }
 
-/// Follows up as long as the interaction lives, and says it as a normal message after that.
+/// Posts a follow-up while the interaction is valid, and a normal message after that.
 async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandReply) -> Result<(), Failure> {
     if reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody) {
         retract(interactions, pending).await?;
@@ -104,7 +104,7 @@ async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandRep
         let followed = if alive { follow_up(interactions, pending, reply, chunk).await } else { Err(Failure::refused("its time is over")) };
         match followed {
             Ok(()) => {}
-            // What only the caller was to see is not shown to everybody instead.
+            // A private answer is never posted publicly.
             Err(failure) if pending.is_private(reply) => return Err(failure),
             Err(Failure::Refused { .. }) => interactions.rest.say(&interactions.credential, &pending.channel, chunk).await?,
             Err(failure) => return Err(failure),
@@ -113,14 +113,14 @@ async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandRep
     Ok(())
 }
 
-/// Takes back the "thinking" that everybody sees, so that what follows is seen by the caller alone: Discord lets the deferral decide for the
-/// first answer.
+/// Deletes the public "thinking …" message. Discord gives the first answer the visibility of the acknowledgement, so a private answer needs
+/// a new follow-up.
 async fn retract(interactions: &Interactions, pending: &Pending) -> Result<(), Failure> {
     interactions.rest.call(&interactions.credential, Call::delete(pending.original()).by_path_token()).await?;
     Ok(())
 }
 
-/// Works for a message of a webhook as well as for one of the account, since it goes through the interaction.
+/// Edits through the interaction, so that messages of webhooks can be changed too.
 async fn retire_buttons(interactions: &Interactions, pending: &Pending) -> Result<(), Failure> {
     let call = Call::patch(pending.original()).body(json!({ "components": [] }), &[]);
     interactions.rest.call(&interactions.credential, call.by_path_token()).await?;

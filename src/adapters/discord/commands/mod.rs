@@ -1,8 +1,8 @@
-//! Slash commands, completion and buttons, as one translation between Discord's interactions and the team's [`Registry`].
+//! Translates between Discord's interactions (commands, completion, buttons) and the [`Registry`].
 //!
-//! An interaction is acknowledged at once, within Discord's three seconds, and carried out on the main runtime, so that it outlives the gateway
-//! session it came through. Commands are on the coordinator's account, buttons on every one: Discord tells of a press the application whose message
-//! bears the button.
+//! An interaction is acknowledged within Discord's limit of three seconds. It then runs on the main runtime, so that it survives the end of
+//! its gateway session. Commands belong to the coordinator's account. Every account handles buttons, because Discord reports a click to the
+//! application that posted the message.
 
 mod answer;
 mod options;
@@ -20,23 +20,22 @@ use answer::Pending;
 use kernel::commands::{ArgumentKind, Audience, Caller, CommandRequest, Invoked, Registry};
 use options::{Given, read_options};
 
-/// How many suggestions Discord shows.
+/// The most suggestions that Discord shows.
 const SUGGESTIONS: usize = 25;
 
-/// Where the interactions of an account are taken in and answered.
+/// Receives and answers the interactions of one account.
 pub(crate) struct Interactions {
     pub(crate) registry: Arc<Registry>,
     pub(crate) registrations: Arc<dyn Registrations>,
     pub(crate) rest: Arc<Rest>,
     pub(crate) hub: Arc<Hub>,
-    /// The token of the account.
     pub(crate) credential: Arc<Credential>,
-    /// Whether the account offers the commands.
+    /// Whether the commands are registered with this account.
     pub(crate) is_coordinator: bool,
-    /// Register on this server. None: everywhere.
+    /// Registers on this server only. None: globally.
     pub(crate) server: Option<serenity::GuildId>,
     pub(crate) timing: super::Timing,
-    /// Where commands are carried out.
+    /// The runtime that executes commands.
     pub(crate) runtime: tokio::runtime::Handle,
 }
 
@@ -50,7 +49,7 @@ impl Interactions {
         }
     }
 
-    /// Registers the commands with `application` unless this very set is registered already.
+    /// Registers the commands with `application`, unless the same set is registered already.
     pub(crate) fn register(self: &Arc<Self>, application: serenity::ApplicationId) {
         if self.is_coordinator {
             let interactions = Arc::clone(self);
@@ -58,7 +57,7 @@ impl Interactions {
         }
     }
 
-    /// Acknowledges a command and has it carried out. A halt is carried out even if its acknowledgement fails.
+    /// Acknowledges a command and starts it. A halt runs even if its acknowledgement fails.
     async fn take(self: &Arc<Self>, context: &serenity::Context, command: &serenity::CommandInteraction) {
         let Given { path, values, .. } = read_options(&command.data);
         let audience = self.registry.audience_of(&path, &values);
@@ -68,19 +67,19 @@ impl Interactions {
             Audience::Everybody => command.defer(&context.http).await,
         };
         if let Err(error) = &deferred {
-            // Not the error itself: it shows the token of the interaction.
+            // The full error would reveal the interaction's token.
             tracing::warn!(command = path, kind = kind_of(error), "a command could not be acknowledged");
         }
         let caller = caller(&command.user, command.member.as_deref());
         self.hand_over(pending, Invoked::Command { path, given: values }, caller, command.guild_id, command.channel_id);
     }
 
-    /// Acknowledges a press and has it carried out. The id of the button says everything, so that buttons of earlier runs work too.
+    /// Acknowledges a button interaction and starts it. The button's id holds everything needed, so buttons from earlier runs still work.
     ///
-    /// The acknowledgement promises a change of the message and shows nothing. The other kind, a "thinking" that only the presser sees, would be
-    /// the message that the interaction may change, in place of the one that bears the button.
+    /// The acknowledgement is the deferred update, which shows nothing. The other kind shows a private "thinking …" message, and later
+    /// edits would change that message in place of the one with the button.
     async fn press(self: &Arc<Self>, context: &serenity::Context, pressed: &serenity::ComponentInteraction) {
-        // No message of the team's bears a select.
+        // The team posts no select menus.
         let ComponentInteractionDataKind::Button = pressed.data.kind else { return };
         let pending = Pending::of_press(pressed);
         if let Err(error) = pressed.defer(&context.http).await {
@@ -90,7 +89,7 @@ impl Interactions {
         self.hand_over(pending, Invoked::Button(pressed.data.custom_id.clone()), caller, pressed.guild_id, pressed.channel_id);
     }
 
-    /// Has a request carried out on the main runtime.
+    /// Runs a request on the main runtime.
     fn hand_over(
         self: &Arc<Self>,
         pending: Pending,
@@ -107,7 +106,7 @@ impl Interactions {
         self.runtime.spawn(async move { answer::carry_out(&interactions, pending, request, allowed).await });
     }
 
-    /// Offers what begins with what is typed. Called at each key stroke.
+    /// Answers autocompletion, which Discord requests at each key stroke.
     fn complete(self: &Arc<Self>, context: &serenity::Context, typing: &serenity::CommandInteraction) {
         let Given { path, typed, .. } = read_options(&typing.data);
         let argument = typed.and_then(|(name, text)| Some((self.registry.find(&path)?.find_argument(&name)?.kind, text)));
@@ -137,7 +136,7 @@ fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
     }
 }
 
-/// An error of serenity's without its text, which may hold the address of an interaction.
+/// The kind of serenity's error. Its text may contain the address of an interaction.
 fn kind_of(error: &serenity::Error) -> String {
     match error {
         serenity::Error::Http(serenity::HttpError::UnsuccessfulRequest(answer)) => {

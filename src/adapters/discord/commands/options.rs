@@ -1,20 +1,20 @@
 use serenity::all::{CommandData, CommandDataOptionValue};
 
-/// What a person gave with a command, or typed so far.
+/// The command and the options that a person has given so far.
 #[derive(Debug, PartialEq)]
 pub(super) struct Given {
-    /// The names from the group down: `schedule pause`.
+    /// Group and subcommand: `schedule pause`.
     pub(super) path: String,
     pub(super) values: Vec<(String, String)>,
-    /// The option that is being typed, and how it begins.
+    /// Name and text of the option that is being typed.
     pub(super) typed: Option<(String, String)>,
 }
 
-/// Reads the options of an interaction as text: the registry decides what is valid, for all surfaces alike.
+/// Reads all options as text. The registry validates them, the same way for every surface.
 pub(super) fn read_options(data: &CommandData) -> Given {
     let mut given = Given { path: data.name.clone(), values: Vec::new(), typed: None };
     let mut options = &data.options;
-    // Groups of subcommands are not used, but Discord allows one level of them.
+    // Unwraps subcommands. The team has no groups of subcommands, but Discord allows one level.
     while let Some((name, inner)) = options.first().and_then(|option| match &option.value {
         CommandDataOptionValue::SubCommand(inner) | CommandDataOptionValue::SubCommandGroup(inner) => Some((&option.name, inner)),
         _ => None,

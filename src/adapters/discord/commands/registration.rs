@@ -6,14 +6,14 @@ use sha2::{Digest, Sha256};
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::rest::{Call, Failure};
 
-/// Discord's numbers for kinds of options.
+/// Discord's numbers for option types.
 const SUBCOMMAND: u8 = 1;
 const STRING: u8 = 3;
 const INTEGER: u8 = 4;
 const NUMBER: u8 = 10;
 
-/// Registers the whole set at once, unless this very set is registered: Discord allows 200 registrations a day, and each of them takes a
-/// while to reach people's clients.
+/// Registers all commands in one call, unless the same set is registered already. Discord allows 200 registrations a day, and clients take
+/// a while to pick up each one.
 pub(super) async fn register(interactions: &Interactions, application: ApplicationId) {
     let path = match &interactions.server {
         Some(server) => format!("/applications/{application}/guilds/{server}/commands"),
@@ -37,7 +37,7 @@ pub(super) async fn register(interactions: &Interactions, application: Applicati
     }
 }
 
-/// The commands as Discord takes them.
+/// The commands in Discord's JSON format.
 fn payload(registry: &Registry) -> Value {
     registry.commands().iter().filter(|command| command.surface.is_in_chat()).map(describe_command).collect()
 }
@@ -54,7 +54,7 @@ fn describe_options(command: &CommandSpec) -> Value {
 }
 
 fn describe_argument(argument: &ArgumentSpec) -> Value {
-    /// More than any name has.
+    /// The length limit for names given as options.
     const NAME: u16 = 100;
     let ArgumentSpec { name, description, required, .. } = argument;
     let common = json!({ "name": name, "description": description, "required": required });
@@ -82,7 +82,7 @@ async fn put(interactions: &Interactions, path: String, payload: Value) -> Resul
 fn digest(payload: &Value) -> String {
     use std::fmt::Write as _;
     Sha256::digest(payload.to_string()).iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

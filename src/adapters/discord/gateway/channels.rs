@@ -8,7 +8,7 @@ use serenity::model::id::{ChannelId, MessageId as SnowflakeMessage, UserId};
 use kernel::chat::message::{Channel, Place};
 use kernel::ids::{MessageId, PersonaSlug};
 
-/// What the channels are called and what lies below what, as the gateway tells it. serenity's cache would hold members and messages too.
+/// Names and parents of channels, from gateway events. serenity's cache would also hold members and messages.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelDirectory {
     known: RwLock<HashMap<ChannelId, Entry>>,
@@ -26,11 +26,11 @@ enum Entry {
         owner: Option<UserId>,
         newest: Option<SnowflakeMessage>,
     },
-    /// The persona that the person writes to.
+    /// A direct conversation with this persona.
     Direct {
         with: PersonaSlug,
     },
-    /// Asked for and not found, so that it is not asked for again with each message.
+    /// The lookup failed. Remembered, so that it is not repeated for each message.
     Unknown,
 }
 
@@ -52,7 +52,7 @@ impl ChannelDirectory {
         }
     }
 
-    /// Takes in what `reader` found out about a channel.
+    /// Stores what `reader` found out about a channel.
     pub(crate) fn record_found(&self, found: &Found, reader: &PersonaSlug) {
         match found {
             Found::Guild(channel) => self.record(channel),
@@ -69,12 +69,12 @@ impl ChannelDirectory {
         self.write().remove(&channel);
     }
 
-    /// Whether there is anything to look up; a lookup that failed is not repeated.
+    /// Whether the channel needs no lookup. A failed lookup is not repeated.
     pub(crate) fn knows(&self, channel: ChannelId) -> bool {
         self.read().contains_key(&channel)
     }
 
-    /// The persona that a direct conversation is held with.
+    /// The persona of a direct conversation.
     pub(crate) fn find_direct(&self, channel: ChannelId) -> Option<PersonaSlug> {
         match self.read().get(&channel) {
             Some(Entry::Direct { with }) => Some(with.clone()),
@@ -82,7 +82,7 @@ impl ChannelDirectory {
         }
     }
 
-    /// The channel that a thread hangs below.
+    /// The parent channel of a thread.
     pub(crate) fn find_parent(&self, channel: ChannelId) -> Option<ChannelId> {
         match self.read().get(&channel) {
             Some(Entry::Thread { parent, .. }) => Some(*parent),
@@ -90,7 +90,7 @@ impl ChannelDirectory {
         }
     }
 
-    /// A channel as the rest of the team knows it. One that is not known has no name.
+    /// Describes a channel. An unknown channel has no name.
     pub(crate) fn describe(&self, channel: ChannelId) -> Channel {
         let known = self.read();
         let (name, place) = match known.get(&channel) {
@@ -109,8 +109,8 @@ impl ChannelDirectory {
         Channel { id: channel.to_string().into(), name, place }
     }
 
-    /// Channels and threads of servers, each with its newest message as the gateway knew it at the login. A channel without one is read from its
-    /// beginning, which has the channel's own id.
+    /// Channels and threads of servers, each with its newest message at login. A channel without messages is read from the beginning, which
+    /// has the channel's own id.
     pub(crate) fn list(&self) -> Vec<(Channel, MessageId)> {
         let places: Vec<_> = self
             .read()
@@ -123,7 +123,7 @@ impl ChannelDirectory {
         places.into_iter().map(|(id, newest)| (self.describe(id), newest.to_string().into())).collect()
     }
 
-    /// A server's channel by its id, or by its name.
+    /// Finds a server channel by id or name.
     pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
         let known = self.read();
         let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known, .. } if known.eq_ignore_ascii_case(name));
@@ -142,7 +142,7 @@ impl ChannelDirectory {
 fn entry_of(channel: &GuildChannel) -> Entry {
     let name = channel.name.clone();
     match (channel.kind, channel.parent_id) {
-        // The parent of an ordinary channel is its category, which is no place to talk.
+        // The parent of an ordinary channel is its category, where nobody can post.
         (ChannelType::PublicThread | ChannelType::PrivateThread | ChannelType::NewsThread, Some(parent)) => {
             Entry::Thread { name, parent, owner: channel.owner_id, newest: channel.last_message_id }
         }

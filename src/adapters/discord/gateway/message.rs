@@ -1,4 +1,4 @@
-//! A message of Discord's as the team knows messages. Pure.
+//! Converts Discord's messages to the kernel's types. Pure.
 
 use chrono::{DateTime, Utc};
 use serenity::model::Timestamp;
@@ -6,11 +6,11 @@ use serenity::model::channel::{Message, MessageReferenceKind};
 use serenity::model::event::MessageUpdateEvent;
 use serenity::model::id::UserId as SnowflakeUser;
 
-use crate::adapters::discord::gateway::sightings::Completeness;
+use crate::adapters::discord::gateway::dedup::Completeness;
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, ReplyTo};
 use kernel::ids::{PersonaSlug, UserId};
 
-/// The message as `seen_by` saw it.
+/// The message as `seen_by` received it.
 pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen_by: PersonaSlug, complete: bool) -> InboundMessage {
     let reply_to = reply_of(&message);
     let nick = message.member.as_ref().and_then(|member| member.nick.clone());
@@ -38,7 +38,7 @@ fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
     Attachment { id: file.id.to_string(), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
 }
 
-/// What a reply answers. A forward refers to a message too, and answers none.
+/// The message that a reply answers. A forward also has a reference, but answers nothing.
 fn reply_of(message: &Message) -> Option<ReplyTo> {
     let reference = message.message_reference.as_ref()?;
     if reference.kind != MessageReferenceKind::Default || !is_reply(message) {
@@ -48,13 +48,13 @@ fn reply_of(message: &Message) -> Option<ReplyTo> {
     Some(ReplyTo { message: reference.message_id?.to_string().into(), author })
 }
 
-/// Pins and thread starters carry a reference as well.
+/// Pins and thread starters have a reference too.
 fn is_reply(message: &Message) -> bool {
     message.kind == serenity::model::channel::MessageType::InlineReply
 }
 
-/// Whether the text reached this identity. Without the content intent Discord sends a message with nothing in it, except in direct
-/// conversations, to whoever is mentioned, and to its author.
+/// Whether this identity received the text. Without the content intent Discord sends empty text, except in direct conversations, to
+/// mentioned accounts, and to the author.
 pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_direct: bool) -> Completeness {
     let has_something = !message.content.is_empty()
         || !message.attachments.is_empty()
@@ -71,7 +71,7 @@ pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_dire
     }
 }
 
-/// The accounts that the text itself mentions, in order, each once. The ping of a reply stands only in `mentions`, beside the text.
+/// The accounts mentioned in the text, in order and without duplicates. The ping of a reply appears only in the message's `mentions` field.
 pub(crate) fn mentions_in(text: &str) -> Vec<UserId> {
     let mut mentioned: Vec<UserId> = Vec::new();
     for piece in text.split("<@").skip(1) {
@@ -85,8 +85,8 @@ pub(crate) fn mentions_in(text: &str) -> Vec<UserId> {
     mentioned
 }
 
-/// A person's correction of a message: its new text, `None` where it was withheld, and when. The unfurling of a link is an update as well,
-/// and is none.
+/// A person's edit of a message: the new text (`None` if withheld) and the time. Discord also sends an update when it unfurls a link; that
+/// is not an edit.
 pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>, DateTime<Utc>)> {
     let edited_at = instant(update.edited_timestamp?);
     let text = update.content.clone()?;
@@ -97,7 +97,7 @@ pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>,
     Some((shows_something.then_some(text), edited_at))
 }
 
-/// serenity's timestamp as the crate's.
+/// Converts serenity's timestamp.
 pub(crate) fn instant(timestamp: Timestamp) -> DateTime<Utc> {
     *timestamp
 }

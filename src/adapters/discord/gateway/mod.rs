@@ -1,12 +1,12 @@
-//! What the gateway tells an identity, as events of the platform.
+//! Converts gateway events to platform events.
 //!
-//! One [`Gateway`] per identity, called on its thread. It never waits: it notes channels, drops what another identity has passed on
-//! already (before any work goes into it), converts, and hands over to [`pump()`]. Whether a message is answered is not decided here.
+//! There is one [`Gateway`] per identity, called on its thread. It never blocks: it records channels, drops events that another identity
+//! has forwarded already, converts the rest, and passes them to [`pump()`]. It does not decide whether a message is answered.
 
 mod channels;
+mod dedup;
 mod message;
 mod pump;
-mod sightings;
 
 use std::sync::Arc;
 
@@ -20,32 +20,32 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 pub(crate) use channels::ChannelDirectory;
+pub(crate) use dedup::Completeness;
+use dedup::{Deduplicator, SeenEvent};
 pub(crate) use message::{completeness, inbound};
 pub(crate) use pump::{Incoming, pump};
-pub(crate) use sightings::Completeness;
-use sightings::{Sighting, Sightings};
 
 use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::identity::{Identity, content_trouble};
 use kernel::chat::PlatformEvent;
 
-/// What all identities share.
+/// Shared by all identities.
 pub(crate) struct Hub {
     pub(crate) accounts: OwnAccounts,
     pub(crate) channels: ChannelDirectory,
-    sightings: Sightings,
-    /// Servers that are listened to; empty for all.
+    seen: Deduplicator,
+    /// Servers to listen to. Empty: all.
     allowed: Vec<GuildId>,
     incoming: mpsc::UnboundedSender<Incoming>,
 }
 
 impl Hub {
     pub(crate) fn new(accounts: OwnAccounts, allowed: Vec<GuildId>, incoming: mpsc::UnboundedSender<Incoming>) -> Self {
-        Self { accounts, channels: ChannelDirectory::default(), sightings: Sightings::default(), allowed, incoming }
+        Self { accounts, channels: ChannelDirectory::default(), seen: Deduplicator::default(), allowed, incoming }
     }
 
-    /// Direct conversations have no server and are always heard.
+    /// Direct conversations have no server and are always allowed.
     pub(crate) fn is_allowed(&self, server: Option<GuildId>) -> bool {
         self.allowed.is_empty() || server.is_none_or(|server| self.allowed.contains(&server))
     }
@@ -55,7 +55,7 @@ impl Hub {
     }
 
     fn hand_over(&self, incoming: Incoming) {
-        // The receiver is gone only when the team stops.
+        // The receiver is dropped only at shutdown.
         let _ = self.incoming.send(incoming);
     }
 }
@@ -72,7 +72,7 @@ pub(crate) struct Gateway {
 #[async_trait]
 impl Framework for Gateway {
     async fn dispatch(&self, context: Context, event: FullEvent) {
-        self.identity.pulse.beat(Instant::now());
+        self.identity.liveness.record_event(Instant::now());
         match event {
             FullEvent::Ready { data_about_bot } => self.ready(&data_about_bot),
             FullEvent::Resume { .. } => self.identity.resumed(),
@@ -109,7 +109,7 @@ impl Gateway {
                 text: content_trouble(&self.identity.credential.name),
             });
         }
-        if !self.hub.sightings.is_news(Sighting::Message(message.id), completeness) {
+        if !self.hub.seen.is_new(SeenEvent::Message(message.id), completeness) {
             return;
         }
         if message.guild_id.is_none() {
@@ -132,7 +132,7 @@ impl Gateway {
         }
         let Some((text, edited_at)) = message::correction(update) else { return };
         let completeness = if text.is_some() { Completeness::Full } else { Completeness::Withheld };
-        if self.hub.sightings.is_news(Sighting::Edit(update.id, edited_at.timestamp_micros()), completeness) {
+        if self.hub.seen.is_new(SeenEvent::Edit(update.id, edited_at.timestamp_micros()), completeness) {
             let (message, channel) = (update.id.to_string().into(), update.channel_id.to_string().into());
             self.hub.announce(PlatformEvent::Edited { message, channel, text, edited_at });
         }
@@ -142,7 +142,7 @@ impl Gateway {
         if !self.hub.is_allowed(server) {
             return;
         }
-        let news = messages.iter().filter(|message| self.hub.sightings.is_news(Sighting::Deletion(**message), Completeness::Full));
+        let news = messages.iter().filter(|message| self.hub.seen.is_new(SeenEvent::Deletion(**message), Completeness::Full));
         let messages: Vec<_> = news.map(|message| message.to_string().into()).collect();
         if !messages.is_empty() {
             self.hub.announce(PlatformEvent::Deleted { messages, channel: channel.to_string().into() });

@@ -9,10 +9,10 @@ use crate::adapters::discord::rest::{Credential, Rest};
 use kernel::chat::PlatformEvent;
 use kernel::ids::PersonaSlug;
 
-/// Something on its way from an identity's thread to the team.
+/// An event on its way from an identity's thread to the team.
 pub(crate) enum Incoming {
     Event(PlatformEvent),
-    /// A message in a channel that the gateway has not described: a thread from before the start, say.
+    /// A message in an unknown channel, such as a thread from before the start.
     Unplaced {
         message: Box<Message>,
         seen_by: PersonaSlug,
@@ -20,8 +20,8 @@ pub(crate) enum Incoming {
     },
 }
 
-/// Carries what the identities saw to the team, in order, on the main runtime: the threads of the gateway only drop things here and never
-/// wait. Ends when the team has stopped listening.
+/// Forwards the identities' events to the team, in order, on the main runtime. Gateway threads only send to it and never block. Ends when
+/// the receiver of `events` is dropped.
 pub(crate) async fn pump(
     mut incoming: mpsc::UnboundedReceiver<Incoming>,
     events: mpsc::Sender<PlatformEvent>,
@@ -52,7 +52,7 @@ pub(crate) async fn pump(
     }
 }
 
-/// Asks once what a channel is. A failed lookup costs the name of the channel, not the message.
+/// Looks a channel up once. If the lookup fails, the message is forwarded without the channel's name.
 async fn place(hub: &Hub, rest: &Rest, reader: &Credential, message: &Message) {
     if hub.channels.knows(message.channel_id) {
         return;

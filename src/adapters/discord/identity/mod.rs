@@ -1,13 +1,13 @@
-//! The account of one persona on Discord: its token, its connection to the gateway, and how it fares.
+//! The Discord account of one persona: its token, its gateway connection and its state.
 //!
-//! A [`Supervisor`] per identity, on the main runtime, keeps a [`session`] alive on a thread of its own. Nothing here knows what is said;
-//! that is [`super::gateway`]'s. Liveness is measured on tokio's monotonic clock, because it is a real server that falls silent; only
-//! what is kept across restarts bears the time of [`kernel::time::Clock`].
+//! A [`Supervisor`] per identity runs on the main runtime and keeps a [`session`] alive on a separate thread. Messages are handled by
+//! [`super::gateway`]. Liveness uses tokio's monotonic clock, because a real server falls silent. Only values that survive a restart use
+//! [`kernel::time::Clock`].
 
-mod pulse;
+mod connect_limiter;
+mod liveness;
 mod session;
 mod supervisor;
-mod turnstile;
 mod watch;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,8 +17,8 @@ use serenity::all::{ActivityData, OnlineStatus, ShardId, ShardManager};
 use serenity::model::id::UserId as SnowflakeUser;
 use tokio::sync::Notify;
 
-pub(crate) use pulse::Pulse;
-pub(crate) use session::SessionParts;
+pub(crate) use liveness::Liveness;
+pub(crate) use session::SessionDeps;
 pub(crate) use supervisor::Supervisor;
 
 use crate::adapters::discord::gateway::Completeness;
@@ -26,17 +26,17 @@ use crate::adapters::discord::rest::{Credential, token_trouble};
 use kernel::chat::{IdentityState, IdentityStatus, Presence};
 use kernel::ids::PersonaSlug;
 
-/// So many messages in a row without content are no chance: people do post stickers and nothing else.
+/// This many messages in a row without content show that Discord withholds the text. A few can be stickers.
 const WITHHELD: u32 = 20;
 
 /// One persona's account.
 pub(crate) struct Identity {
     pub(crate) persona: PersonaSlug,
     pub(crate) credential: Arc<Credential>,
-    pub(crate) pulse: Pulse,
-    /// Messages in a row that came without their content.
+    pub(crate) liveness: Liveness,
+    /// Messages in a row without content.
     withheld: AtomicU32,
-    /// Rung when there is news.
+    /// Notified when `news` gets an entry.
     rung: Notify,
     condition: Mutex<Condition>,
 }
@@ -45,21 +45,21 @@ struct Condition {
     state: IdentityState,
     account: Option<SnowflakeUser>,
     trouble: Option<String>,
-    /// What the account shows it is doing, also over reconnects.
+    /// The presence to show, kept across reconnects.
     presence: Presence,
     manager: Option<Arc<ShardManager>>,
-    /// What has happened to the connection that the supervisor has not taken in yet.
+    /// Connection events that the supervisor has not handled yet.
     news: Vec<News>,
 }
 
-/// What happens to a connection. All of it is noted by the thread of its session, so that it stands in the order in which it happened.
+/// A connection event. The session's thread records all of them, so that their order is correct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum News {
-    /// It went away and is dialled anew.
+    /// The connection was lost, and serenity reconnects.
     Dialled,
-    /// It is up after an IDENTIFY: what happened meanwhile was missed.
+    /// Connected by IDENTIFY. Events in between were missed.
     Ready,
-    /// It is up after a RESUME: Discord replays what happened meanwhile.
+    /// Connected by RESUME. Discord replays the events in between.
     Resumed,
 }
 
@@ -76,7 +76,7 @@ impl Identity {
         Self {
             persona: credential.persona.clone(),
             credential,
-            pulse: Pulse::new(),
+            liveness: Liveness::new(),
             withheld: AtomicU32::new(0),
             rung: Notify::new(),
             condition: Mutex::new(condition),
@@ -91,17 +91,17 @@ impl Identity {
             persona: self.persona.clone(),
             state: if is_revoked { IdentityState::Down } else { condition.state },
             account: condition.account.map(|account| account.to_string().into()),
-            latency: self.pulse.latency(),
+            latency: self.liveness.latency(),
             trouble: condition.trouble.clone().or_else(token_trouble),
         }
     }
 
-    /// The account, once Discord has told it. The token begins with an id too, but that one may be the application's.
+    /// The account, once Discord has reported it. The token also begins with an id, but that can be the application's.
     pub(crate) fn account(&self) -> Option<SnowflakeUser> {
         self.condition().account
     }
 
-    /// Whether messages can be posted: REST works while the gateway is being reconnected.
+    /// Whether messages can be posted. REST works while the gateway reconnects.
     pub(crate) fn can_speak(&self) -> bool {
         self.account().is_some() && !self.credential.is_revoked()
     }
@@ -111,11 +111,11 @@ impl Identity {
         self.arrived(News::Ready);
     }
 
-    /// Counts messages that came without their content. True when it is certain that all of them do.
+    /// Counts messages without content. True once the content is certainly withheld.
     pub(crate) fn note_reading(&self, completeness: Completeness) -> bool {
         match completeness {
             Completeness::Withheld => self.withheld.fetch_add(1, Ordering::Relaxed) + 1 == WITHHELD,
-            // A mention or a direct message can be read in any case, and proves nothing; it starts the count anew all the same.
+            // Discord always sends the text of mentions and direct messages, so they prove nothing. They still reset the count.
             Completeness::Full => {
                 self.withheld.store(0, Ordering::Relaxed);
                 false
@@ -159,10 +159,10 @@ impl Identity {
         self.condition().manager = manager;
     }
 
-    /// Shows what the persona is doing; `healthy` says whether the connection gave a sign of life just now.
+    /// Shows the persona's presence. `healthy`: the connection was alive a moment ago.
     ///
-    /// On a dead socket a failed presence update ends serenity's shard for good, without a word: then it is only noted, and shown when the
-    /// connection is up again.
+    /// On a dead socket, a failed presence update silently ends serenity's shard for good. Then the presence is only stored, and shown
+    /// after the reconnect.
     pub(crate) async fn show(&self, presence: Presence, healthy: bool) {
         let manager = {
             let mut condition = self.condition();
@@ -176,7 +176,7 @@ impl Identity {
         }
     }
 
-    /// Shows again what was shown before the connection went away.
+    /// Restores the presence after a reconnect.
     async fn show_again(&self) {
         let (manager, presence) = {
             let condition = self.condition();
@@ -192,7 +192,7 @@ impl Identity {
     }
 }
 
-/// What to tell people when Discord keeps the text of messages back.
+/// The message for people when Discord withholds the text of messages.
 pub(crate) fn content_trouble(name: &str) -> String {
     format!(
         "Discord does not let {name} read messages. In the developer portal open its application, then Bot, switch on \

@@ -1,8 +1,8 @@
-//! One connection to the gateway: a thread, its runtime, and serenity in it.
+//! One gateway connection: a thread, its runtime and a serenity shard.
 //!
-//! serenity 0.12.5 can spin on a dead socket for as long as a heartbeat takes, or wait for ever for an upgrade that is never answered.
-//! On a thread and a runtime of its own it starves nobody, and whatever state it is in goes away with the runtime. Its shard manager is
-//! used without its `Client`, which would fall back to Discord's own gateway when the configured one does not answer.
+//! serenity 0.12.5 can spin on a dead socket for the length of a heartbeat, or wait for ever for an unanswered upgrade. On a thread and
+//! runtime of its own it blocks nobody, and ending the runtime cleans it up. The shard manager is used without serenity's `Client`, which
+//! falls back to Discord's own gateway when the configured one does not answer.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,54 +13,53 @@ use tokio::sync::{Mutex, Notify, RwLock, oneshot};
 
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::gateway::{Gateway, Hub};
-use crate::adapters::discord::identity::turnstile::Turnstile;
+use crate::adapters::discord::identity::connect_limiter::ConnectLimiter;
 use crate::adapters::discord::identity::{Identity, News};
 
-/// What the team wants to hear. Presences and members are privileged and not needed; reading messages is what the team is for.
+/// Only intents that the team needs. Presences and members are privileged and left out.
 const INTENTS: GatewayIntents = GatewayIntents::GUILDS
     .union(GatewayIntents::GUILD_MESSAGES)
     .union(GatewayIntents::DIRECT_MESSAGES)
     .union(GatewayIntents::MESSAGE_CONTENT);
 
-/// How a session is ended from outside.
+/// How to end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Farewell {
-    /// With a close frame, so that the account shows as offline at once.
+pub(super) enum Shutdown {
+    /// Sends a close frame, so that the account shows as offline at once.
     Close,
-    /// Without waiting for a connection that does not answer.
+    /// Does not wait for a connection that does not answer.
     Abandon,
 }
 
-/// A session that ended by itself.
+/// Why a session ended.
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// Discord does not let this account in.
+    /// Discord refused the account.
     Refused(GatewayError),
-    /// The thread went away; a panic in it, if nothing else.
+    /// The thread ended, for example by a panic.
     Gone,
 }
 
-/// What each session of an identity is made of.
-pub(crate) struct SessionParts {
+/// Shared by all sessions of an identity.
+pub(crate) struct SessionDeps {
     pub(crate) gateway_url: String,
     pub(crate) http: Arc<Http>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) interactions: Arc<Interactions>,
 }
 
-/// A running session.
 pub(super) struct Session {
     pub(super) manager: Arc<ShardManager>,
-    /// Told to turn, it lets serenity dial anew.
-    pub(super) turnstile: Arc<Notify>,
-    farewell: Option<oneshot::Sender<Farewell>>,
+    /// Each notification lets serenity connect once more.
+    pub(super) connect_permit: Arc<Notify>,
+    shutdown: Option<oneshot::Sender<Shutdown>>,
     ended: oneshot::Receiver<Ending>,
 }
 
 impl Session {
-    /// Starts a thread that dials the gateway.
-    pub(super) async fn open(identity: &Arc<Identity>, parts: &SessionParts) -> anyhow::Result<Self> {
-        let (farewell, told) = oneshot::channel();
+    /// Starts a thread that connects to the gateway.
+    pub(super) async fn open(identity: &Arc<Identity>, parts: &SessionDeps) -> anyhow::Result<Self> {
+        let (shutdown, told) = oneshot::channel();
         let (started, start) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let thread = SessionThread {
@@ -74,28 +73,28 @@ impl Session {
         std::thread::Builder::new().name(format!("discord-{}", identity.persona)).spawn(move || {
             let ending = runtime.block_on(thread.run(started, told));
             runtime.shutdown_background();
-            // Nobody waits for the end of an abandoned session.
+            // Nobody waits for an abandoned session.
             let _ = end.send(ending);
         })?;
-        let (manager, turnstile) = start.await?;
-        Ok(Self { manager, turnstile, farewell: Some(farewell), ended })
+        let (manager, connect_permit) = start.await?;
+        Ok(Self { manager, connect_permit, shutdown: Some(shutdown), ended })
     }
 
-    /// Waits until the session ends by itself.
+    /// Waits until the session ends.
     pub(super) async fn ended(&mut self) -> Ending {
         (&mut self.ended).await.unwrap_or(Ending::Gone)
     }
 
-    /// Ends the session. A thread that spins hears of it when its next heartbeat is due.
-    pub(super) async fn leave(mut self, farewell: Farewell) {
-        let Some(told) = self.farewell.take() else { return };
-        if told.send(farewell).is_ok() && farewell == Farewell::Close {
+    /// Ends the session. A spinning thread notices it at its next heartbeat.
+    pub(super) async fn leave(mut self, shutdown: Shutdown) {
+        let Some(told) = self.shutdown.take() else { return };
+        if told.send(shutdown).is_ok() && shutdown == Shutdown::Close {
             self.ended().await;
         }
     }
 }
 
-/// What the thread of a session needs.
+/// The state of a session's thread.
 struct SessionThread {
     identity: Arc<Identity>,
     gateway_url: String,
@@ -105,7 +104,7 @@ struct SessionThread {
 }
 
 impl SessionThread {
-    async fn run(self, started: oneshot::Sender<(Arc<ShardManager>, Arc<Notify>)>, told: oneshot::Receiver<Farewell>) -> Ending {
+    async fn run(self, started: oneshot::Sender<(Arc<ShardManager>, Arc<Notify>)>, told: oneshot::Receiver<Shutdown>) -> Ending {
         let address = Arc::new(Mutex::new(self.gateway_url));
         let framework = Arc::new(OnceLock::<Arc<dyn Framework>>::new());
         let (manager, mut returned) = ShardManager::new(ShardManagerOptions {
@@ -123,23 +122,23 @@ impl SessionThread {
         });
         let Self { identity, hub, interactions, .. } = self;
         let gateway = Gateway { identity: Arc::clone(&identity), hub, interactions };
-        // The cell was made above and is empty.
+        // The cell was created above and is empty.
         let _ = framework.set(Arc::new(gateway));
         if let Err(error) = manager.initialize() {
             tracing::error!(%error, "a gateway session could not be started");
             return Ending::Gone;
         }
-        // Behind the first dial, which is in this thread's queue by now.
-        let turn = Arc::new(Notify::new());
-        tokio::spawn(Turnstile::new(address).attend(Arc::clone(&turn), move || identity.note(News::Dialled)));
-        let _ = started.send((Arc::clone(&manager), turn));
+        // Queued behind the first connection attempt, which is in this thread's queue by now.
+        let permit = Arc::new(Notify::new());
+        tokio::spawn(ConnectLimiter::new(address).run(Arc::clone(&permit), move || identity.note(News::Dialled)));
+        let _ = started.send((Arc::clone(&manager), permit));
         tokio::select! {
             outcome = returned.next() => match outcome {
                 Some(Err(error)) => Ending::Refused(error),
                 Some(Ok(())) | None => Ending::Gone,
             },
-            farewell = told => {
-                if farewell == Ok(Farewell::Close) {
+            shutdown = told => {
+                if shutdown == Ok(Shutdown::Close) {
                     manager.shutdown(ShardId(0), 1000).await;
                 }
                 Ending::Gone

@@ -9,11 +9,11 @@ use crate::adapters::discord::identity::session::Session;
 use crate::adapters::discord::identity::supervisor::Supervisor;
 use kernel::chat::IdentityState;
 
-/// What is known about a session from outside, and whether it is lost.
+/// Tracks one session from outside and decides whether it is lost.
 pub(super) struct Watch<'a> {
     supervisor: &'a Supervisor,
     manager: Arc<ShardManager>,
-    /// The dial that is under way.
+    /// The connection attempt in progress.
     dial: Option<Dial>,
     up_since: Option<Instant>,
 }
@@ -25,7 +25,7 @@ struct Dial {
 }
 
 impl<'a> Watch<'a> {
-    /// A new session dials at once.
+    /// A new session connects at once.
     pub(super) fn begin(supervisor: &'a Supervisor, session: &Session) -> Self {
         Self {
             supervisor,
@@ -35,7 +35,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes in what has happened since the last look. The reason, when the session is lost.
+    /// Handles the events since the last call. Returns the reason if the session is lost.
     pub(super) async fn look(&mut self, session: &Session) -> Option<String> {
         let news = self.supervisor.identity.take_news();
         for each in &news {
@@ -49,21 +49,21 @@ impl<'a> Watch<'a> {
             }
         }
         if !news.contains(&News::Dialled) {
-            session.turnstile.notify_one();
+            session.connect_permit.notify_one();
         }
         self.take_latency().await;
-        let (timing, age) = (&self.supervisor.timing, self.supervisor.identity.pulse.age(Instant::now()));
+        let (timing, age) = (&self.supervisor.timing, self.supervisor.identity.liveness.age(Instant::now()));
         match self.dial {
-            Some(dial) if dial.since.elapsed() > dial.patience => Some(format!("it was not up within {:?}", dial.patience)),
-            None if age > timing.silence => Some(format!("nothing came for {:?}", timing.silence)),
+            Some(dial) if dial.since.elapsed() > dial.patience => Some(format!("no connection within {:?}", dial.patience)),
+            None if age > timing.silence => Some(format!("no data for {:?}", timing.silence)),
             _ => None,
         }
     }
 
-    /// Counts what the session has cost. True when it was a good one.
+    /// Records the logins of the session. True if it was stable.
     pub(super) async fn end(self) -> bool {
         if self.dial.is_some() {
-            // Whether a dial that came to nothing got as far as its IDENTIFY is not told; it is counted, to be on the safe side.
+            // A failed attempt may have reached its IDENTIFY. It is counted to be safe.
             self.supervisor.record_identify().await;
         }
         self.up_since.is_some_and(|since| since.elapsed() > self.supervisor.timing.steady)
@@ -83,17 +83,17 @@ impl<'a> Watch<'a> {
     async fn take_latency(&self) {
         let latency = self.manager.runners.lock().await.get(&ShardId(0)).and_then(|runner| runner.latency);
         let identity = &self.supervisor.identity;
-        identity.pulse.observe(latency, Instant::now());
+        identity.liveness.observe(latency, Instant::now());
         if let Some(latency) = latency {
             metrics::gauge!("teamroom_discord_latency_seconds", "persona" => identity.persona.to_string()).set(latency.as_secs_f64());
         }
     }
 
-    /// serenity may dial again, once: where one dial comes to nothing and it dials on, it would do so for ever.
+    /// Allows serenity one reconnect. If that fails, the session is replaced, because serenity would retry for ever.
     async fn take_dial(&mut self) -> Option<String> {
         self.supervisor.identity.set_state(IdentityState::Reconnecting, None);
         if self.dial.is_some() {
-            return Some("Discord ends the connection before it is up".to_owned());
+            return Some("Discord closed the connection during login".to_owned());
         }
         if !self.supervisor.may_identify().await {
             return Some("it had to log in too often".to_owned());

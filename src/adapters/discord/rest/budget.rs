@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Discord bans an address for an hour after 10,000 answers of 401, 403 or 429 in 10 minutes, and all personas share one address. The
-/// team's own bar is 50; ten are kept for calls that are already under way when it is reached.
+/// Discord bans an IP address for an hour after 10,000 answers of 401, 403 or 429 in 10 minutes. All personas share one address. The team's
+/// own limit is 50; ten are reserved for calls in progress.
 const INVALID_REQUESTS: usize = 40;
 const WINDOW: Duration = Duration::from_mins(10);
-/// How long nothing is sent after a 429 that does not come from the API: Discord's front door has shut, and knocking prolongs it.
+/// The pause after a 429 that does not come from the API. Discord's proxy has blocked us, and further calls prolong the block.
 const SHUT_DOOR: Duration = Duration::from_mins(5);
 
-/// What the whole process may still do, whichever token does it.
+/// Limits of the whole process, for all tokens together.
 #[derive(Debug, Default)]
 pub(crate) struct SharedBudget {
     state: Mutex<State>,
@@ -24,7 +24,7 @@ struct State {
 }
 
 impl SharedBudget {
-    /// How long nobody may call, if so.
+    /// How long all calls must wait, if at all.
     pub(crate) fn find_wait(&self, now: Instant) -> Option<Duration> {
         let mut state = self.lock();
         forget_old(&mut state.invalid, now);
@@ -33,7 +33,7 @@ impl SharedBudget {
         spent.max(shut).map(|until| until - now)
     }
 
-    /// Counts an answer of 401, 403 or 429. True when this one used the budget up.
+    /// Counts an answer of 401, 403 or 429. True if the budget is now used up.
     pub(crate) fn record_invalid(&self, now: Instant) -> bool {
         let mut state = self.lock();
         forget_old(&mut state.invalid, now);
@@ -41,7 +41,7 @@ impl SharedBudget {
         state.invalid.len() == INVALID_REQUESTS
     }
 
-    /// Stops everybody, because of a 429 that bears no mark of the API. Returns for how long.
+    /// Blocks all calls after a 429 that does not come from the API. Returns for how long.
     pub(crate) fn shut(&self, retry_after: Option<Duration>, now: Instant) -> Duration {
         let wait = retry_after.unwrap_or(SHUT_DOOR).max(Duration::from_mins(1));
         self.lock().shut_until = Some(now + wait);

@@ -11,14 +11,14 @@ use crate::adapters::discord::rest::failure::Failure;
 use crate::adapters::discord::rest::limits::{Limits, Route};
 use kernel::ids::PersonaSlug;
 
-/// How long a refusal for want of a permission is taken as the answer. Each one counts towards the ban of the address, and a persona that
-/// may not speak in one channel must not use up what the others need.
+/// How long a refusal for a missing permission is cached. Each refusal counts towards the ban of the IP address, so one persona without
+/// permission must not use up the budget of the others.
 const DENIAL: Duration = Duration::from_mins(5);
 
-/// A persona's token and what Discord allows it.
+/// A persona's token and its rate limits.
 pub(crate) struct Credential {
     pub(crate) persona: PersonaSlug,
-    /// The persona's name, for telling people.
+    /// The persona's name, for messages to people.
     pub(crate) name: String,
     authorization: HeaderValue,
     limits: Mutex<Limits>,
@@ -32,7 +32,7 @@ struct Denial {
 }
 
 impl Credential {
-    /// None where the token holds characters that no token holds.
+    /// None if the token contains invalid characters.
     pub(crate) fn new(persona: PersonaSlug, name: String, token: &SecretString) -> Option<Self> {
         let mut authorization = HeaderValue::from_str(&format!("Bot {}", token.expose_secret().trim())).ok()?;
         authorization.set_sensitive(true);
@@ -40,7 +40,7 @@ impl Credential {
         Some(Self { persona, name, authorization, limits, denials, revoked: AtomicBool::new(false) })
     }
 
-    /// Marks the token as invalid. True for the first who finds out.
+    /// Marks the token as invalid. True for the first caller.
     pub(crate) fn revoke(&self) -> bool {
         !self.revoked.swap(true, Ordering::Relaxed)
     }
@@ -49,7 +49,7 @@ impl Credential {
         self.revoked.load(Ordering::Relaxed)
     }
 
-    /// Permissions have changed; what was denied may be allowed now.
+    /// Forgets cached refusals, because permissions have changed.
     pub(crate) fn forgive(&self) {
         self.denials().clear();
     }

@@ -5,22 +5,22 @@ use serde::Deserialize;
 use kernel::chat::SendError;
 use kernel::ids::PersonaSlug;
 
-/// Why a call did not do what it should. Holds no address and no token.
+/// Why a call failed. Contains no address and no token.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Failure {
-    /// No answer, a broken one, or a fault on Discord's side: it may have been done or not.
+    /// No answer, an incomplete one, or a server error. The call may have succeeded.
     #[error("{0}")]
     Unreachable(String),
     #[error("rate limited for {0:?}")]
     RateLimited(Duration),
-    /// The token is not valid any more; no call is made with it again.
-    #[error("the token of {0} is not valid")]
+    /// The token is not valid any more. No further calls use it.
+    #[error("the token of {0} is invalid")]
     Revoked(PersonaSlug),
     #[error("{reason}")]
     Refused { status: u16, code: u64, reason: String },
 }
 
-/// Codes of Discord's errors that are acted on.
+/// Discord's error codes that the adapter handles.
 pub(crate) mod code {
     pub(crate) const UNKNOWN_CHANNEL: u64 = 10003;
     pub(crate) const UNKNOWN_MESSAGE: u64 = 10008;
@@ -38,7 +38,7 @@ impl Failure {
         Self::Refused { status: 0, code: 0, reason: reason.into() }
     }
 
-    /// What an answer between 400 and 499 says. `needs` names the permissions that the call takes, since Discord does not.
+    /// Interprets an answer from 400 to 499. `needs` names the permissions of the call, which Discord leaves out.
     pub(crate) fn from_answer(status: u16, body: &[u8], needs: &str) -> Self {
         #[derive(Deserialize)]
         struct Answer {
@@ -52,7 +52,7 @@ impl Failure {
         let (code, message) = answer.as_ref().map_or((0, ""), |answer| (answer.code, answer.message.as_str()));
         let reason = match (code, status) {
             (code::MISSING_PERMISSIONS | code::MISSING_ACCESS, _) | (0, 403) => {
-                format!("the bot lacks a permission here; give it {needs}")
+                format!("the bot lacks a permission here. Give it: {needs}")
             }
             (0, _) => format!("HTTP {status}"),
             _ => {
@@ -63,8 +63,8 @@ impl Failure {
         Self::Refused { status, code, reason }
     }
 
-    /// What it means for the change of a message: one that is not there, or is another account's, cannot be changed. The persona may have got
-    /// an account, or lost it, since it spoke.
+    /// Interprets a failed edit. A message that is missing or belongs to another account cannot be edited. The account changes when a
+    /// persona gets or loses its token.
     pub(crate) fn of_edit(self) -> SendError {
         match self {
             Self::Refused { code: code::UNKNOWN_CHANNEL | code::UNKNOWN_MESSAGE | code::OTHERS_MESSAGE, reason, .. } => {
@@ -78,7 +78,7 @@ impl Failure {
         matches!(self, Self::Refused { code, .. } if *code == wanted)
     }
 
-    /// Whether the thing that was called does not exist or cannot be seen by this account.
+    /// Whether the resource is missing or invisible to this account.
     pub(crate) fn is_not_visible(&self) -> bool {
         matches!(self, Self::Refused { status: 404, .. } | Self::Refused { code: code::UNKNOWN_CHANNEL | code::MISSING_ACCESS, .. })
     }
@@ -95,7 +95,7 @@ impl From<Failure> for SendError {
     }
 }
 
-/// The first message in Discord's nested error object, with the field it is about.
+/// The first message in Discord's nested error object, with its field.
 fn first_detail(errors: &serde_json::Value) -> String {
     fn find(value: &serde_json::Value, field: &str) -> Option<String> {
         let object = value.as_object()?;
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_lost_permission_is_named() {
-        let expected = "the bot lacks a permission here; give it Send Messages";
+        let expected = "the bot lacks a permission here. Give it: Send Messages";
         assert_eq!(reason(403, r#"{"code": 50013, "message": "Missing Permissions"}"#), expected);
         assert_eq!(reason(403, "<html>"), expected);
     }

@@ -1,4 +1,4 @@
-//! Files that go out with a message, and files that people sent.
+//! Uploads of files with a message, and downloads of attachments.
 
 use futures_util::StreamExt;
 use reqwest::StatusCode;
@@ -11,7 +11,7 @@ use kernel::chat::DownloadError;
 use kernel::chat::message::Attachment;
 use kernel::chat::outbound::OutboundFile;
 
-/// A message with its files as one form.
+/// The multipart form of a message with files.
 pub(super) fn form(payload: &serde_json::Value, files: &[OutboundFile]) -> Form {
     files
         .iter()
@@ -19,7 +19,7 @@ pub(super) fn form(payload: &serde_json::Value, files: &[OutboundFile]) -> Form 
         .fold(Form::new().text("payload_json", payload.to_string()), |form, (index, file)| form.part(format!("files[{index}]"), part(file)))
 }
 
-/// A picture says what it is; what other files are is Discord's to tell from their names.
+/// Pictures carry their content type. Discord derives the others from the file name.
 fn part(file: &OutboundFile) -> Part {
     let part = Part::bytes(file.content.as_bytes().to_vec()).file_name(file.name.clone());
     let is_png = file.content.as_bytes().starts_with(b"\x89PNG");
@@ -27,9 +27,9 @@ fn part(file: &OutboundFile) -> Part {
 }
 
 impl Rest {
-    /// Fetches a file of at most `limit` bytes. The announced size is not trusted: counting goes on while it streams.
+    /// Downloads at most `limit` bytes. Counts while streaming, because the announced size is not reliable.
     ///
-    /// Links to files expire; an expired one is replaced once by asking for its message again.
+    /// Links to attachments expire. An expired link is refreshed once by fetching its message again.
     pub(crate) async fn download(&self, reader: &Credential, file: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError> {
         if file.size > limit {
             return Err(DownloadError::TooLarge(limit));
@@ -42,7 +42,7 @@ impl Rest {
         self.stream(&fresh, limit).await?.ok_or_else(expired)
     }
 
-    /// None where the link is not honoured (any more).
+    /// None if the link has expired.
     async fn stream(&self, url: &str, limit: u64) -> Result<Option<bytes::Bytes>, DownloadError> {
         let url = reqwest::Url::parse(url).map_err(|_| DownloadError::ForeignHost)?;
         if !self.address.keeps(&url) {
@@ -67,7 +67,7 @@ impl Rest {
         Ok(Some(content.freeze()))
     }
 
-    /// Finds the message that a file hangs on once more, for a link that is still signed. The id of a file is as old as its message.
+    /// Fetches the message of an attachment again, for a link with a valid signature. The attachment's id is about as old as its message.
     async fn find_fresh_link(&self, reader: &Credential, file: &Attachment) -> Option<String> {
         #[derive(Deserialize)]
         struct Carrier {

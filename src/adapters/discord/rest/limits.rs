@@ -1,7 +1,7 @@
-//! Discord's rate limits as one token sees them: a bucket per route, which the answers' headers describe, and a global one.
+//! Discord's rate limits for one token: a bucket per route, described by response headers, and a global one.
 //!
-//! Pure: what time it is comes in. serenity's own limiter is not used, because it ignores the configured address, keeps posting elsewhere
-//! during a global block, and takes an unreadable header for a reason to send again (12,024 posts of one message in 6 s).
+//! Pure: the time is passed in. serenity's own limiter is not used. It ignores the configured address, keeps posting during a global block,
+//! and resends after an unreadable header (12,024 posts of one message in 6 s).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,14 +11,14 @@ use reqwest::Method;
 use reqwest::header::HeaderMap;
 use tokio::time::Instant;
 
-/// Discord allows 50 requests a second and token.
+/// Discord allows 50 requests a second per token.
 const GLOBAL_PER_SECOND: u32 = 50;
-/// No bucket of Discord's is longer; a header that says more is taken for garbage.
+/// Discord has no longer buckets. A header with a larger value is ignored.
 const LONGEST_BUCKET: f64 = 3600.0;
-/// Above this, buckets that are full again are forgotten.
+/// Above this number, buckets that have refilled are dropped.
 const REMEMBERED_BUCKETS: usize = 512;
 
-/// A route as Discord counts it: the method, the path with its ids left out, and the channel, server or webhook at its head.
+/// A route as Discord counts it: the method, the path without ids, and the leading channel, server or webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Route {
     template: String,
@@ -38,7 +38,7 @@ impl Route {
         if head == "webhooks"
             && let Some(token) = parts.next()
         {
-            // Each token has a bucket of its own; the token itself is kept nowhere.
+            // Each token has its own bucket. Only its hash is stored.
             let mut hasher = DefaultHasher::new();
             token.hash(&mut hasher);
             major = format!("{major}/{:x}", hasher.finish());
@@ -48,11 +48,11 @@ impl Route {
     }
 }
 
-/// What one token may still do.
+/// The rate limits of one token.
 #[derive(Debug, Default)]
 pub(crate) struct Limits {
     buckets: HashMap<Route, Bucket>,
-    /// Routes that share a bucket, by the name that Discord gave it.
+    /// The names of buckets that several routes share.
     shared: HashMap<Route, Route>,
     blocked_until: Option<Instant>,
     second: Option<(Instant, u32)>,
@@ -64,16 +64,16 @@ struct Bucket {
     full_again: Instant,
 }
 
-/// Whether a request counts towards the global limit of its token.
+/// Whether a request counts towards the token's global limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     Globally,
-    /// Webhooks and interactions are limited by their own tokens only.
+    /// Webhooks and interactions have only the limits of their own tokens.
     Alone,
 }
 
 impl Limits {
-    /// Takes one request from what is left, or says how long there is nothing left. Then nothing was taken.
+    /// Takes one request from the limits. If none is left, takes nothing and returns the wait.
     pub(crate) fn reserve(&mut self, route: &Route, counted: Counted, now: Instant) -> Option<Duration> {
         if counted == Counted::Globally
             && let Some(wait) = self.global_wait(now)
@@ -95,7 +95,7 @@ impl Limits {
         None
     }
 
-    /// Takes in what an answer said about its bucket. Headers that cannot be read say nothing.
+    /// Reads the bucket from the headers of an answer. Unreadable headers are ignored.
     pub(crate) fn learn(&mut self, route: &Route, headers: &HeaderMap, now: Instant) {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let (Some(remaining), Some(reset_after)) = (
@@ -113,12 +113,12 @@ impl Limits {
         self.buckets.insert(self.key(route), bucket);
     }
 
-    /// Holds back one route, as a 429 asks for.
+    /// Blocks one route, after a 429.
     pub(crate) fn block(&mut self, route: &Route, wait: Duration, now: Instant) {
         self.buckets.insert(self.key(route), Bucket { remaining: 0, full_again: now + wait });
     }
 
-    /// Holds back everything of this token, as a global 429 asks for.
+    /// Blocks the whole token, after a global 429.
     pub(crate) fn block_all(&mut self, wait: Duration, now: Instant) {
         self.blocked_until = Some(now + wait);
     }

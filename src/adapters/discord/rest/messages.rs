@@ -1,4 +1,4 @@
-//! Messages: posting them, and reading channels back.
+//! Posts messages and reads channels back.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
 use kernel::chat::outbound::{Embed, OutboundMessage, Posted};
 use kernel::ids::{ChannelId, MessageId};
 
-/// The most that Discord gives at once.
+/// The most messages that Discord returns at once.
 const PAGE: usize = 100;
-/// How far reading back goes. A channel that moves on by more than this before a retry is past finding out.
+/// How many pages are read back. In a channel that moves faster than this, a lost post is not found.
 const PAGES: usize = 5;
-/// Clocks differ; a message is looked for from a little earlier than it can have been posted.
+/// Clocks differ, so the search starts a little before the time of posting.
 const CLOCK_SKEW: Duration = Duration::from_secs(30);
 
-/// What is needed of a message that was just posted. Less than a whole message, so that a new field cannot make a post look failed.
+/// The fields needed of a posted message. Parsing only these keeps a new field from making a post look failed.
 #[derive(Deserialize)]
 pub(super) struct Created {
     id: String,
@@ -32,7 +32,7 @@ impl Created {
     }
 }
 
-/// A message of the past, as far as one's own can be told from it.
+/// The fields of an earlier message that identify one of ours.
 #[derive(Deserialize)]
 struct Past {
     id: String,
@@ -68,10 +68,10 @@ struct PastEmbed {
     title: Option<String>,
 }
 
-/// The account that is looked for when a channel is read back.
-pub(crate) enum Voice {
+/// The author to look for when a channel is read back.
+pub(crate) enum PostedBy {
     Account(String),
-    /// One webhook serves several personas, told apart by the name they post under.
+    /// Several personas share one webhook and differ by name.
     Webhook {
         id: String,
         name: String,
@@ -79,38 +79,38 @@ pub(crate) enum Voice {
 }
 
 impl Rest {
-    /// Posts a message. The nonce makes Discord give the first message again when the same row is sent twice within a few minutes.
+    /// Posts a message. If the same row is sent twice within a few minutes, the nonce makes Discord return the first message.
     pub(crate) async fn post(&self, credential: &Credential, message: &OutboundMessage) -> Result<Posted, Failure> {
         let mut payload = payload(message);
         payload["nonce"] = json!(message.nonce());
         payload["enforce_nonce"] = json!(true);
         if let Some(answered) = &message.reply_to {
-            // A message that was deleted meanwhile is no reason to lose the answer.
+            // If the answered message was deleted, the answer is posted without a reference.
             payload["message_reference"] = json!({ "message_id": answered, "fail_if_not_exists": false });
         }
         let call = Call::post(format!("/channels/{}/messages", checked(&message.channel)?)).body(payload, &message.files);
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
-    /// Puts `message` in place of an earlier one of the same account.
+    /// Edits an earlier message of the same account.
     pub(crate) async fn edit(&self, credential: &Credential, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, Failure> {
         let path = format!("/channels/{}/messages/{}", checked(&message.channel)?, checked_message(posted)?);
         let call = Call::patch(path).body(revision(message), &message.files);
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
-    /// Posts plain text that can ping nobody, outside of any row.
+    /// Posts plain text without pings, outside of the outbox.
     pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
         let payload = json!({ "content": text, "allowed_mentions": { "parse": [] } });
         self.call(credential, Call::post(format!("/channels/{}/messages", checked(channel)?)).body(payload, &[])).await?;
         Ok(())
     }
 
-    /// Looks for `message` among what `voice` said in its channel since `since`.
+    /// Looks for `message` among the posts of `author` since `since`.
     pub(crate) async fn find_posted(
         &self,
         reader: &Credential,
-        voice: &Voice,
+        author: &PostedBy,
         message: &OutboundMessage,
         since: DateTime<Utc>,
     ) -> Result<Option<Posted>, Failure> {
@@ -121,7 +121,7 @@ impl Rest {
             let page: Vec<Past> = self.fetch(reader, call).await?;
             let newest = page.iter().filter_map(|past| past.id.parse().ok()).max();
             let full = page.len() == PAGE;
-            if let Some(found) = page.into_iter().find(|past| past.is(voice, message)) {
+            if let Some(found) = page.into_iter().find(|past| past.is(author, message)) {
                 return Ok(Some(Posted { channel: message.channel.clone(), message: found.id.into(), at: found.timestamp }));
             }
             match newest {
@@ -132,7 +132,7 @@ impl Rest {
         Ok(None)
     }
 
-    /// What was said after `after`, oldest first, at most `limit` messages.
+    /// At most `limit` messages after `after`, oldest first.
     pub(crate) async fn list_after(
         &self,
         reader: &Credential,
@@ -162,7 +162,7 @@ impl Rest {
         self.fetch(reader, Call::get(format!("/channels/{}", checked(channel)?))).await
     }
 
-    /// Shows that a persona is typing, for 10 s or until it speaks.
+    /// Shows a persona as typing, for 10 s or until it posts.
     pub(crate) async fn type_in(&self, credential: &Credential, channel: &ChannelId) -> Result<(), Failure> {
         self.call(credential, Call::post(format!("/channels/{}/typing", checked(channel)?))).await?;
         Ok(())
@@ -170,51 +170,51 @@ impl Rest {
 }
 
 impl Past {
-    fn is(&self, voice: &Voice, message: &OutboundMessage) -> bool {
-        let same_voice = match voice {
-            Voice::Account(id) => self.author.id == *id,
-            Voice::Webhook { id, name } => self.author.id == *id && self.author.username == *name,
+    fn is(&self, author: &PostedBy, message: &OutboundMessage) -> bool {
+        let same_author = match author {
+            PostedBy::Account(id) => self.author.id == *id,
+            PostedBy::Webhook { id, name } => self.author.id == *id && self.author.username == *name,
         };
-        if !same_voice {
+        if !same_author {
             return false;
         }
         if let Some(nonce) = &self.nonce {
             return nonce.as_str() == Some(message.nonce().as_str());
         }
         let answered = self.message_reference.as_ref().and_then(|reference| reference.message_id.as_deref());
-        // Discord trims what it stores. A webhook cannot reply, so its messages bear no reference.
+        // Discord trims the text. Messages of a webhook have no reference, because a webhook cannot reply.
         self.content.trim() == message.text.trim()
-            && (matches!(voice, Voice::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
+            && (matches!(author, PostedBy::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
             && self.has_files_of(message)
             && self.has_embed_of(message)
     }
 
-    /// A file that an embed shows is a part of the embed, and not listed beside it.
+    /// Files shown in an embed are not listed as attachments.
     fn has_files_of(&self, message: &OutboundMessage) -> bool {
         let shown = message.embed.as_ref().and_then(|embed| embed.image.as_deref());
         let there = self.attachments.iter().map(|file| file.filename.as_str()).filter(|name| Some(*name) != shown);
         there.eq(message.files.iter().map(|file| file.name.as_str()).filter(|name| Some(*name) != shown))
     }
 
-    /// Only what an embed of ours is called; Discord makes embeds of its own for links in the text.
+    /// Compares only the title of our embed. Discord adds embeds for links in the text.
     fn has_embed_of(&self, message: &OutboundMessage) -> bool {
         let Some(embed) = message.embed.clone().map(Embed::fit) else { return true };
         self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == embed.title)
     }
 }
 
-/// An id as part of a path. Ids come from the store and from people; one that is no number could name another path.
+/// A channel id for use in a path. Ids come from the store and from people; anything but a number could address another path.
 pub(super) fn checked(channel: &ChannelId) -> Result<u64, Failure> {
-    channel.as_str().parse().map_err(|_| Failure::refused(format!("{channel} is no channel of Discord's")))
+    channel.as_str().parse().map_err(|_| Failure::refused(format!("{channel} is not a Discord channel")))
 }
 
 pub(super) fn checked_message(message: &MessageId) -> Result<u64, Failure> {
-    message.as_str().parse().map_err(|_| Failure::refused(format!("{message} is no message of Discord's")))
+    message.as_str().parse().map_err(|_| Failure::refused(format!("{message} is not a Discord message")))
 }
 
-/// The smallest id that a message of this time can have.
+/// The smallest message id for this time.
 fn first_id_at(at: DateTime<Utc>) -> u64 {
-    /// The first millisecond of 2015, from which Discord counts.
+    /// Discord's epoch: the first millisecond of 2015.
     const EPOCH: i64 = 1_420_070_400_000;
     u64::try_from(at.timestamp_millis() - EPOCH).unwrap_or(0) << 22
 }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn ones_own_message_is_told_by_nonce_or_else_by_text_reference_and_files() {
         let message = row("hello ");
-        let account = Voice::Account("42".to_owned());
+        let account = PostedBy::Account("42".to_owned());
         let said = |extra: serde_json::Value| {
             let mut value = json!({"id": "1", "timestamp": "2026-11-21T08:00:00Z", "content": "hello",
                 "author": {"id": "42", "username": "vince"}, "message_reference": {"message_id": "800"}});
@@ -255,7 +255,7 @@ mod tests {
         assert!(!said(json!({"message_reference": null})).is(&account, &message));
         assert!(!said(json!({"attachments": [{"filename": "a.md"}]})).is(&account, &message));
         assert!(!said(json!({"author": {"id": "43", "username": "vince"}})).is(&account, &message));
-        let webhook = |name: &str| Voice::Webhook { id: "42".to_owned(), name: name.to_owned() };
+        let webhook = |name: &str| PostedBy::Webhook { id: "42".to_owned(), name: name.to_owned() };
         assert!(said(json!({"message_reference": null})).is(&webhook("vince"), &message));
         assert!(!said(json!({"message_reference": null})).is(&webhook("Echo"), &message));
     }

@@ -1,10 +1,10 @@
-//! The team's own client of Discord's REST API.
+//! A client of Discord's REST API.
 //!
-//! serenity's client is not used for sending: it has no timeouts, no view of what other tokens do, and retries a 429 without end. What a
-//! call may and may not do is decided here for all of them: a deadline, the limits of the route, of the token and of the process, and no
-//! word of a token in any error. Retrying after a fault of Discord's is the outbox's work, with the same nonce.
+//! serenity's client is not used for sending. It has no timeouts, does not know what other tokens do, and retries a 429 without end. Here
+//! every call has a deadline, respects the limits of its route, its token and the process, and keeps tokens out of errors. The outbox
+//! retries after server errors, with the same nonce.
 //!
-//! Waiting is measured on tokio's monotonic clock, not on [`kernel::time::Clock`]: it is a real server that counts the seconds.
+//! Waiting uses tokio's monotonic clock and not [`kernel::time::Clock`], because a real server counts the seconds.
 
 mod budget;
 mod credential;
@@ -35,12 +35,11 @@ use kernel::chat::PlatformEvent;
 use kernel::chat::outbound::OutboundFile;
 use kernel::ids::PersonaSlug;
 
-/// One call, before it is made.
 pub(crate) struct Call<'a> {
     method: Method,
     path: String,
     body: Body<'a>,
-    /// Which permissions it takes, in Discord's words.
+    /// The permissions that the call needs, in Discord's words.
     needs: &'static str,
     authorized: bool,
 }
@@ -72,7 +71,7 @@ impl<'a> Call<'a> {
         Self { method: Method::PUT, path, body: Body::Empty, needs: "the scope applications.commands", authorized: true }
     }
 
-    /// Sends `payload`, and `files` along with it where there are any.
+    /// Sets the JSON body and its files.
     pub(crate) fn body(mut self, payload: serde_json::Value, files: &'a [OutboundFile]) -> Self {
         self.body = if files.is_empty() { Body::Json(payload) } else { Body::Files { payload, files } };
         if !files.is_empty() {
@@ -86,7 +85,7 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// The path itself holds the token, of a webhook or an interaction; the bot's own stays at home.
+    /// The path contains the token of a webhook or an interaction. The bot's own token is not sent.
     pub(crate) fn by_path_token(mut self) -> Self {
         self.authorized = false;
         self
@@ -107,13 +106,13 @@ impl Rest {
         Self { http, address, shared: budget::SharedBudget::default(), deadline, incoming }
     }
 
-    /// Makes a call and reads its answer.
+    /// Makes a call and parses its answer.
     pub(crate) async fn fetch<T: DeserializeOwned>(&self, credential: &Credential, call: Call<'_>) -> Result<T, Failure> {
         let body = self.call(credential, call).await?;
-        serde_json::from_slice(&body).map_err(|_| Failure::Unreachable("Discord's answer cannot be read".to_owned()))
+        serde_json::from_slice(&body).map_err(|_| Failure::Unreachable("cannot read Discord's answer".to_owned()))
     }
 
-    /// Makes a call, waiting for its turn as long as the deadline allows. A 429 is waited out once.
+    /// Makes a call. Waits for rate limits until the deadline, and retries once after a 429.
     pub(crate) async fn call(&self, credential: &Credential, call: Call<'_>) -> Result<bytes::Bytes, Failure> {
         let route = Route::of(&call.method, &call.path);
         let counted = if call.authorized { Counted::Globally } else { Counted::Alone };
@@ -170,7 +169,7 @@ impl Rest {
         }
     }
 
-    /// Sends the request and reads the whole answer, within the client's own timeout.
+    /// Sends the request and reads the whole answer, within the client's timeout.
     async fn attempt(&self, credential: &Credential, call: &Call<'_>) -> Result<(StatusCode, HeaderMap, bytes::Bytes), Failure> {
         let mut request = self.http.request(call.method.clone(), self.address.api(&call.path));
         if call.authorized {
@@ -191,7 +190,7 @@ impl Rest {
         Ok((status, headers, response.bytes().await.map_err(unreachable)?))
     }
 
-    /// Takes in a 429: of the route, of the token, or of nothing that the API knows. Returns how long to wait.
+    /// Handles a 429 of the route, the token, or the proxy in front of the API. Returns how long to wait.
     fn hold_back(&self, credential: &Credential, route: &Route, headers: &HeaderMap, body: &[u8]) -> Duration {
         #[derive(Deserialize)]
         struct Limited {
@@ -201,16 +200,19 @@ impl Rest {
         }
         let now = Instant::now();
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        // What others used up of a shared resource is not held against us.
+        // A shared limit that others used up does not count against us.
         if text("x-ratelimit-scope") != Some("shared") {
             self.count_invalid(credential);
         }
         let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().filter(|wait| *wait <= Duration::from_hours(24));
         let asked = text(RETRY_AFTER.as_str());
-        // The API says so in a header and in the body. The network in front of it sends a page, or leaves one of them out.
+        // The API sets a header and a body field. Discord's proxy sends a page instead, or only one of the two.
         let (Some(_), Ok(Limited { retry_after, global })) = (asked, serde_json::from_slice(body)) else {
             let wait = self.shared.shut(asked.and_then(|value| seconds(value.parse().ok()?)), now);
-            self.trouble(credential, format!("Discord turns away everything from this address; nothing is sent for {} s.", wait.as_secs()));
+            self.trouble(
+                credential,
+                format!("Discord blocks requests from this network address. Sending is paused for {} seconds.", wait.as_secs()),
+            );
             return wait;
         };
         let wait = seconds(retry_after).unwrap_or(Duration::from_secs(5)).max(Duration::from_millis(50));
@@ -239,12 +241,12 @@ impl Rest {
 
     fn trouble(&self, credential: &Credential, text: String) {
         tracing::error!(persona = %credential.persona, "{text}");
-        // The receiver is gone only when the team stops.
+        // The receiver is dropped only at shutdown.
         let _ = self.incoming.send(Incoming::Event(PlatformEvent::Trouble { persona: credential.persona.clone(), text }));
     }
 }
 
-/// What to tell people about a token that Discord does not take.
+/// The message for people about an invalid token.
 pub(crate) fn token_trouble(name: &str, persona: &PersonaSlug) -> String {
     let variable = persona.as_str().to_uppercase().replace('-', "_");
     format!(

@@ -1,4 +1,4 @@
-//! What a message says, in Discord's words, whoever posts it.
+//! The JSON body of a message.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ const ROWS: usize = 5;
 const BUTTONS_PER_ROW: usize = 5;
 const LABEL: usize = 80;
 
-/// A message to be posted. Nobody is pinged but the accounts that the row names.
+/// The body of a new message. Pings only the accounts named in the row.
 pub(super) fn payload(message: &OutboundMessage) -> Value {
     let mut payload = said(message);
     payload.as_object_mut().expect("it was made as an object").retain(|key, value| key == "content" || *value != json!([]));
     payload
 }
 
-/// A message to take the place of another: what it does not have is taken away.
+/// The body of an edit. Parts that the message does not have are removed.
 pub(super) fn revision(message: &OutboundMessage) -> Value {
     said(message)
 }

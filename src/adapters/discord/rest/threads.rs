@@ -1,4 +1,4 @@
-//! Threads on messages. Such a thread has the id of its message.
+//! Threads on messages. A thread has the id of its message.
 
 use serde_json::json;
 use serenity::model::channel::GuildChannel;
@@ -7,13 +7,12 @@ use crate::adapters::discord::rest::messages::{checked, checked_message};
 use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
 use kernel::ids::{ChannelId, MessageId};
 
-/// The most characters of a thread's name.
+/// The length limit of a thread's name.
 const NAME: usize = 100;
-/// Minutes without a message after which a thread hides: the longest that Discord knows, a week. Writing in it shows it again.
+/// Minutes without a message after which Discord archives a thread: its maximum, a week. A new message unarchives it.
 const HIDE_AFTER: u32 = 10_080;
 
 impl Rest {
-    /// Opens a thread on a message.
     pub(crate) async fn open_thread(
         &self,
         credential: &Credential,
@@ -27,7 +26,7 @@ impl Rest {
         self.fetch(credential, call.needs("Create Public Threads and Send Messages in Threads")).await
     }
 
-    /// Shows a hidden thread again, which is needed before a message in it can be changed.
+    /// Unarchives a thread. Messages in an archived thread cannot be edited.
     pub(crate) async fn reopen_thread(&self, credential: &Credential, thread: &ChannelId) -> Result<(), Failure> {
         let call = Call::patch(format!("/channels/{}", checked(thread)?)).body(json!({ "archived": false }), &[]);
         self.call(credential, call.needs("Send Messages in Threads")).await?;

@@ -1,4 +1,4 @@
-//! The voice of personas without an account: one webhook per channel, owned by the coordinator's application.
+//! Webhooks for personas without an account: one per channel, owned by the coordinator's application.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::ids::MessageId;
 
-/// The team's webhooks, by the channel they post in.
+/// The team's webhooks, by channel.
 #[derive(Default)]
 pub(crate) struct Webhooks {
     known: Mutex<HashMap<ChannelId, Webhook>>,
@@ -27,19 +27,19 @@ struct Webhook {
     token: SecretString,
 }
 
-/// Where a message goes: a channel, and the thread below it where there is one.
+/// The target of a message: a channel, and optionally a thread in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Destination {
     pub(crate) channel: ChannelId,
     pub(crate) thread: Option<ChannelId>,
 }
 
-/// What a persona without an account says.
+/// A message of a persona without an account.
 pub(crate) struct Speech<'a> {
     pub(crate) destination: Destination,
     pub(crate) name: &'a str,
     pub(crate) message: &'a OutboundMessage,
-    /// The message that it replaces. None: it is a new one.
+    /// The message to replace. None: posts a new one.
     pub(crate) edited: Option<&'a MessageId>,
 }
 
@@ -51,7 +51,7 @@ struct Listed {
 }
 
 impl Webhooks {
-    /// Posts a message under `name`, or puts it in place of `edited`, an earlier one. Webhooks know no nonce and no reply: the relay reads back
+    /// Posts a message under `name`, or replaces `edited`. Webhooks support neither nonces nor replies, so the relay reads the channel back
     /// before it posts again.
     pub(crate) async fn speak(
         &self,
@@ -63,7 +63,7 @@ impl Webhooks {
         let channel = speech.destination.channel;
         let first = self.get(rest, owner, accounts, channel).await?;
         match speech.through(rest, owner, &first).await {
-            // Somebody deleted it. Nothing was posted, so a new one may be made and used at once.
+            // The webhook was deleted. Nothing was posted, so a new one is created and used at once.
             Err(Failure::Refused { code: code::UNKNOWN_WEBHOOK, .. }) => {
                 self.known.lock().await.remove(&channel);
                 let second = self.get(rest, owner, accounts, channel).await?;
@@ -73,7 +73,7 @@ impl Webhooks {
         }
     }
 
-    /// The id of the webhook of a channel, for reading back what it posted.
+    /// The id of a channel's webhook, for reading back.
     pub(crate) async fn get_id(
         &self,
         rest: &Rest,
@@ -84,9 +84,9 @@ impl Webhooks {
         Ok(self.get(rest, owner, accounts, channel).await?.id)
     }
 
-    /// The webhook of a channel: known, or there from an earlier run, or made now.
+    /// The webhook of a channel: cached, found on Discord, or created.
     async fn get(&self, rest: &Rest, owner: &Credential, accounts: &OwnAccounts, channel: ChannelId) -> Result<Webhook, Failure> {
-        // Held across the calls, so that two personas that speak at once do not make two.
+        // Held across the calls, so that two concurrent posts do not create two webhooks.
         let mut known = self.known.lock().await;
         if let Some(webhook) = known.get(&channel) {
             return Ok(webhook.clone());
@@ -99,7 +99,7 @@ impl Webhooks {
             Some(own) => own,
             None => rest.fetch(owner, Call::post(path).body(json!({ "name": "Teamroom" }), &[]).needs("Manage Webhooks")).await?,
         };
-        let token = webhook.token.ok_or_else(|| Failure::refused("Discord gave a webhook without its token"))?.into();
+        let token = webhook.token.ok_or_else(|| Failure::refused("Discord returned a webhook without a token"))?.into();
         accounts.record_webhook(webhook.id);
         let webhook = Webhook { id: webhook.id, token };
         known.insert(channel, webhook.clone());

@@ -1,6 +1,6 @@
-//! Actions that a standup proposes, checked by code before they become work items (STAND-14).
+//! Checks the actions proposed by a standup before they become work items (STAND-14).
 //!
-//! An action needs somebody who will do it, a verb, and to be no repetition. Whether it is a good idea is not judged here.
+//! An action needs an owner and a verb and must not be a repetition. Whether it is a good idea is not checked.
 
 mod verb;
 
@@ -13,31 +13,31 @@ use kernel::text::{Shingles, essence, flatten, fold_name};
 
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
 
-/// The most actions of a standup, by the spec.
+/// The limit for a standup, from the spec.
 pub const MOST_ACTIONS: usize = 7;
 
-/// The most characters of what is to be done.
+/// The most characters of the title.
 pub const WHAT: usize = 160;
 
-/// The most characters of how and why, as a standup says them.
+/// The most characters of how and why.
 const HOW: usize = 300;
 
-/// From this on two actions are one: an article or a number more changes nothing, another thing to be done does.
+/// The similarity from which two actions count as the same. A different article or number is a repetition; a different task is not.
 const ALIKE: f64 = 0.75;
 
-/// Owners that mean that nobody does it.
+/// Owners that stand for nobody.
 const NOBODY: [&str; 14] =
     ["", "team", "the team", "everyone", "everybody", "all", "anyone", "anybody", "someone", "somebody", "us", "we", "tbd", "none"];
 
-/// Who may own an action.
+/// The possible owners of an action.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownOwners<'a> {
     pub roster: &'a Roster,
-    /// People with the name that they are called by.
+    /// People with their names.
     pub people: &'a [(UserId, String)],
 }
 
-/// A proposed action that may become a work item.
+/// A proposed action that passed the checks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AcceptedAction {
     pub what: String,
@@ -45,19 +45,19 @@ pub struct AcceptedAction {
     pub why: String,
     pub owner: Owner,
     pub urgency: Urgency,
-    /// As it was proposed; none leaves it to the planner.
+    /// None: the planner decides.
     pub execution: Option<Execution>,
 }
 
-/// What became of the proposals.
+/// The result of checking proposals.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct CheckedActions {
-    /// The most urgent first; of like urgency, as they were proposed.
+    /// By urgency, otherwise in the order proposed.
     pub accepted: Vec<AcceptedAction>,
     pub refused: Vec<RefusedAction>,
 }
 
-/// Checks proposals against the roster, against what is `open` already, and against each other. At most `limit` are accepted.
+/// Checks proposals against the roster, the `open` items and each other. Accepts at most `limit`.
 pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
     let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
     by_urgency.sort_by_key(|action| action.urgency);
@@ -80,10 +80,10 @@ pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open:
     checked
 }
 
-/// Whether an action says what to do: it begins with a verb.
+/// Checks that an action begins with a verb.
 ///
 /// # Errors
-/// The reason, in words that stand behind the action.
+/// The reason, to follow the action.
 pub fn check_what(what: &str) -> Result<(), String> {
     verb::check_begins_with_verb(what)
 }
@@ -102,18 +102,17 @@ fn check(
         return Err(format!("says the same as {other}"));
     }
     if left == 0 {
-        return Err("there are more urgent actions than a standup may set; put it forward again when they are done".to_owned());
+        return Err("the limit for new actions is reached. Propose it again when others are done".to_owned());
     }
     Ok(owner)
 }
 
-/// How an action is carried out, as far as its proposer said.
+/// The kind of execution, if the proposer named one.
 fn read_execution(action: &ProposedAction, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
     execution_of(action.execution?, action.watch.as_ref(), owner, what, how)
 }
 
-/// A kind of execution with what it takes. None leaves it to the planner: a person does what it owns itself and is reminded, and nothing is
-/// watched for without terms.
+/// The execution of a kind. None leaves it to the planner: people's own items become reminders, and watching needs terms.
 pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
     if matches!(owner, Owner::Person { .. }) {
         return None;
@@ -129,17 +128,17 @@ pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Own
 }
 
 impl KnownOwners<'_> {
-    /// The one that a name means: a persona as the roster resolves it, or a person by name, mention or id.
+    /// Finds a persona by the roster's rules, or a person by name, mention or id.
     ///
     /// # Errors
-    /// The reason, in words.
+    /// The reason.
     pub fn resolve(&self, asked: &str) -> Result<Owner, String> {
         let name = fold_name(asked.trim().trim_start_matches("<@").trim_end_matches(['>', ':', '.']));
         if NOBODY.contains(&name.as_str()) {
             return Err(if name.is_empty() {
                 "has no owner".to_owned()
             } else {
-                format!("{name} is nobody in particular; name one owner")
+                format!("\"{name}\" is not one person. Name a single owner")
             });
         }
         let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name;
@@ -149,7 +148,7 @@ impl KnownOwners<'_> {
         if let Some((id, person)) = self.people.iter().find(whole) {
             return Ok(Owner::Person { id: id.clone(), name: person.clone() });
         }
-        // The beginning of a name, if it is that of one alone, persona or person.
+        // A prefix is accepted if it fits exactly one persona or person.
         let persona = self.roster.resolve(&name).ok();
         let mut people = self.people.iter().filter(|(_, person)| fold_name(person).starts_with(&name));
         match (persona, people.next(), people.next()) {
@@ -159,7 +158,7 @@ impl KnownOwners<'_> {
         }
     }
 
-    /// An action as its owner would note it, without whom it is said to and without "please", beginning with a capital.
+    /// The action without the addressee and "please", with a capital letter.
     fn without_address(&self, what: &str) -> String {
         let mut rest = what.trim();
         loop {

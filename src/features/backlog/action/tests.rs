@@ -21,7 +21,7 @@ fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
     check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &people }, &open, MOST_ACTIONS)
 }
 
-/// What became of one action that Vince owns: the text, or the reason.
+/// Checks one action owned by Vince. Returns its text or the reason.
 fn told(what: &str) -> Result<String, String> {
     let mut checked = checked(&[proposed(what, "Vince", Urgency::Today)], &[]);
     checked.accepted.pop().map(|action| action.what).ok_or_else(|| checked.refused.remove(0).reason)
@@ -46,18 +46,18 @@ fn an_action_begins_with_a_verb_once_its_address_is_gone() {
 #[test]
 fn an_action_without_a_verb_is_refused_with_a_hint() {
     for (what, reason) in [
-        ("", "says nothing to do"),
-        ("@@ **", "says nothing to do"),
+        ("", "does not say what to do"),
+        ("@@ **", "does not say what to do"),
         ("We should fix the login", "begins with \"we\""),
         ("Let's fix it", "begins with \"let's\""),
-        ("Fixing the login", "say \"fix …\""),
-        ("Writing tests", "say \"write …\""),
-        ("Planning the move", "say \"plan …\""),
-        ("The login is broken", "but with \"the\""),
-        ("Login page", "but with \"login\""),
-        ("Review of the plan", "\"review of\" is no verb"),
-        ("Build is red", "\"build is\" is no verb"),
-        ("修理登录", "does not begin with a verb"),
+        ("Fixing the login", "Write \"fix …\""),
+        ("Writing tests", "Write \"write …\""),
+        ("Planning the move", "Write \"plan …\""),
+        ("The login is broken", "begins with \"the\", which is not a verb"),
+        ("Login page", "begins with \"login\", which is not a verb"),
+        ("Review of the plan", "\"review of\" is not a verb"),
+        ("Build is red", "\"build is\" is not a verb"),
+        ("修理登录", "not a verb"),
     ] {
         let refusal = told(what).expect_err(what);
         assert!(refusal.contains(reason), "{what}: {refusal}");
@@ -86,9 +86,9 @@ fn an_owner_is_one_persona_or_one_person() {
     for (name, reason) in [
         ("", "has no owner"),
         ("  @ ", "has no owner"),
-        ("Team", "team is nobody in particular"),
-        ("everyone", "nobody in particular"),
-        ("@everyone", "nobody in particular"),
+        ("Team", "\"team\" is not one person"),
+        ("everyone", "is not one person"),
+        ("@everyone", "is not one person"),
         ("Eli", "nobody on the team is called \"Eli\""),
         ("Zaphod", "nobody on the team is called \"Zaphod\""),
         ("Vince and Eliza", "nobody on the team is called"),
@@ -124,7 +124,7 @@ fn the_most_urgent_are_taken_first_and_the_rest_is_told() {
     let checked = checked(&actions, &[]);
     assert_eq!((checked.accepted.len(), checked.refused.len()), (MOST_ACTIONS, 2));
     assert_eq!((checked.accepted[0].what.as_str(), checked.accepted[1].what.as_str()), ("Fix sounds", "Fix login"));
-    assert!(checked.refused[0].reason.contains("more urgent"));
+    assert!(checked.refused[0].reason.contains("limit for new actions"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-/// What people and personas do at work, as they are told to.
+/// Verbs of work, in the imperative.
 const VERBS: &str = "\
     accept add address adjust agree align analyse analyze announce answer apply approve archive arrange ask assess assign audit \
     automate avoid back backfill backport balance benchmark block book bring build bump buy calculate call cancel cap capture change \
@@ -16,31 +16,32 @@ const VERBS: &str = "\
     suggest summarise summarize survey switch sync tag take talk tell test tidy trace track train translate triage trim try tune turn \
     unblock update upgrade use validate verify visit watch work write";
 
-/// Behind a verb that is a noun too, these tell that it is the noun: "Test coverage" passes, "Review of the plan" and "Plan is late" do not.
+/// After a word that is both noun and verb, these show that it is the noun: "Test coverage" passes, "Review of the plan" and "Plan is late"
+/// do not.
 const BEHIND_NOUNS: &[&str] = &["of", "is", "are", "was", "were", "has", "have", "had", "should", "must", "needs", "will"];
 
-/// Whether an action says what to do.
+/// Checks that an action begins with a verb.
 ///
 /// # Errors
-/// The reason, in words, with an example made of the action where that is possible.
+/// The reason, with a corrected example if possible.
 pub(super) fn check_begins_with_verb(what: &str) -> Result<(), String> {
     let lower = what.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-    let Some(first) = words.next() else { return Err("says nothing to do".to_owned()) };
+    let Some(first) = words.next() else { return Err("does not say what to do".to_owned()) };
     let second = words.next();
-    // "Double-check" and "re-run" are what stands behind the hyphen.
+    // In "double-check" and "re-run" the verb follows the hyphen.
     let verb = if matches!(first, "re" | "double" | "cross" | "quickly" | "carefully" | "then") { second.unwrap_or(first) } else { first };
     if matches!(verb, "we" | "i" | "you" | "they" | "somebody" | "someone" | "let's") {
-        return Err(format!("begins with \"{verb}\"; begin with what is to be done, as in \"Fix the login\""));
+        return Err(format!("begins with \"{verb}\". Begin with a verb, such as \"Fix the login\""));
     }
     if let Some(stem) = verb.strip_suffix("ing").and_then(find_verb) {
-        return Err(format!("begins with \"{verb}\"; say \"{stem} …\""));
+        return Err(format!("begins with \"{verb}\". Write \"{stem} …\""));
     }
     if !is_verb(verb) {
-        return Err(format!("does not begin with a verb but with \"{verb}\"; say what is to be done, as in \"Fix the login\""));
+        return Err(format!("begins with \"{verb}\", which is not a verb. Begin with one, such as \"Fix the login\""));
     }
     match second.filter(|second| BEHIND_NOUNS.contains(second)) {
-        Some(second) => Err(format!("\"{verb} {second}\" is no verb; say what is to be done, as in \"Fix the login\"")),
+        Some(second) => Err(format!("\"{verb} {second}\" is not a verb. Begin with one, such as \"Fix the login\"")),
         None => Ok(()),
     }
 }

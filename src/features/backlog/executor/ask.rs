@@ -9,13 +9,13 @@ use kernel::memory::MemorySource;
 use kernel::memory::retrieval::cut;
 use kernel::money::Purpose;
 
-/// Characters of an answer that the backlog shows. The journal has all of it.
+/// The most characters of an answer in the backlog. The journal has the whole text.
 const SUMMARY: usize = 240;
 
 impl Work {
     pub(crate) async fn ask(&self, assignment: &Assignment<'_>, whom: &Owner, question: &str) -> anyhow::Result<Outcome> {
         match whom {
-            // A person may take any time, is reminded and answers by button.
+            // A person is reminded and answers with a button.
             Owner::Person { .. } => self.remind(assignment).await,
             Owner::Persona(askee) => self.ask_persona(assignment, askee, question).await,
         }
@@ -38,7 +38,7 @@ impl Work {
             Err(error) => return failure::outcome(error, journal.idle_before(began), deps.clock.now()),
         };
         let by = deps.roster.name_of(askee).to_owned();
-        // Small print on how the answer came about is for readers of the whole answer.
+        // The footer of a composed answer does not belong into the summary.
         let line = text.lines().filter(|line| !line.starts_with("-#")).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         let summary = format!("{by}: {}", cut(&line, SUMMARY));
         let at = journal.last().unwrap_or(began);

@@ -5,7 +5,7 @@ use crate::features::backlog::model::Wait;
 use kernel::agent::RunError;
 use kernel::llm::ModelError;
 
-/// How long a run is put off after it has been idle for less than this: 1 minute, then 5, 15, and half an hour each time.
+/// The pause before the next attempt, by how long the run has made no progress: 1 minute, then 5, 15, and 30.
 const PAUSES: [(TimeDelta, TimeDelta); 3] = [
     (TimeDelta::minutes(1), TimeDelta::minutes(1)),
     (TimeDelta::minutes(6), TimeDelta::minutes(5)),
@@ -13,7 +13,7 @@ const PAUSES: [(TimeDelta, TimeDelta); 3] = [
 ];
 const LONGEST: TimeDelta = TimeDelta::minutes(30);
 
-/// What becomes of an item whose run has no reply. `idle` is how long its journal had not grown when the run was taken up.
+/// The outcome for an item whose run has no reply. `idle`: how long its journal had not grown.
 ///
 /// # Errors
 /// The database is unavailable.
@@ -25,21 +25,21 @@ pub(super) fn outcome(error: RunError, idle: TimeDelta, now: DateTime<Utc>) -> a
         RunError::OutOfBudget(refused) => Outcome::Waits(Wait::for_budget(refused, now)),
         RunError::Model(ModelError::NoModel) => Outcome::Waits(Wait::Model),
         RunError::Model(ModelError::Refused { .. }) => {
-            let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
+            let why = "the language model refused the request. Run `teamroom doctor` to check its settings".to_owned();
             Outcome::Waits(Wait::Decision { why })
         }
-        // The same prompt may bring the same useless answer for ever, and each is paid for. Another run has another prompt.
+        // The same prompt may produce the same useless answer again, at a cost. A new run has a different prompt.
         RunError::Nothing
         | RunError::Unusable { .. }
         | RunError::Model(ModelError::Garbled { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => {
             if pause_after(idle) == LONGEST {
-                let why = format!("the language model gave no usable answer for {} minutes", idle.num_minutes());
+                let why = format!("the language model gave no valid answer for {} minutes", idle.num_minutes());
                 return Ok(Outcome::Failed { why });
             }
-            later(now, idle, "the language model gave no usable answer")
+            later(now, idle, "the language model gave no valid answer")
         }
         RunError::Model(ModelError::TimedOut { .. }) => later(now, idle, "the language model took too long"),
-        RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the ledger could not be written"),
+        RunError::Model(ModelError::Ledger(_)) => later(now, idle, "the cost could not be recorded"),
         RunError::Model(_) => later(now, idle, "the language model could not be reached"),
         RunError::Paused => later(now, idle, "the persona is paused"),
         error @ (RunError::TooManyCalls { .. } | RunError::NoPersona(_)) => Outcome::Failed { why: error.to_string() },

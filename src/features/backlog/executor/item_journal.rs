@@ -8,7 +8,7 @@ use crate::store::Store;
 use kernel::agent::{Journal, JournalEntry};
 use kernel::db::StoreError;
 
-/// The journal of an item's run. Only the holder of the lease can write to it.
+/// The journal of an item's run. Only the holder of the lease may write.
 pub(super) struct ItemJournal<'a> {
     pub(super) store: &'a Store,
     assignment: &'a Assignment<'a>,
@@ -20,12 +20,12 @@ impl<'a> ItemJournal<'a> {
         Self { store, assignment, last: Mutex::default() }
     }
 
-    /// The time of the last entry; none before the first.
+    /// The time of the last entry. None before the first.
     pub(super) fn last(&self) -> Option<DateTime<Utc>> {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long nothing had been added before `then`. It spans restarts, so failed attempts need no counter.
+    /// How long the journal had not grown before `then`. Includes restarts, so failed attempts need no counter.
     pub(super) fn idle_before(&self, then: DateTime<Utc>) -> TimeDelta {
         self.last().map_or(TimeDelta::zero(), |last| (then - last).max(TimeDelta::zero()))
     }

@@ -1,6 +1,6 @@
-//! How items are carried out, one file per kind (WORK-6).
+//! Executes items, one file per kind (WORK-6).
 //!
-//! An executor says what it made. The verifier checks that, and only then is an item done.
+//! An executor returns claims. An item is done only after the verifier has checked them.
 
 pub(crate) mod agent_run;
 mod ask;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::features::backlog::model::{Lease, Product, Wait, WorkItem};
 use kernel::persona::Persona;
 
-/// One item that one persona carries out.
+/// An item and the persona that executes it.
 pub(crate) struct Assignment<'a> {
     pub(crate) item: &'a WorkItem,
     pub(crate) lease: &'a Lease,
@@ -24,17 +24,17 @@ pub(crate) struct Assignment<'a> {
     pub(crate) cancel: &'a CancellationToken,
 }
 
-/// How far an executor came.
+/// The result of an executor.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
-    /// Something that can be verified.
+    /// Claims for the verifier.
     Made(Product),
-    /// Not now; the same run goes on at that time. No try is used up.
+    /// Continue the same run at that time. Does not count as an attempt.
     Later { at: DateTime<Utc>, why: String },
-    /// Not before a person, or the planner, has ended the wait.
+    /// Continue after a person or the planner has ended the wait.
     Waits(Wait),
-    /// This try came to nothing.
+    /// This attempt failed.
     Failed { why: String },
-    /// No try will ever do.
+    /// No attempt can succeed.
     Impossible { why: String },
 }

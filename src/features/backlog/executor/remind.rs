@@ -3,7 +3,7 @@ use std::time::Duration;
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::model::{Claim, Execution, Product, WorkItem};
-use crate::features::backlog::render::{Voice, name_of_owner};
+use crate::features::backlog::render::{Announcer, name_of_owner};
 use kernel::chat::outbound::OutboundMessage;
 
 /// How long to wait for delivery before the item is put off.
@@ -11,25 +11,25 @@ const DELIVERY: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Work {
-    /// Posts the reminder once, however often the run begins: the message has the id of the run.
+    /// Posts the reminder. The message has the run's id, so a repeated run does not post it again.
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (parts, item) = (self.parts(), assignment.item);
         let Some(channel) = self.find_channel(item).await? else {
-            return Ok(Outcome::Failed { why: "there is no channel to say it in; set `backlog.channel`".into() });
+            return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
         };
         let id = WorkItem::reminder_id_of(&item.id, item.run);
         let answer = !matches!(item.execution, Some(Execution::Remind { answer: false }));
-        let voice = Voice { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
-        let message = OutboundMessage { id: id.clone(), ..voice.remind(item, answer) };
+        let announcer = Announcer { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
+        let message = OutboundMessage { id: id.clone(), ..announcer.remind(item, answer) };
         parts.store.enqueue_once(&message, parts.clock.now()).await?;
-        self.send_soon(Some(&channel));
+        self.wake_relay(Some(&channel));
         let mut waited = Duration::ZERO;
-        // The verifier checks delivery. Waiting here saves another round.
+        // The verifier checks delivery. Waiting here saves a second attempt.
         while waited < DELIVERY && !assignment.cancel.is_cancelled() && parts.store.find_posted(&id).await?.is_none() {
             parts.clock.sleep(LOOK).await;
             waited += LOOK;
         }
-        let summary = format!("{} was told", name_of_owner(&item.owner, &parts.roster));
+        let summary = format!("{} was notified", name_of_owner(&item.owner, &parts.roster));
         Ok(Outcome::Made(Product { summary, claims: vec![Claim::Message { outbox: id }], lesson: None, model: None }))
     }
 }

@@ -8,7 +8,7 @@ use kernel::feeds::FeedQuery;
 use kernel::figure;
 use kernel::tools::CallStatus;
 
-/// How often the feed is read.
+/// The polling interval of the feed.
 const EVERY: TimeDelta = TimeDelta::minutes(5);
 
 impl Work {
@@ -17,7 +17,7 @@ impl Work {
         let now = parts.clock.now();
         let feed = match parts.agents.readings.get_feed(&terms.feed) {
             Ok(feed) => feed,
-            // Feeds are declared in files: it may be there after the next start.
+            // A persona file may declare the feed at the next start.
             Err(missing) => return Ok(Outcome::Failed { why: missing.to_string() }),
         };
         let reading = feed.read(&FeedQuery { now, since: now, until: now, limit: 0 }).await;
@@ -52,7 +52,7 @@ impl Work {
         };
         if now >= terms.until {
             return Ok(Outcome::Impossible {
-                why: format!("{} did not come about until {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
+                why: format!("{} did not happen by {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
             });
         }
         Ok(Outcome::Later { at: (now + EVERY).min(terms.until), why: state })

@@ -1,16 +1,16 @@
-//! A work item as somebody asks for it, or for a change of it, before code has looked at it.
+//! Unchecked requests to add or change an item.
 
 use serde::Deserialize;
 
 use crate::features::backlog::model::{ExecutionKind, Urgency, WatchTerms};
 
-/// An item to be added. Names are as typed.
+/// A new item. Names are as typed.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ItemDraft {
-    /// How other drafts of the same file name it.
+    /// The name by which other drafts of the file refer to it.
     pub key: Option<String>,
-    /// What is to be done; begins with a verb.
+    /// The title; begins with a verb.
     pub what: String,
     pub how: String,
     pub why: String,
@@ -18,17 +18,17 @@ pub struct ItemDraft {
     pub owner: Option<String>,
     pub urgency: Option<Urgency>,
     pub criteria: Vec<String>,
-    /// Keys of drafts of the same file, or ends of ids of items that are there.
+    /// Keys of drafts in the same file, or short ids of existing items.
     pub needs: Vec<String>,
-    /// Likewise.
+    /// As `needs`.
     pub parent: Option<String>,
-    /// None leaves it to the planner.
+    /// None: the planner decides.
     pub kind: Option<ExecutionKind>,
-    /// With the kind `watch`: what is waited for.
+    /// The terms for the kind `watch`.
     pub watch: Option<WatchTerms>,
 }
 
-/// What is to be different about an item. None stays as it is; the owner is as typed.
+/// Changes of an item. None leaves a field unchanged. The owner is as typed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemChanges {
     pub what: Option<String>,

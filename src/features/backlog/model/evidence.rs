@@ -1,52 +1,67 @@
-//! What a worker says it made, and what was found to be true of that.
+//! Claims of a worker, and evidence found for them.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::{AskId, MessageId, OutboxId, PersonaSlug};
 
-/// What came of a run, as its worker says. Nothing of it is believed before it is verified.
+/// The claimed result of a run. Not trusted before it is verified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Product {
-    /// What came out, in one sentence.
+    /// The result in one sentence.
     pub summary: String,
     pub claims: Vec<Claim>,
-    /// What to remember, in one sentence.
+    /// A lesson in one sentence.
     pub lesson: Option<String>,
-    /// `provider/model`; none when no model had part in it.
+    /// `provider/model`. None if no model was involved.
     pub model: Option<String>,
 }
 
-/// Something that can be looked up.
+/// A verifiable claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Claim {
-    /// A file in the item's workspace, with `/` between its parts.
-    File { path: String },
-    /// A message was delivered.
-    Message { outbox: OutboxId },
-    /// A question was answered.
-    Ask { ask: AskId },
-    /// A person answered by button.
-    Answer { by: String, text: String, at: DateTime<Utc> },
-    /// A feed met a condition; the sample stands in the store.
-    Value { feed: String, name: String, at: DateTime<Utc> },
-    /// A feed gave data.
-    Reading { feed: String, at: DateTime<Utc> },
+    /// A file in the item's workspace, with `/` as separator.
+    File {
+        path: String,
+    },
+    Message {
+        outbox: OutboxId,
+    },
+    Ask {
+        ask: AskId,
+    },
+    /// A person answered with a button.
+    Answer {
+        by: String,
+        text: String,
+        at: DateTime<Utc>,
+    },
+    /// A feed met a condition. The sample is stored.
+    Value {
+        feed: String,
+        name: String,
+        at: DateTime<Utc>,
+    },
+    /// A feed returned data.
+    Reading {
+        feed: String,
+        at: DateTime<Utc>,
+    },
 }
 
-/// Something that was found to be so.
+/// A verified fact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Evidence {
-    /// `form` in words: "Markdown, 3 headings, 410 words".
+    /// `form` is text: "Markdown, 3 headings, 410 words".
     File {
         path: String,
         sha256: String,
         bytes: u64,
         form: String,
     },
-    /// A page that a file names was fetched in this run.
+    /// A page cited by a file was fetched in this run.
     Link {
         url: String,
         sha256: String,
@@ -62,7 +77,7 @@ pub enum Evidence {
         text: String,
         at: DateTime<Utc>,
     },
-    /// A command of the operator's ended with this code; only 0 proves anything.
+    /// The operator's test command ended with this code. Only 0 counts.
     Test {
         command: String,
         exit_code: i32,
@@ -79,7 +94,7 @@ pub enum Evidence {
         feed: String,
         at: DateTime<Utc>,
     },
-    /// Somebody other than the author looked at what code cannot judge.
+    /// Judged by somebody other than the author.
     Review {
         by: Judge,
         note: String,
@@ -87,11 +102,10 @@ pub enum Evidence {
     },
 }
 
-/// Who judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judge {
     Persona(PersonaSlug),
-    /// By the name it is called by.
+    /// By name.
     Person(String),
 }

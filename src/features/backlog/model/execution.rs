@@ -1,4 +1,4 @@
-//! How a work item is carried out (WORK-6).
+//! How a work item is executed (WORK-6).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,27 @@ use serde::{Deserialize, Serialize};
 use crate::features::backlog::model::Owner;
 use kernel::feeds::condition::SettlingRule;
 
-/// What is to happen, with everything that code needs for it.
+/// The kind of execution with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {
-    /// The owner is told. Unless telling was all that was wanted, it waits for an answer.
-    Remind { answer: bool },
-    /// Something is found out; the result is a document with its sources.
+    /// Notifies the owner. Waits for an answer, unless only a notification was wanted.
+    Remind {
+        answer: bool,
+    },
+    /// Finds out something. The result is a document with sources.
     Research,
-    /// A document.
     Write,
-    /// Files in the item's workspace.
     Build,
-    /// Somebody is asked; the result is the answer.
-    Ask { whom: Owner, question: String },
-    /// Until a feed meets a condition.
+    /// Asks somebody. The result is the answer.
+    Ask {
+        whom: Owner,
+        question: String,
+    },
+    /// Waits until a feed meets a condition.
     Watch(WatchTerms),
 }
 
-/// The kinds of execution alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionKind {
@@ -36,15 +38,14 @@ pub enum ExecutionKind {
     Watch,
 }
 
-/// What is watched for, and how long.
+/// What to watch for, and how long.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WatchTerms {
-    /// The declared name of a feed.
     pub feed: String,
-    /// What a value of it is to be; none: the feed is to give data at all.
+    /// The condition. None: any data of the feed.
     #[serde(default)]
     pub rule: Option<SettlingRule>,
-    /// When it is given up.
+    /// The time to give up.
     pub until: DateTime<Utc>,
 }
 
@@ -73,7 +74,7 @@ impl ExecutionKind {
         }
     }
 
-    /// Whether a language model has to write the result.
+    /// Whether it needs a language model.
     pub fn needs_model(self) -> bool {
         matches!(self, Self::Research | Self::Write | Self::Build)
     }

@@ -1,7 +1,7 @@
-//! How items hang together: what waits for what, whether that can come to an end, and what it means for their order.
+//! Dependencies between items: cycles and ranks.
 //!
-//! An item waits for each item that it needs, and a parent for each of its children. Everything here is linear in items and ties, or nearly so:
-//! ten thousand items are put into the backlog at once.
+//! An item waits for every item that it needs, and a parent for its children. All algorithms are about linear in items and dependencies,
+//! because ten thousand items may be added at once.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::fmt;
 use crate::features::backlog::model::{Rank, WorkItem, short_id};
 use kernel::ids::WorkItemId;
 
-/// How many items of a circle are named; the rest is counted.
+/// The most items of a cycle in an error.
 const NAMED: usize = 8;
 
-/// An item in the words of people.
+/// An item in an error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedItem {
     pub id: WorkItemId,
@@ -32,17 +32,17 @@ impl fmt::Display for NamedItem {
     }
 }
 
-/// Why items cannot be put into the backlog together. Its text is for people.
+/// Why items cannot be added together. The text is for people.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
     #[error("{item} needs the item {needs}, which is not in the backlog")]
     UnknownNeed { item: NamedItem, needs: WorkItemId },
-    #[error("{item} is to be a part of the item {parent}, which is not in the backlog")]
+    #[error("{item} has the parent {parent}, which is not in the backlog")]
     UnknownParent { item: NamedItem, parent: WorkItemId },
     #[error("{0} waits for itself")]
     Itself(NamedItem),
     /// Each waits for the next, and the last for the first.
-    #[error("these items wait for each other in a circle: {}", render_circle(.0))]
+    #[error("these items wait for each other: {}", render_circle(.0))]
     Circle(Vec<NamedItem>),
 }
 
@@ -54,11 +54,10 @@ fn render_circle(items: &[NamedItem]) -> String {
     names.join(", ")
 }
 
-/// Makes sure that `new` items can all come to an end: each item that one names is among them or `known`, and none waits for itself, be it
-/// through others.
+/// Checks that all `new` items can end: every referenced item is among them or `known`, and there is no cycle.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first problem.
 pub fn check(new: &[WorkItem], known: &dyn Fn(&WorkItemId) -> bool) -> Result<(), GraphError> {
     let graph = Graph::of(new);
     for item in new {
@@ -79,7 +78,7 @@ pub fn check(new: &[WorkItem], known: &dyn Fn(&WorkItemId) -> bool) -> Result<()
     }
 }
 
-/// The place of each item in the order of work, from all that are open.
+/// The rank of each open item.
 pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
     let graph = Graph::of(open);
     let order = graph.order();
@@ -101,7 +100,7 @@ pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
     open.iter().map(|item| item.id.clone()).zip(ranks).collect()
 }
 
-/// Items by their places in a slice, and for each of them the places that it waits for. Items outside of the slice do not count.
+/// Items by index, with the indexes that each waits for. Items outside of the slice are ignored.
 struct Graph<'a> {
     places: HashMap<&'a WorkItemId, usize>,
     waits_for: Vec<Vec<usize>>,
@@ -120,7 +119,7 @@ impl<'a> Graph<'a> {
         Self { places, waits_for }
     }
 
-    /// The places so that each comes after all that it waits for. Those in a circle, and those that wait for one, are left out.
+    /// Topological order: each index comes after those it waits for. Indexes in a cycle, or waiting for one, are left out.
     fn order(&self) -> Vec<usize> {
         let mut waited_for_by = vec![Vec::new(); self.waits_for.len()];
         let mut left: Vec<usize> = self.waits_for.iter().map(Vec::len).collect();
@@ -143,13 +142,13 @@ impl<'a> Graph<'a> {
         order
     }
 
-    /// The places of one circle, each waiting for the next.
+    /// The indexes of one cycle, each waiting for the next.
     fn find_circle(&self) -> Option<Vec<usize>> {
         let mut can_end = vec![false; self.waits_for.len()];
         for place in self.order() {
             can_end[place] = true;
         }
-        // Whoever cannot end waits for another that cannot: following them comes round in the end.
+        // Every remaining item waits for another one, so following them must lead to a cycle.
         let mut steps: Vec<usize> = Vec::new();
         let mut seen_at: HashMap<usize, usize> = HashMap::new();
         let mut place = can_end.iter().position(|can| !can)?;
@@ -163,8 +162,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// How many items wait for each place, directly and through others, each counted once. Sets of all that wait would need the square of the
-    /// items in memory; so 64 items at a time are followed down, one bit for each.
+    /// The number of items that wait for each index, directly or indirectly. Bit sets for all pairs would need quadratic memory, so 64
+    /// items are processed at a time, with one bit each.
     fn count_waiting(&self, order: &[usize]) -> Vec<u32> {
         let mut waiting = vec![0; self.waits_for.len()];
         for followed in order.chunks(64) {
@@ -218,7 +217,7 @@ mod tests {
         let error = check_alone(&[item("a", &["x"])]).unwrap_err();
         assert_eq!(error.to_string(), "\"do a\" (#a) needs the item x, which is not in the backlog");
         let error = check_alone(&[part("a", "x")]).unwrap_err();
-        assert_eq!(error.to_string(), "\"do a\" (#a) is to be a part of the item x, which is not in the backlog");
+        assert_eq!(error.to_string(), "\"do a\" (#a) has the parent x, which is not in the backlog");
         check(&[item("a", &["x"]), part("b", "x")], &|id| id.as_str() == "x").unwrap();
     }
 

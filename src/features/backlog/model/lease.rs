@@ -1,10 +1,8 @@
-//! Who works on an item at the moment.
-
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::WorkItemId;
 
-/// One run of one process. A process that starts anew is another worker.
+/// A running process. A restarted process is a new worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WorkerId(String);
@@ -25,8 +23,8 @@ impl From<String> for WorkerId {
     }
 }
 
-/// The right to work on an item. Each claim has a higher token, and the store takes nothing from the holder of a lower one: a worker that was
-/// thought dead and is not can do no harm.
+/// The right to work on an item. Each claim has a higher token, and the store rejects writes with a lower one. So a worker that was wrongly
+/// believed dead does no harm.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Lease {
     pub item: WorkItemId,

@@ -1,8 +1,7 @@
-//! A work item: one row of the backlog, whatever its size.
+//! Work items: rows of the backlog.
 //!
-//! What it is and where it came from stands here; `status` says which way it may go, `execution` how it is carried out, `wait` what it waits
-//! for, `lease` who works on it, `journal` what was done in a run, `evidence` what is claimed of it and what was proven, `rank` what comes
-//! first, `graph` what waits for what.
+//! `status` has the allowed transitions, `execution` the kinds of work, `wait` the reasons to wait, `lease` the worker, `journal` the steps
+//! of a run, `evidence` claims and proof, `rank` the order, `graph` dependencies.
 
 mod draft;
 mod evidence;
@@ -33,12 +32,12 @@ pub use rank::Rank;
 pub use status::{InvalidWorkTransition, WorkStatus};
 pub use wait::Wait;
 
-/// One row of the backlog: an action item, later a mission, a step, or a level above them (WORK-1).
+/// A row of the backlog: an action item, later a mission or a step (WORK-1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkItem {
     pub id: WorkItemId,
     pub kind: WorkKind,
-    /// What is to be done; begins with a verb.
+    /// The title; begins with a verb.
     pub what: String,
     pub how: String,
     pub why: String,
@@ -46,31 +45,31 @@ pub struct WorkItem {
     pub urgency: Urgency,
     /// 0 is the most important, 4 the least.
     pub priority: u8,
-    /// What must be true when it is done.
+    /// Conditions for being done.
     pub criteria: Vec<String>,
     pub status: WorkStatus,
-    /// How often it was tried in vain: a crash, an error, work that was not proven.
+    /// Failed attempts: a crash, an error, or a rejected result.
     pub attempts: u32,
-    /// How it is carried out; none until the planner has looked at it.
+    /// None before planning.
     pub execution: Option<Execution>,
-    /// Who carries it out: the persona that owns it, for a person's item the coordinator. None until the planner has looked at it.
+    /// The persona that executes it: the owner, or the coordinator for a person's item. None before planning.
     pub persona: Option<PersonaSlug>,
-    /// Where people hear of it.
+    /// The channel for messages about it.
     pub channel: Option<ChannelId>,
     /// Why it is [`WorkStatus::Waiting`].
     pub wait: Option<Wait>,
-    /// Not to be claimed before this time.
+    /// It may not be claimed before this time.
     pub not_before: Option<DateTime<Utc>>,
-    /// Counts the beginnings from nothing. A crash or a pause goes on with the same run, another try begins the next.
+    /// Counts fresh starts. A crash or pause continues the same run; another attempt starts a new one.
     pub run: u32,
-    /// What was proven of it, by code or by whoever judged it.
+    /// What code or a reviewer has confirmed.
     pub evidence: Vec<Evidence>,
     pub parent: Option<WorkItemId>,
     pub depends_on: Vec<WorkItemId>,
     pub origin: Origin,
-    /// What came of it, or why it ended without.
+    /// The result, or why it ended without one.
     pub outcome: Option<String>,
-    /// What its model calls cost, as it was last recorded.
+    /// The cost of its model calls, as last recorded.
     pub cost: Money,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
@@ -79,7 +78,7 @@ pub struct WorkItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkKind {
-    /// An action of a standup, or of a person.
+    /// An action of a standup or a person.
     Action,
 }
 
@@ -91,7 +90,6 @@ impl WorkKind {
     }
 }
 
-/// How soon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
@@ -112,7 +110,7 @@ impl Urgency {
     }
 }
 
-/// Where it came from.
+/// The origin of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -123,12 +121,12 @@ pub enum Origin {
         message: Option<MessageId>,
     },
     CommandLine,
-    /// Came up while this one was worked on.
+    /// Added while this item was being worked on.
     WorkItem(WorkItemId),
 }
 
 impl Origin {
-    /// Whether its words are a person's own. What agents propose may quote anybody.
+    /// Whether a person wrote its text. Text proposed by agents may quote anybody.
     pub fn is_of_a_person(&self) -> bool {
         match self {
             Self::Person { .. } | Self::CommandLine => true,
@@ -138,7 +136,7 @@ impl Origin {
 }
 
 impl WorkItem {
-    /// An item that nobody has looked at, with nothing but what it is, whose, and where from.
+    /// A new item with only title, owner and origin.
     pub fn new(what: impl Into<String>, owner: Owner, origin: Origin, at: DateTime<Utc>) -> Self {
         Self {
             id: WorkItemId::generate(),
@@ -169,7 +167,7 @@ impl WorkItem {
         }
     }
 
-    /// The id of what people are told or asked about it as it stands, once: another run is another question.
+    /// The id of the message that asks people about the item's current state. Each run has its own id.
     pub fn notice_id(&self) -> OutboxId {
         Self::notice_id_of(&self.id, self.run, self.status)
     }
@@ -184,7 +182,7 @@ impl WorkItem {
         OutboxId::new(format!("work-{item}-{run}"))
     }
 
-    /// How people name it: the end of its id, which is random, where its beginning is the time.
+    /// The short id for people: the end of the id. It is random, while the beginning is the time.
     pub fn short_id(&self) -> &str {
         short_id(&self.id)
     }

@@ -1,21 +1,21 @@
-//! What comes first (WORK-3).
+//! The order of work (WORK-3).
 
 use chrono::NaiveDate;
 
 use crate::features::backlog::model::Urgency;
 
-/// An item's place in the order of work; the smallest is claimed first.
+/// An item's rank. The smallest is claimed first.
 ///
-/// Urgency, then age in whole days, then how many wait for it, then how deep it lies. Age counts in days, or nothing behind it would ever
-/// count: no two items are equally old to the microsecond.
+/// Sorted by urgency, age in days, number of waiting items, and depth. Age counts in whole days; otherwise no two items would be equally
+/// old, and the later criteria would never apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
-    /// Its own, or that of the most urgent item that waits for it.
+    /// The highest urgency of the item and those that wait for it.
     pub urgency: Urgency,
-    /// The day on which it came up, UTC.
+    /// The UTC day of creation.
     pub day: NaiveDate,
-    /// How many items wait for it, directly and through others.
+    /// The number of items that wait for it, directly or indirectly.
     pub waited_for: std::cmp::Reverse<u32>,
-    /// How many items lie before it on its longest way.
+    /// The length of its longest chain of dependencies.
     pub depth: u32,
 }

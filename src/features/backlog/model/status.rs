@@ -1,12 +1,10 @@
-//! Where a work item stands, and which way it may go from there.
-
 use serde::{Deserialize, Serialize};
 
-/// Where a work item stands (WORK-2).
+/// The status of a work item (WORK-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkStatus {
-    /// Noted; the planner has not looked at it.
+    /// Not planned yet.
     New,
     /// May be claimed.
     Ready,
@@ -14,7 +12,7 @@ pub enum WorkStatus {
     Blocked,
     InProgress,
     InReview,
-    /// For a person.
+    /// Waits for a person.
     Waiting,
     Done,
     Failed,
@@ -22,11 +20,11 @@ pub enum WorkStatus {
 }
 
 impl WorkStatus {
-    /// Every status, in the order in which an item may come to them.
+    /// All statuses in the usual order.
     pub const ALL: [Self; 9] =
         [Self::New, Self::Ready, Self::Blocked, Self::InProgress, Self::InReview, Self::Waiting, Self::Done, Self::Failed, Self::Cancelled];
 
-    /// Those of an item that is not over.
+    /// The statuses of open items.
     pub const OPEN: [Self; 6] = [Self::New, Self::Ready, Self::Blocked, Self::InProgress, Self::InReview, Self::Waiting];
 
     pub fn as_str(self) -> &'static str {
@@ -47,20 +45,20 @@ impl WorkStatus {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled)
     }
 
-    /// The status after `next`, if an item may go there from here. The one place that says which transitions there are.
+    /// Changes the status if the transition is allowed. This is the only place that defines transitions.
     pub fn advance(self, next: Self) -> Result<Self, InvalidWorkTransition> {
         use WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
         let allowed = match self {
             New => matches!(next, Ready | Blocked | Waiting | Cancelled | Failed),
-            // `New` again, here and below: somebody changed what is to be done, so that the planner has to look at it anew.
+            // `New` again, here and below: the item was edited, so it must be planned again.
             Ready => matches!(next, New | Blocked | InProgress | Waiting | Cancelled | Failed),
-            // `Done` of a parent: its children did the work.
+            // `Done`: a parent whose children did the work.
             Blocked => matches!(next, New | Ready | Waiting | Done | Cancelled | Failed),
-            // `Ready` again when its worker died or it is to be tried once more.
+            // `Ready` again: its worker died, or it is tried again.
             InProgress => matches!(next, New | Ready | InReview | Waiting | Done | Failed | Cancelled),
             InReview => matches!(next, New | Ready | Waiting | Done | Failed | Cancelled),
             Waiting => matches!(next, New | Ready | Blocked | Done | Failed | Cancelled),
-            // A person may ask for another try, of what the planner never saw too.
+            // A person asked for another attempt, maybe before the item was planned.
             Failed | Cancelled => matches!(next, New | Ready | Blocked),
             Done => false,
         };

@@ -1,29 +1,27 @@
-//! What an item waits for that is [`WorkStatus::Waiting`](super::WorkStatus::Waiting).
-
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
 use kernel::ids::ApprovalId;
 use kernel::money::Refused;
 
-/// Why an item waits. Each of these is ended by a person or by the planner, never by the item's own worker.
+/// Why an item is [`WorkStatus::Waiting`](super::WorkStatus::Waiting). Ended by a person or the planner, never by the item's worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
-    /// For whoever was reminded or asked.
+    /// For the person who was reminded or asked.
     Answer { of: String },
-    /// For a person to allow a call.
+    /// For approval of a call.
     Approval { approval: ApprovalId },
-    /// For money or tokens. A limit of a day ends with the day.
+    /// For budget. A daily limit ends with the day.
     Budget { refused: Refused, day: Option<NaiveDate> },
-    /// For a language model: none is configured.
+    /// For a language model to be configured.
     Model,
-    /// For a person to decide what becomes of it: it took the process down, or was rejected, too often.
+    /// For a person's decision: it crashed the process or was rejected too often.
     Decision { why: String },
 }
 
 impl Wait {
-    /// For what was refused at a time.
+    /// The wait for a refused reservation.
     pub fn for_budget(refused: Refused, at: DateTime<Utc>) -> Self {
         let day = refused.limit.ends_with_the_day().then(|| at.date_naive());
         Self::Budget { refused, day }
@@ -32,11 +30,11 @@ impl Wait {
     /// The reason in a few words, for people.
     pub fn describe(&self) -> String {
         match self {
-            Self::Answer { of } => format!("for an answer of {of}"),
-            Self::Approval { .. } => "for a person to allow a call".into(),
+            Self::Answer { of } => format!("for an answer from {of}"),
+            Self::Approval { .. } => "for approval".into(),
             Self::Budget { refused, .. } => format!("for a higher budget: {refused}"),
-            Self::Model => "for a language model: none is configured".into(),
-            Self::Decision { why } => format!("for a person to decide: {why}"),
+            Self::Model => "for a language model to be connected".into(),
+            Self::Decision { why } => format!("for a decision: {why}"),
         }
     }
 }

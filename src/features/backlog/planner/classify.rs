@@ -1,4 +1,4 @@
-//! The kind of execution where no rule knows it: one cheap question to a model.
+//! Asks a cheap model for the kind of execution if no rule applies.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,7 +18,7 @@ struct Kind {
 }
 
 impl Work {
-    /// None without a model, without a usable answer, or where the answer cannot be carried out.
+    /// None without a model, without a valid answer, or if the answer cannot be executed.
     pub(super) async fn classify(&self, item: &WorkItem) -> Option<Execution> {
         let deps = self.parts();
         if deps.agents.is_offline() {
@@ -45,11 +45,11 @@ impl Work {
                 ExecutionKind::Write => Some(Execution::Write),
                 ExecutionKind::Build => Some(Execution::Build),
                 ExecutionKind::Ask => Some(Execution::Ask { whom: item.owner.clone(), question: format!("{}. {}", item.what, item.how) }),
-                // The feed and the condition are unknown.
+                // Feed and condition are unknown.
                 ExecutionKind::Watch => None,
             },
             Err(error) => {
-                tracing::warn!(item = %item.id, %error, "no model classified an item; its owner is reminded");
+                tracing::warn!(item = %item.id, %error, "no model classified an item, so its owner is reminded");
                 None
             }
         }

@@ -1,6 +1,6 @@
-//! What is to be carried out how, by whom, and in which order (WORK-3, WORK-6).
+//! Decides how items are executed, by whom, and in which order (WORK-3, WORK-6).
 //!
-//! The kind of execution is found by rule; a model is asked only where the words say nothing. What comes first is a pure matter of the items.
+//! Rules determine the kind of execution. A model is asked only if no rule applies.
 
 mod classify;
 mod rule;
@@ -18,30 +18,30 @@ use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::money::Refused;
 
-/// How many items are planned at a time, so that ten thousand new ones keep nobody from anything else.
+/// The most items planned per round, so that thousands of new items do not block other work.
 const AT_ONCE: u32 = 200;
 
-/// Whoever has become free meanwhile waits for no more than these to be planned.
+/// A free persona waits at most for this many items to be planned.
 const IN_A_ROW: usize = 10;
 
-/// When what was looked at last.
+/// The progress of planning.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// The last time that everything was looked through; none before the first.
+    /// The last complete round. None before the first.
     whole: Option<DateTime<Utc>>,
-    /// Something was planned since the last time that places were set.
+    /// An item was planned after ranks were last computed.
     unranked: bool,
 }
 
 impl Rounds {
     fn is_due(&self, now: DateTime<Utc>, every: Duration) -> bool {
-        // A clock that was set back makes it due.
+        // A clock that was set back also makes a round due.
         self.whole.is_none_or(|last| (now - last).to_std().is_ok_and(|age| age >= every) || now < last)
     }
 }
 
 impl Work {
-    /// Plans what is new; every few minutes also what waits for something that may have come. Says whether everything was looked through.
+    /// Plans new items, and every few minutes also items that wait. Returns whether everything was planned.
     pub(super) async fn plan(&self, rounds: &mut Rounds) -> Result<bool, StoreError> {
         let parts = self.parts();
         let now = parts.clock.now();
@@ -54,16 +54,16 @@ impl Work {
         let mut is_planned = false;
         for (place, item) in new.iter().enumerate() {
             if place > 0 && place.is_multiple_of(IN_A_ROW) {
-                self.take_up().await?;
+                self.claim_ready().await?;
             }
             match self.plan_one(item).await {
                 Err(error) if !error.is_retryable() => {
-                    tracing::error!(item = %item.id, %error, "an item cannot be planned; the others are");
+                    tracing::error!(item = %item.id, %error, "cannot plan an item; the others continue");
                 }
                 planned => is_planned |= planned?,
             }
         }
-        // Ranks are those of all that is open, so that many new items are ranked together, behind the last of them.
+        // Ranks depend on all open items, so many new items are ranked together after the last of them.
         rounds.unranked |= !new.is_empty();
         let more = new.len() == AT_ONCE as usize;
         if whole || (rounds.unranked && !more) {
@@ -75,7 +75,7 @@ impl Work {
         if whole {
             rounds.whole = Some(now);
         }
-        // To be taken up at once, and the rest planned.
+        // Claimed at once; the rest is planned later.
         if is_planned {
             parts.wake.notify_one();
         }
@@ -85,7 +85,7 @@ impl Work {
     async fn plan_one(&self, item: &WorkItem) -> Result<bool, StoreError> {
         let parts = self.parts();
         let execution = match &item.execution {
-            // Whoever is told of what it has to do has not done it: of a persona's own work, rule knows better than what agents proposed.
+            // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
             Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
                 self.find_execution(item).await
             }
@@ -104,7 +104,7 @@ impl Work {
         parts.store.plan_item(&item.id, &planned, parts.clock.now()).await
     }
 
-    /// By rule first, by model second; what nobody can tell is brought to its owner's mind.
+    /// Rules first, then a model. Falls back to reminding the owner.
     async fn find_execution(&self, item: &WorkItem) -> Execution {
         if let Some(execution) = rule::find_execution(item, &self.parts().roster) {
             return execution;
@@ -112,7 +112,7 @@ impl Work {
         self.classify(item).await.unwrap_or(Execution::Remind { answer: true })
     }
 
-    /// Whoever carries it out: the persona that owns it, for a person's item the coordinator.
+    /// The persona that executes an item: the owner, or the coordinator for a person's item.
     fn find_executor(&self, item: &WorkItem) -> PersonaSlug {
         match &item.owner {
             Owner::Persona(slug) => slug.clone(),
@@ -120,7 +120,7 @@ impl Work {
         }
     }
 
-    /// The items of personas that have left the team go to the coordinator.
+    /// Reassigns items of personas that have left to the coordinator.
     async fn take_over_from_strangers(&self) -> Result<(), StoreError> {
         let parts = self.parts();
         let coordinator = Owner::Persona(parts.roster.coordinator().slug.clone());
@@ -128,7 +128,7 @@ impl Work {
             if let Owner::Persona(slug) = &item.owner
                 && parts.roster.find(slug).is_none()
             {
-                tracing::warn!(item = %item.id, persona = %slug, "the owner of an item is no longer on the team; the coordinator takes it over");
+                tracing::warn!(item = %item.id, persona = %slug, "the owner of an item has left the team; the coordinator takes over");
                 let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
                 parts.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), parts.clock.now()).await?;
             }
@@ -136,8 +136,7 @@ impl Work {
         Ok(())
     }
 
-    /// Ends waits that nobody has to end: a model is there now, the day whose budget was used up is over, or a limit is higher by now, whoever
-    /// raised it on whichever occasion.
+    /// Ends waits without a person: a model is configured now, a new day's budget has begun, or the limit was raised.
     async fn end_waits(&self) -> Result<(), StoreError> {
         let parts = self.parts();
         let now = parts.clock.now();

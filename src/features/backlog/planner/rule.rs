@@ -1,9 +1,9 @@
-//! How an action is carried out, by its words alone.
+//! Determines the kind of execution from an action's words.
 
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, WorkItem};
 use kernel::persona::roster::Roster;
 
-/// Words that an action begins with, and what they ask for.
+/// First words of an action, by kind of execution.
 const VERBS: [(ExecutionKind, &str); 5] = [
     (ExecutionKind::Remind, "chase follow inform notify nudge ping remind settle tell"),
     (ExecutionKind::Ask, "ask consult query"),
@@ -24,24 +24,24 @@ const VERBS: [(ExecutionKind, &str); 5] = [
     ),
 ];
 
-/// Of these, telling is all that was wanted.
+/// Verbs that only need a notification.
 const TELLING: [&str; 5] = ["inform", "notify", "ping", "remind", "tell"];
 
-/// Who is to be asked: whoever is named behind "ask", else the owner.
+/// The person or persona named after "ask", or the owner.
 pub(crate) fn asked_in(what: &str, owner: &Owner, roster: &Roster) -> Owner {
     let named = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1);
     let named = named.and_then(|name| roster.find_named(&name.to_lowercase()));
     named.map_or_else(|| owner.clone(), |persona| Owner::Persona(persona.slug.clone()))
 }
 
-/// None where the words do not tell.
+/// None if no rule applies.
 pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Execution> {
     let words: Vec<String> =
         item.what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     let first = words.first()?.as_str();
     let telling = TELLING.contains(&first);
     if matches!(item.owner, Owner::Person { .. }) {
-        // What a person owns, a person does; all that is ours is to bring it to mind.
+        // A person's item is done by that person. The team only sends a reminder.
         return Some(Execution::Remind { answer: !telling });
     }
     let (kind, _) = VERBS.iter().find(|(_, verbs)| verbs.split_whitespace().any(|verb| verb == first))?;
@@ -53,7 +53,7 @@ pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Executi
         ExecutionKind::Research => Execution::Research,
         ExecutionKind::Write => Execution::Write,
         ExecutionKind::Build => Execution::Build,
-        // What is waited for cannot be told from words; whoever proposes it says so.
+        // The condition cannot be derived from words. The proposer must give it.
         ExecutionKind::Watch => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! The prompts of work and of its review.
+//! Prompts for work and its review.
 
 pub mod work;
 pub mod work_review;

@@ -4,14 +4,14 @@ use kernel::agent::prompt::{Block, Template};
 
 static WORK_REVIEW: Template = Template::new(include_str!("work_review.md.j2"));
 
-/// What somebody who judges work is asked with. All texts are clean already.
+/// The prompt of a review. All texts are sanitised already.
 #[derive(Debug, Serialize)]
 pub(crate) struct Review<'a> {
     pub(crate) marker: &'a str,
     pub(crate) now: String,
-    /// The name of whoever carried it out.
+    /// The name of the persona that did the work.
     pub(crate) author: String,
-    /// How many criteria the item has.
+    /// The number of criteria.
     pub(crate) criteria: usize,
     pub(crate) blocks: &'a [Block],
 }

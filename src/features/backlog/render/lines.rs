@@ -1,42 +1,41 @@
-//! What became of an item, in one line.
+//! Announces an item's end in one line.
 
 use crate::features::backlog::model::WorkItem;
 use kernel::chat::medium::Medium;
 use kernel::persona::roster::Roster;
 
-use crate::features::backlog::render::words;
+use crate::features::backlog::render::labels;
 
-/// The parts of a line; with the marks between them it is within 300 characters, which a phone shows without unfolding.
+/// The lengths of the parts. Together under 300 characters, which a phone shows without folding.
 const WHAT: usize = 110;
 const OUTCOME: usize = 70;
 const EVIDENCE: usize = 50;
 
-/// What stands where nobody noted a reason.
-const NO_REASON: &str = "no reason is known";
+/// Shown if no reason is stored.
+const NO_REASON: &str = "no reason given";
 
-/// Who did what, what came of it and what proves it.
+/// Who did what, with result and evidence.
 pub fn render_done(item: &WorkItem, roster: &Roster) -> String {
     let outcome = item.outcome.as_deref().map_or(String::new(), |outcome| format!(" — {}", Medium::Chat.line_within(outcome, OUTCOME)));
-    let evidence = words::evidence_in_short(&item.evidence, roster);
+    let evidence = labels::evidence_in_short(&item.evidence, roster);
     let evidence = if evidence.is_empty() { evidence } else { format!(" — {}", Medium::Chat.line_within(&evidence, EVIDENCE)) };
     format!("✔ {}: {}{outcome}{evidence} (#{})", doer(item, roster), what(item), item.short_id())
 }
 
-/// What did not come about, and why.
+/// What failed, and why.
 pub fn render_failed(item: &WorkItem, roster: &Roster) -> String {
     let why = item.outcome.as_deref().unwrap_or(NO_REASON);
     format!("✖ {} failed: {} — {} (#{})", doer(item, roster), what(item), Medium::Chat.line_within(why, WHAT), item.short_id())
 }
 
-/// What is not to be done any more.
 pub fn render_cancelled(item: &WorkItem) -> String {
     let why = item.outcome.as_deref().unwrap_or(NO_REASON);
     format!("⊘ Cancelled: {} — {} (#{})", what(item), Medium::Chat.line_within(why, WHAT), item.short_id())
 }
 
-/// Who did it: for an item that was proven by its owner's answer that is the owner, whoever reminded it.
+/// Who did it. An item confirmed by its owner's answer was done by the owner.
 fn doer(item: &WorkItem, roster: &Roster) -> String {
-    words::name(words::name_of_owner(&item.owner, roster))
+    labels::name(labels::name_of_owner(&item.owner, roster))
 }
 
 fn what(item: &WorkItem) -> String {

@@ -6,57 +6,55 @@ use crate::features::backlog::model::{WorkItem, WorkStatus};
 use kernel::chat::medium::{Medium, shorten};
 use kernel::persona::roster::Roster;
 
-use crate::features::backlog::render::words;
+use crate::features::backlog::render::labels;
 
-/// Wide enough to tell items apart, narrow enough that fifteen rows are one message.
+/// The column width that keeps fifteen rows within one message.
 const WHAT: usize = 38;
 const OWNER: usize = 12;
 const STATUS: usize = 22;
 
-/// A part of the backlog.
 #[derive(Debug, Clone, Copy)]
 pub struct ListView<'a> {
-    /// In their order.
     pub items: &'a [WorkItem],
-    /// How many of the whole backlog have a status; those that none has are missing.
+    /// The whole backlog by status. Statuses without items are missing.
     pub counts: &'a [(WorkStatus, u64)],
-    /// How many there are that pass the same filter, if more than are shown.
+    /// More items match than are shown.
     pub more: bool,
 }
 
-/// A line with how many there are, then a table of those shown.
+/// A line with totals, then a table.
 pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
-    let counted: Vec<String> = view.counts.iter().map(|(status, count)| format!("{count} {}", words::status(*status))).collect();
+    let counted: Vec<String> = view.counts.iter().map(|(status, count)| format!("{count} {}", labels::status(*status))).collect();
     if counted.is_empty() {
-        return "The backlog is empty. `/backlog add` puts something into it, and so does every standup.".to_owned();
+        return "The backlog is empty. Add items with `/backlog add`, or hold a standup.".to_owned();
     }
     let mut text = format!("The backlog: {}.\n", counted.join(", "));
     if view.items.is_empty() {
-        text.push_str("None of them is of this kind.");
+        text.push_str("No items match this filter.");
         return text;
     }
-    text.push_str("\n| id | what | owner | stands | when |\n| --- | --- | --- | --- | --- |\n");
+    text.push_str("\n| id | what | owner | status | when |\n| --- | --- | --- | --- | --- |\n");
     for item in view.items {
         let cells = [
             item.short_id().to_owned(),
             Medium::Chat.cell(&shorten(&item.what, WHAT)),
-            Medium::Chat.cell(&shorten(words::name_of_owner(&item.owner, roster), OWNER)),
+            Medium::Chat.cell(&shorten(labels::name_of_owner(&item.owner, roster), OWNER)),
             Medium::Chat.cell(&shorten(&stands(item), STATUS)),
-            words::urgency(item.urgency),
+            labels::urgency(item.urgency),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     if view.more {
-        text.push_str("\nThere are more; name a status or an owner to see others.");
+        text.push_str("\nThere are more items. Filter by status or owner to see them.");
     }
     text
 }
 
-/// The status, or what keeps it there.
+/// The status, or what the item waits for.
 fn stands(item: &WorkItem) -> String {
     match &item.wait {
-        Some(wait) if item.status == WorkStatus::Waiting => words::wait(wait),
-        _ => words::status(item.status),
+        Some(wait) if item.status == WorkStatus::Waiting => labels::wait(wait),
+        _ => labels::status(item.status),
     }
 }
 
@@ -86,7 +84,7 @@ mod tests {
         let empty = ListView { items: &[], counts: &[], more: false };
         assert!(render_list(&empty, &roster).contains("/backlog add"));
         let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
-        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNone of them is of this kind.");
+        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNo items match this filter.");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the team posts about work: what became of an item, and what people are asked for, with the buttons by which they answer.
+//! Messages about work: results, and questions to people with buttons.
 
 use std::fmt::Write as _;
 
@@ -14,32 +14,32 @@ use kernel::persona::roster::Roster;
 use kernel::text::is_invisible;
 use kernel::tools::approval::{Approval, fingerprint};
 
-use crate::features::backlog::render::{lines, words};
+use crate::features::backlog::render::{labels, lines};
 
-/// The most characters of each part of a message. Together they stay below the platform's 2000, so that no message needs to be cut.
+/// The most characters of each part. Together below the platform's limit of 2000, so messages are never cut.
 const WHAT: usize = 200;
 const HOW: usize = 400;
 const CRITERIA: usize = 5;
 const CRITERION: usize = 120;
 const EVIDENCE: usize = 6;
 const FINDING: usize = 120;
-/// Of the arguments of a call; those that are longer go along as a file.
+/// Longer arguments are attached as a file.
 const ARGUMENTS: usize = 1200;
 
-/// Who says it, and where.
+/// The speaker and the channel.
 #[derive(Debug, Clone, Copy)]
-pub struct Voice<'a> {
+pub struct Announcer<'a> {
     pub persona: &'a PersonaSlug,
     pub channel: &'a ChannelId,
     pub roster: &'a Roster,
 }
 
-impl Voice<'_> {
+impl Announcer<'_> {
     pub fn announce_done(&self, item: &WorkItem) -> OutboundMessage {
         self.say(lines::render_done(item, self.roster))
     }
 
-    /// With a button for another try.
+    /// With a button to try again.
     pub fn announce_failed(&self, item: &WorkItem) -> OutboundMessage {
         let retry = button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Secondary);
         OutboundMessage { buttons: vec![retry], ..self.say(lines::render_failed(item, self.roster)) }
@@ -49,18 +49,18 @@ impl Voice<'_> {
         self.say(lines::render_cancelled(item))
     }
 
-    /// Of so many that ended because of others, where each has no line of its own.
+    /// A summary of many items that ended because of others.
     pub fn announce_many(&self, many: usize) -> OutboundMessage {
-        self.say(format!("And {many} more items ended with what they need or consist of: `/backlog list` shows them."))
+        self.say(format!("And {many} more items ended because of that. See `/backlog list`."))
     }
 
-    /// Tells the owner what is to be done. A person is pinged; with `answer`, buttons say what came of it.
+    /// Notifies the owner. Pings a person. With `answer`, buttons report the result.
     pub fn remind(&self, item: &WorkItem, answer: bool) -> OutboundMessage {
         let (whom, pings) = match &item.owner {
             Owner::Person { id, .. } => (format!("<@{id}>"), vec![id.clone()]),
-            Owner::Persona(slug) => (words::name(self.roster.name_of(slug)), Vec::new()),
+            Owner::Persona(slug) => (labels::name(self.roster.name_of(slug)), Vec::new()),
         };
-        let mut text = format!("⏰ {whom}, to be done ({}): {}", words::urgency(item.urgency), title(item));
+        let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::urgency(item.urgency), title(item));
         push_details(&mut text, item);
         let buttons = [
             button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
@@ -69,10 +69,10 @@ impl Voice<'_> {
         OutboundMessage { pings, buttons: if answer { buttons.into() } else { Vec::new() }, ..self.say(text) }
     }
 
-    /// Asks people to judge what code cannot. `files` are what was made.
+    /// Asks people to review a result. `files`: the result.
     pub fn ask_review(&self, item: &WorkItem, files: Vec<OutboundFile>) -> OutboundMessage {
-        let by = item.persona.as_ref().map_or_else(|| words::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
-        let mut text = format!("🔎 {} has made something that a person has to judge: {}", words::name(by), title(item));
+        let by = item.persona.as_ref().map_or_else(|| labels::name_of_owner(&item.owner, self.roster), |slug| self.roster.name_of(slug));
+        let mut text = format!("🔎 {} needs a review: {}", labels::name(by), title(item));
         push_criteria(&mut text, item);
         self.push_evidence(&mut text, item);
         let buttons = vec![
@@ -83,9 +83,9 @@ impl Voice<'_> {
         OutboundMessage { files, buttons, ..self.say(text) }
     }
 
-    /// Asks people what is to become of an item. `made`: there is something that could be accepted as it is.
+    /// Asks people to decide about an item. `made`: there is a result that could be accepted.
     pub fn ask_decision(&self, item: &WorkItem, why: &str, made: bool) -> OutboundMessage {
-        let mut text = format!("⚖ A person has to decide: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
+        let mut text = format!("⚖ Decision needed: {}\nWhy: {}", title(item), Medium::Chat.line_within(why, HOW));
         self.push_evidence(&mut text, item);
         let mut buttons = vec![button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary)];
         if made {
@@ -95,15 +95,14 @@ impl Voice<'_> {
         OutboundMessage { buttons, ..self.say(text) }
     }
 
-    /// Asks people to allow a call, with its exact arguments: shown where they are short, as a file where they are not.
-    /// `why` tells what a person is needed for.
+    /// Asks people to approve a call with its exact arguments, attached as a file if long. `why`: the reason for asking.
     pub fn ask_approval(&self, item: &WorkItem, approval: &Approval, why: &str) -> OutboundMessage {
         let who = item.persona.as_ref().map_or("Somebody", |slug| self.roster.name_of(slug));
         let arguments = render_arguments(&approval.arguments);
         let print = fingerprint(&approval.tool, &approval.arguments);
         let mut text = format!(
-            "🔐 {} wants to call `{}` ({}) for: {}\nWhy you: {}",
-            words::name(who),
+            "🔐 {} wants to call `{}` ({}) for: {}\nWhy: {}",
+            labels::name(who),
             approval.tool.replace('`', "'"),
             approval.risk.as_str(),
             title(item),
@@ -111,24 +110,24 @@ impl Voice<'_> {
         );
         let is_long = arguments.chars().count() > ARGUMENTS;
         let shown: String = arguments.chars().take(ARGUMENTS).collect();
-        // Three backticks would end the block, and what follows would read as ours.
+        // Three backticks would end the block, and the rest would look like our text.
         let _ = write!(text, "\n```json\n{}\n```\n", shown.replace("```", "'''"));
         if is_long {
             text.push_str("The rest is in the file. ");
         }
-        let _ = write!(text, "-# Allowed, it may be made once, exactly like this ({}).", words::short_hash(&print));
+        let _ = write!(text, "-# Approval covers this exact call, once ({}).", labels::short_hash(&print));
         let file = OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(arguments) };
         let buttons = vec![
-            button(&WorkButton::Allow(approval.id.clone()), "Allow this call", ButtonStyle::Success),
+            button(&WorkButton::Allow(approval.id.clone()), "Approve", ButtonStyle::Success),
             button(&WorkButton::Refuse(approval.id.clone()), "Refuse", ButtonStyle::Danger),
         ];
         OutboundMessage { files: if is_long { vec![file] } else { Vec::new() }, buttons, ..self.say(text) }
     }
 
-    /// Says that a budget is used up, with a button that raises the limit by `step`.
+    /// Reports a used-up budget, with a button that raises the limit by `step`.
     pub fn ask_budget(&self, item: &WorkItem, refused: &Refused, step: i64) -> OutboundMessage {
-        let until = if refused.limit.ends_with_the_day() { " Tomorrow it goes on by itself." } else { "" };
-        let text = format!("💰 On hold: {} — {refused}. What is done is kept.{until}", title(item));
+        let until = if refused.limit.ends_with_the_day() { " It continues tomorrow." } else { "" };
+        let text = format!("💰 On hold: {} — {refused}. Results so far are kept.{until}", title(item));
         let raise = format!("Raise by {}", refused.limit.render(step));
         let buttons = vec![
             button(&WorkButton::Raise(item.id.clone()), &raise, ButtonStyle::Primary),
@@ -143,7 +142,7 @@ impl Voice<'_> {
 
     fn push_evidence(&self, text: &mut String, item: &WorkItem) {
         for found in item.evidence.iter().take(EVIDENCE) {
-            let _ = write!(text, "\n- {}", Medium::Chat.line_within(&words::evidence(found, self.roster), FINDING));
+            let _ = write!(text, "\n- {}", Medium::Chat.line_within(&labels::evidence(found, self.roster), FINDING));
         }
         if item.evidence.len() > EVIDENCE {
             let _ = write!(text, "\n- and {} more", item.evidence.len() - EVIDENCE);
@@ -151,7 +150,7 @@ impl Voice<'_> {
     }
 }
 
-/// What an item is and how it is named.
+/// An item's title and short id.
 fn title(item: &WorkItem) -> String {
     format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
 }
@@ -171,7 +170,7 @@ fn push_criteria(text: &mut String, item: &WorkItem) {
     }
 }
 
-/// As JSON, with what does not show written as an escape: whoever allows a call has to see all of it.
+/// As JSON with invisible characters escaped, because the person must see everything that is approved.
 fn render_arguments(arguments: &Value) -> String {
     let mut text = String::new();
     for c in format!("{arguments:#}").chars() {
@@ -204,9 +203,9 @@ mod tests {
 
     const OUTSIDE: &str = "Text from outside is in its context";
 
-    fn with_voice<T>(say: impl FnOnce(&Voice<'_>) -> T) -> T {
+    fn with_voice<T>(say: impl FnOnce(&Announcer<'_>) -> T) -> T {
         let roster = kernel::testing::roster::roster();
-        say(&Voice { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
+        say(&Announcer { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
     }
 
     fn approval(arguments: Value) -> Approval {
@@ -233,17 +232,21 @@ mod tests {
     fn what_people_are_asked_reads_as_it_should() {
         let refused = Refused { limit: Limit::Item("a1b2c3".into()), spent: 1_020_000, allowed: 1_000_000 };
         let tokens = Refused { limit: Limit::PersonaDayTokens("vince".into()), spent: 1020, allowed: 1000 };
-        let texts = with_voice(|voice| {
+        let texts = with_voice(|announcer| {
             let (item, done) = (sample::item(), sample::done());
             [
-                shown(&voice.remind(&item, true)),
-                shown(&voice.remind(&item, false)),
-                shown(&voice.ask_review(&done, Vec::new())),
-                shown(&voice.ask_decision(&done, "it took its worker down 3 times", true)),
-                shown(&voice.ask_approval(&item, &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})), OUTSIDE)),
-                shown(&voice.ask_budget(&item, &refused, 1_000_000)),
-                shown(&voice.ask_budget(&item, &tokens, 500)),
-                shown(&voice.announce_failed(&item)),
+                shown(&announcer.remind(&item, true)),
+                shown(&announcer.remind(&item, false)),
+                shown(&announcer.ask_review(&done, Vec::new())),
+                shown(&announcer.ask_decision(&done, "it took its worker down 3 times", true)),
+                shown(&announcer.ask_approval(
+                    &item,
+                    &approval(json!({"url": "https://example.org/a", "note": "a\u{202e}b```c"})),
+                    OUTSIDE,
+                )),
+                shown(&announcer.ask_budget(&item, &refused, 1_000_000)),
+                shown(&announcer.ask_budget(&item, &tokens, 500)),
+                shown(&announcer.announce_failed(&item)),
             ]
         });
         insta::assert_snapshot!(texts.join("\n"));
@@ -251,30 +254,30 @@ mod tests {
 
     #[test]
     fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
-        with_voice(|voice| {
+        with_voice(|announcer| {
             let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
-            let reminder = voice.remind(&item, true);
+            let reminder = announcer.remind(&item, true);
             assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
             assert!(reminder.text.contains("<@77>"));
-            assert!(voice.remind(&sample::item(), true).pings.is_empty());
+            assert!(announcer.remind(&sample::item(), true).pings.is_empty());
         });
     }
 
     #[test]
     fn long_arguments_go_along_whole_as_a_file() {
-        with_voice(|voice| {
+        with_voice(|announcer| {
             let long = approval(json!({"body": "x".repeat(5000)}));
-            let asked = voice.ask_approval(&sample::item(), &long, OUTSIDE);
+            let asked = announcer.ask_approval(&sample::item(), &long, OUTSIDE);
             let FileContent::Text(file) = &asked.files[0].content else { panic!("a text") };
             assert_eq!(serde_json::from_str::<Value>(file).unwrap(), long.arguments);
             assert!(asked.text.contains("The rest is in the file"));
-            assert!(voice.ask_approval(&sample::item(), &approval(json!({})), OUTSIDE).files.is_empty());
+            assert!(announcer.ask_approval(&sample::item(), &approval(json!({})), OUTSIDE).files.is_empty());
         });
     }
 
     #[test]
     fn no_message_is_over_the_limit() {
-        with_voice(|voice| {
+        with_voice(|announcer| {
             let long = "*`_~ words ".repeat(300);
             let refused = Refused { limit: Limit::PersonaDayTokens("p".repeat(32).into()), spent: i64::MAX, allowed: i64::MAX };
             let finding = Evidence::Reading { feed: long.clone(), at: sample::at() };
@@ -288,11 +291,11 @@ mod tests {
                 ..sample::item()
             };
             for message in [
-                voice.remind(&item, true),
-                voice.ask_review(&item, Vec::new()),
-                voice.ask_decision(&item, &long, true),
-                voice.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
-                voice.ask_budget(&item, &refused, i64::MAX),
+                announcer.remind(&item, true),
+                announcer.ask_review(&item, Vec::new()),
+                announcer.ask_decision(&item, &long, true),
+                announcer.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
+                announcer.ask_budget(&item, &refused, i64::MAX),
             ] {
                 assert!(message.text.chars().count() <= MESSAGE_LIMIT, "{}: {}", message.text.chars().count(), message.text);
                 assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));

@@ -1,15 +1,15 @@
-//! Items to show in tests.
+//! Items for tests.
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, WorkItem, WorkStatus};
 
-/// Ten in the morning of 20 November 2026.
+/// 20 November 2026, 10:00.
 pub(super) fn at() -> DateTime<Utc> {
     "2026-11-20T10:00:00Z".parse().expect("a time")
 }
 
-/// Vince's, of a standup.
+/// An item of Vince from a standup.
 pub(super) fn item() -> WorkItem {
     let origin = Origin::Meeting("m1".into());
     WorkItem {
@@ -24,7 +24,7 @@ pub(super) fn item() -> WorkItem {
     }
 }
 
-/// The same, done and proven.
+/// The same item, done and verified.
 pub(super) fn done() -> WorkItem {
     let sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".to_owned();
     WorkItem {

@@ -1,4 +1,4 @@
-//! How items come in by people's hands: one at a time, or a file of them, all or none.
+//! Adds items: a single one or a file, all or none.
 
 use std::collections::HashMap;
 
@@ -11,30 +11,30 @@ use crate::features::backlog::store::InsertItemsError;
 use kernel::ids::{ChannelId, UserId, WorkItemId};
 use kernel::text::{essence, without_invisible};
 
-/// The most characters of how, why and each criterion: as much as a prompt bears.
+/// The most characters of how, why and each criterion.
 const PROSE: usize = 2000;
 const CRITERIA: usize = 20;
 
-/// How many faults of a file are told; who mends them sees the rest.
+/// The most problems of a file in an error.
 const FAULTS: usize = 10;
 
 impl Backlog {
-    /// Puts an item into the backlog; `channel` is where people hear of it.
+    /// Adds an item. `channel`: where people are told about it.
     ///
     /// # Errors
-    /// What is wrong with the draft.
+    /// The problem with the draft.
     pub async fn add(&self, draft: &ItemDraft, asker: &Asker, channel: Option<ChannelId>) -> Result<WorkItem, BacklogError> {
         let mut items = self.add_all(std::slice::from_ref(draft), asker, channel).await?;
         Ok(items.remove(0))
     }
 
-    /// Puts items into the backlog, all of them or none.
+    /// Adds items, all or none.
     ///
     /// # Errors
-    /// What is wrong with them, each named, or a circle in which they wait for each other.
+    /// All problems, or a cycle of dependencies.
     pub async fn add_all(&self, drafts: &[ItemDraft], asker: &Asker, channel: Option<ChannelId>) -> Result<Vec<WorkItem>, BacklogError> {
         if drafts.is_empty() {
-            return Err(refused("there is nothing to add"));
+            return Err(refused("there are no items to add"));
         }
         let mut faults = Vec::new();
         let mut items = Vec::with_capacity(drafts.len());
@@ -61,7 +61,7 @@ impl Backlog {
         Ok(items)
     }
 
-    /// The item that a draft becomes, without its ties to others.
+    /// Converts a draft to an item, without dependencies.
     fn check(&self, draft: &ItemDraft, asker: &Asker) -> Result<WorkItem, String> {
         let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
         action::check_what(&what)?;
@@ -80,14 +80,14 @@ impl Backlog {
         Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
     }
 
-    /// Sets what each item needs and belongs to: another of the same file by its key, or one that is there by its id.
+    /// Resolves dependencies and parents: keys of the same file, or ids of existing items.
     async fn tie(&self, drafts: &[ItemDraft], items: &mut [WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
         let mut known: HashMap<&str, WorkItemId> = HashMap::new();
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(&*items)) {
             if let Some(key) = draft.key.as_deref()
                 && known.insert(key, item.id.clone()).is_some()
             {
-                faults.push(format!("{} has a key that another has too", label(number, draft)));
+                faults.push(format!("{} has the same key as another item", label(number, draft)));
             }
         }
         for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
@@ -116,7 +116,7 @@ impl Backlog {
         Ok(())
     }
 
-    /// What is open already, or stands twice in the file, is not added again.
+    /// Skips drafts that repeat an open item or an earlier draft.
     async fn find_repetitions(&self, drafts: &[ItemDraft], items: &[WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
         let open = self.parts.store.list_open_titles().await?;
         let mut taken: HashMap<String, String> =
@@ -133,7 +133,7 @@ impl Backlog {
     }
 }
 
-/// Whose name `me` is.
+/// The person that `me` stands for.
 pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
     match asker {
         Asker::Person { id, name, .. } => Some((id, name)),
@@ -145,20 +145,20 @@ pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
 pub(super) fn clean(field: &str, text: &str, limit: usize) -> Result<String, String> {
     let text = without_invisible(text).trim().to_owned();
     match text.chars().count() {
-        length if length > limit => Err(format!("has {length} characters in \"{field}\", where {limit} are the most")),
+        length if length > limit => Err(format!("has {length} characters in \"{field}\". The limit is {limit}")),
         _ => Ok(text),
     }
 }
 
 pub(super) fn check_criteria(criteria: &[String]) -> Result<Vec<String>, String> {
     if criteria.len() > CRITERIA {
-        return Err(format!("has {} criteria, where {CRITERIA} are the most", criteria.len()));
+        return Err(format!("has {} criteria. The limit is {CRITERIA}", criteria.len()));
     }
     let cleaned = criteria.iter().map(|criterion| clean("criteria", criterion, PROSE)).collect::<Result<Vec<_>, _>>()?;
     Ok(cleaned.into_iter().filter(|criterion| !criterion.is_empty()).collect())
 }
 
-/// What `how` and `why` may be, and each criterion.
+/// Checks `how`, `why` and each criterion.
 pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
     clean(field, text, PROSE)
 }
@@ -166,10 +166,10 @@ pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
 fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
     let Some(kind) = draft.kind else { return Ok(None) };
     if matches!(owner, Owner::Person { .. }) && kind != ExecutionKind::Remind {
-        return Err("is a person's, who can only be reminded; leave out the kind, or give it to a persona".to_owned());
+        return Err("belongs to a person, who can only be reminded. Leave out the kind, or assign it to a persona".to_owned());
     }
     if kind == ExecutionKind::Watch && draft.watch.is_none() {
-        return Err("is to watch, but does not say for what; give `watch` with a feed and until when".to_owned());
+        return Err("has the kind watch, but no terms. Add `watch` with a feed and an end time".to_owned());
     }
     Ok(action::execution_of(kind, draft.watch.as_ref(), owner, what, how))
 }

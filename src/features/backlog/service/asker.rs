@@ -2,12 +2,12 @@ use crate::features::backlog::model::{Execution, Origin, Owner, WorkItem};
 use kernel::commands::{Caller, CommandCall, Right};
 use kernel::ids::{ChannelId, UserId};
 
-/// Who wants something of the backlog.
+/// The caller of a backlog command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
-    /// Somebody in a channel, which sees the answer.
+    /// A person in a channel, which sees the answer.
     Person { id: UserId, name: String, right: Right, channel: Option<ChannelId> },
-    /// Whoever may start the program may do everything.
+    /// Anybody at the command line. May do everything.
     CommandLine,
 }
 
@@ -22,7 +22,7 @@ impl Asker {
         }
     }
 
-    /// What events and notes call them.
+    /// The name in events and notes.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Person { name, .. } => name,
@@ -37,7 +37,7 @@ impl Asker {
         }
     }
 
-    /// Where they see the answer, so that it need not be told there twice.
+    /// The channel that sees the answer and needs no further message.
     pub(super) fn channel(&self) -> Option<&ChannelId> {
         match self {
             Self::Person { channel, .. } => channel.as_ref(),
@@ -52,14 +52,14 @@ impl Asker {
         }
     }
 
-    /// An operator, or whoever added or owns the item.
+    /// An operator, or the person who added or owns the item.
     pub(super) fn may_change(&self, item: &WorkItem) -> bool {
         self.operates()
             || self.is_owner_of(item)
             || matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
     }
 
-    /// Those of before, or whoever is asked for the answer that the item waits for.
+    /// As [`Self::may_change`], or the person whose answer the item waits for.
     pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
         self.may_change(item) || matches!(&item.execution, Some(Execution::Ask { whom, .. }) if self.is(whom))
     }

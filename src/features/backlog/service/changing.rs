@@ -1,4 +1,4 @@
-//! What people change about an item that is there.
+//! Changes of existing items.
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::WHAT;
@@ -8,7 +8,6 @@ use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
 use kernel::chat::outbound::OutboundMessage;
 
-/// Changes that an item may have.
 struct CheckedChanges {
     what: Option<String>,
     how: Option<String>,
@@ -19,16 +18,16 @@ struct CheckedChanges {
 }
 
 impl Backlog {
-    /// Makes an item the next of its persona's.
+    /// Puts an item first among those of its persona.
     ///
     /// # Errors
-    /// It is over, it is being worked on, or it waits for something else than its turn.
+    /// It is over, in progress, or waits for something other than its turn.
     pub async fn run(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         match item.status {
             WorkStatus::Done | WorkStatus::Failed | WorkStatus::Cancelled => return Err(refused(over(&item))),
-            WorkStatus::InProgress => return Err(refused(format!("{} is being worked on already", named(&item)))),
-            WorkStatus::InReview => return Err(refused(format!("{} is done but for its review", named(&item)))),
+            WorkStatus::InProgress => return Err(refused(format!("{} is already in progress", named(&item)))),
+            WorkStatus::InReview => return Err(refused(format!("{} is done and waits for its review", named(&item)))),
             WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::Waiting => {}
         }
         if !self.parts.store.run_item(&item.id, self.parts.clock.now()).await? {
@@ -38,10 +37,10 @@ impl Backlog {
         self.read(&item).await
     }
 
-    /// Has an item tried once more, whatever was made of it so far.
+    /// Tries an item again from the beginning.
     ///
     /// # Errors
-    /// It neither ended nor waits.
+    /// It has not ended and does not wait.
     pub async fn retry(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         self.retry_item(&item, asker).await
@@ -50,12 +49,15 @@ impl Backlog {
     pub(super) async fn retry_item(&self, item: &WorkItem, asker: &Asker) -> Result<WorkItem, BacklogError> {
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             let stands = item.status.as_str().replace('_', " ");
-            return Err(refused(format!("{} is {stands}; what failed, was cancelled or waits can be tried again", named(item))));
+            return Err(refused(format!("{} is {stands}. Only items that failed, were cancelled or wait can be retried", named(item))));
         }
         if !self.parts.store.retry_item(&item.id, asker.name(), self.parts.clock.now()).await? {
             let now = self.read(item).await?;
             return Err(if now.status == item.status {
-                refused(format!("{} would fail at once: what it needs, or a part of it, did not come about; retry that first", named(item)))
+                refused(format!(
+                    "{} would fail again, because an item it depends on failed or was cancelled. Retry that one first",
+                    named(item)
+                ))
             } else {
                 moved(&now)
             });
@@ -64,7 +66,7 @@ impl Backlog {
         self.read(item).await
     }
 
-    /// Ends an item without a result; what needs it fails with it.
+    /// Cancels an item. Items that need it fail.
     ///
     /// # Errors
     /// It is over already.
@@ -84,14 +86,14 @@ impl Backlog {
         Ok(ended)
     }
 
-    /// Changes what an item says. One that is being worked on begins anew.
+    /// Edits an item. An item in progress starts again.
     ///
     /// # Errors
-    /// It is over, or the change is none that an item may have.
+    /// It is over, or the change is not allowed.
     pub async fn edit(&self, id: &str, changes: &ItemChanges, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get_own(id, asker).await?;
         if *changes == ItemChanges::default() {
-            return Err(refused("there is nothing to change; say what is to be different"));
+            return Err(refused("there is nothing to change. Give at least one new value"));
         }
         if item.status.is_over() {
             return Err(refused(over(&item)));
@@ -107,7 +109,7 @@ impl Backlog {
         };
         if !self.parts.store.edit_item(&item.id, &edit, asker.name(), self.parts.clock.now()).await? {
             let now = self.read(&item).await?;
-            return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} says so already", named(&now)) }));
+            return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} already has these values", named(&now)) }));
         }
         self.ring(None);
         self.read(&item).await
@@ -129,47 +131,47 @@ impl Backlog {
         })
     }
 
-    /// The item, if the asker may change it.
+    /// The item, if the caller may change it.
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get(id).await?;
         if !asker.may_change(&item) {
-            return Err(refused(format!("only an operator, its owner or whoever added it may change {}", named(&item))));
+            return Err(refused(format!("only an operator, its owner or its creator may change {}", named(&item))));
         }
         Ok(item)
     }
 
-    /// A cancelled item is told where people heard of it, unless they see the answer to the command there.
+    /// Announces a cancelled item in its channel, unless the command's answer is shown there.
     fn tell_elsewhere(&self, item: &WorkItem, asker: &Asker) -> Vec<OutboundMessage> {
         let told = item.channel.as_ref().filter(|channel| asker.channel() != Some(channel));
         let cancelled = WorkItem { outcome: Some(format!("{} cancelled it", asker.name())), ..item.clone() };
-        told.map(|channel| self.voice(channel).announce_cancelled(&cancelled)).into_iter().collect()
+        told.map(|channel| self.announcer(channel).announce_cancelled(&cancelled)).into_iter().collect()
     }
 
-    /// The item as it is now.
+    /// The item's current state.
     async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
         Ok(self.parts.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
     }
 }
 
-/// Why nothing was changed: somebody was faster.
+/// The error if somebody else changed the item first.
 fn moved(now: &WorkItem) -> BacklogError {
     refused(if now.status.is_over() {
         over(now)
     } else {
-        format!("{} has just become {}; please look again", named(now), now.status.as_str().replace('_', " "))
+        format!("{} has just changed to {}. Please check again", named(now), now.status.as_str().replace('_', " "))
     })
 }
 
-/// An item as sentences name it.
+/// An item in a sentence.
 pub(in crate::features::backlog) fn named(item: &WorkItem) -> String {
     format!("\"{}\" (#{})", item.what, item.short_id())
 }
 
-/// That an item is over, and what can be done about it.
+/// The error if an item is over, with what can be done.
 pub(super) fn over(item: &WorkItem) -> String {
     match item.status {
-        WorkStatus::Done => format!("{} is done already", named(item)),
-        WorkStatus::Cancelled => format!("{} was cancelled; it can be tried again with retry", named(item)),
-        _ => format!("{} has failed; it can be tried again with retry", named(item)),
+        WorkStatus::Done => format!("{} is already done", named(item)),
+        WorkStatus::Cancelled => format!("{} was cancelled. You can retry it", named(item)),
+        _ => format!("{} has failed. You can retry it", named(item)),
     }
 }

@@ -1,8 +1,8 @@
-//! Which items there are, and which one somebody means.
+//! Lists items and finds one by short id.
 
 use crate::features::backlog::action::KnownOwners;
 use crate::features::backlog::model::{Owner, WorkItem, WorkStatus};
-use crate::features::backlog::render::{ItemSheet, ListView, RunSheet};
+use crate::features::backlog::render::{ItemDetails, ListView, RunDetails};
 use crate::features::backlog::service::{Backlog, BacklogError, refused};
 use crate::features::backlog::store::ItemFilter;
 use kernel::commands::Suggestion;
@@ -12,36 +12,35 @@ use kernel::text::fold_name;
 
 use WorkStatus::{Blocked, Failed, InProgress, InReview, New, Ready, Waiting};
 
-/// The fewest characters by which an item is named; fewer would soon mean several.
+/// The minimum length of a short id. Fewer characters are rarely unique.
 const SHORTEST: usize = 6;
 
-/// How many items of the same ending are told apart.
+/// The most matches listed for an ambiguous id.
 const NAMED: u32 = 5;
 
-/// Those that somebody may want to name: what is done or cancelled is rarely touched again.
+/// The statuses offered by completion. Done and cancelled items are rarely needed.
 const COMPLETED: [WorkStatus; 7] = [New, Ready, Blocked, InProgress, InReview, Waiting, Failed];
 
-/// How many items completion looks through, and how many it offers, which is Discord's limit.
+/// The most items searched by completion, and the most offered (Discord's limit).
 const LOOKED_THROUGH: u32 = 300;
 const MOST_CHOICES: usize = 25;
 const LABEL: usize = 90;
 
-/// Which items are wanted, as typed.
+/// A query as typed.
 #[derive(Debug, Clone, Copy)]
 pub struct ListQuery<'a> {
-    /// A status, `all`, or none for those that are not over.
+    /// A status, `all`, or none for open items.
     pub status: Option<&'a str>,
     pub owner: Option<&'a str>,
     pub limit: u32,
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
     pub items: Vec<WorkItem>,
-    /// How many of the whole backlog have each status that occurs.
+    /// The whole backlog by status. Statuses without items are missing.
     pub counts: Vec<(WorkStatus, u64)>,
-    /// There are more than the limit.
+    /// More items match than the limit.
     pub more: bool,
 }
 
@@ -53,7 +52,7 @@ impl Listed {
 
 impl Backlog {
     /// # Errors
-    /// A status or an owner that there is none of.
+    /// An unknown status or owner.
     pub async fn list(&self, query: &ListQuery<'_>) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
         let owner = query.owner.map(|asked| self.resolve_owner(asked, None)).transpose()?;
@@ -67,34 +66,34 @@ impl Backlog {
         Ok(Listed { items, counts, more })
     }
 
-    /// The item that somebody means by the end of its id.
+    /// Finds an item by the end of its id.
     ///
     /// # Errors
-    /// None or several end like this.
+    /// No item or several match.
     pub async fn get(&self, asked: &str) -> Result<WorkItem, BacklogError> {
         let short = asked.trim().trim_start_matches('#').to_lowercase();
         if short.len() < SHORTEST || !short.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return Err(refused(format!(
-                "\"{}\" names no item; give the last {SHORTEST} characters of its id, or more, as the list of the backlog shows them",
+                "\"{}\" is not an item id. Give at least the last {SHORTEST} characters of the id, as shown in the backlog list",
                 asked.trim()
             )));
         }
         let mut found = self.parts.store.find_items_by_suffix(&short, NAMED).await?;
         match found.len() {
-            0 => Err(refused(format!("there is no item #{short}; the list of the backlog shows those there are"))),
+            0 => Err(refused(format!("there is no item #{short}. See the backlog list"))),
             1 => Ok(found.remove(0)),
             _ => {
                 let named: Vec<_> = found.iter().map(|item| format!("{} (\"{}\")", item.id, item.what)).collect();
-                Err(refused(format!("several items end in {short}; give more of the id: {}", named.join(", "))))
+                Err(refused(format!("several ids end with {short}. Give a longer part: {}", named.join(", "))))
             }
         }
     }
 
-    /// An item with all that hangs on it.
+    /// An item with its details.
     ///
     /// # Errors
-    /// As for [`Backlog::get`].
-    pub async fn get_sheet(&self, asked: &str) -> Result<ItemSheet, BacklogError> {
+    /// As [`Backlog::get`].
+    pub async fn get_details(&self, asked: &str) -> Result<ItemDetails, BacklogError> {
         let item = self.get(asked).await?;
         let store = &self.parts.store;
         let mut needs = Vec::new();
@@ -107,9 +106,9 @@ impl Backlog {
         };
         let mut runs = Vec::new();
         for run in store.list_runs(&item.id).await? {
-            runs.push(RunSheet { run, entries: store.list_journal(&item.id, run).await? });
+            runs.push(RunDetails { run, entries: store.list_journal(&item.id, run).await? });
         }
-        Ok(ItemSheet {
+        Ok(ItemDetails {
             needs,
             parent,
             runs,
@@ -120,7 +119,7 @@ impl Backlog {
         })
     }
 
-    /// Items whose id or words hold what was typed so far.
+    /// Items whose id or title contains the typed text.
     pub(in crate::features::backlog) async fn list_choices(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
         let typed = fold_name(typed.trim_start_matches('#'));
         let items = self.parts.store.list_items(&ItemFilter { statuses: &COMPLETED, owner: None, limit: LOOKED_THROUGH }).await?;
@@ -128,7 +127,7 @@ impl Backlog {
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }
 
-    /// The owner that a name means: a persona, a person of the team, or `me`.
+    /// Finds an owner: a persona, a person of the team, or `me`.
     pub(super) fn resolve_owner(&self, asked: &str, me: Option<(&UserId, &str)>) -> Result<Owner, BacklogError> {
         let mut people = self.parts.people.clone();
         if let Some((id, name)) = me {
@@ -165,7 +164,7 @@ fn parse_statuses(asked: Option<&str>) -> Result<Vec<WorkStatus>, BacklogError> 
     let found = WorkStatus::ALL.into_iter().find(|status| status.as_str() == name);
     found.map(|status| vec![status]).ok_or_else(|| {
         let names = WorkStatus::ALL.map(|status| status.as_str().replace('_', " "));
-        refused(format!("\"{}\" is no status; there are {}, open, all", asked.trim(), names.join(", ")))
+        refused(format!("\"{}\" is not a status. Choose {}, open or all", asked.trim(), names.join(", ")))
     })
 }
 
@@ -180,6 +179,6 @@ mod tests {
         assert_eq!(parse_statuses(Some("all")).unwrap().len(), 9);
         assert_eq!(parse_statuses(None).unwrap(), parse_statuses(Some("open")).unwrap());
         let told = parse_statuses(Some("busy")).unwrap_err().to_string();
-        assert!(told.starts_with("\"busy\" is no status; there are new, ready, blocked, in progress"), "{told}");
+        assert!(told.starts_with("\"busy\" is not a status. Choose new, ready, blocked, in progress"), "{told}");
     }
 }

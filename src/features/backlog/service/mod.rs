@@ -1,18 +1,18 @@
-//! What people do to the backlog: look, add, hurry, retry, cancel, change, and decide by button. `commands` words the replies.
+//! What people can do with the backlog: list, add, prioritise, retry, cancel, edit, and answer with buttons. `commands` words the replies.
 //!
-//! Nothing here works on an item. It changes rows of the store and notifies the worker.
+//! Only changes rows and notifies the worker.
 
 mod adding;
 mod asker;
+pub(super) mod buttons;
 pub(super) mod changing;
 mod finding;
-pub(super) mod press;
 
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use crate::features::backlog::render::Voice;
+use crate::features::backlog::render::Announcer;
 use crate::store::Store;
 use kernel::chat::outbox::Relay;
 use kernel::db::StoreError;
@@ -24,28 +24,27 @@ use kernel::time::SharedClock;
 pub use asker::Asker;
 pub use finding::{ListQuery, Listed};
 
-/// What it works with.
 pub struct Parts {
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// Who may own an item besides personas, with the name that they are called by.
+    /// The people who may own an item, with their names.
     pub people: Vec<(UserId, String)>,
     pub budgets: Budgets,
-    /// After how many rejections a person decides what becomes of an item.
+    /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
-    /// None beside a team that runs: its own relay finds the rows.
+    /// None beside a running team, whose relay finds the rows.
     pub relay: Option<Relay>,
     pub clock: SharedClock,
     /// Notified when an item was changed.
     pub ring: Arc<Notify>,
 }
 
-/// The backlog as people reach it.
+/// The operations on the backlog.
 pub struct Backlog {
     parts: Parts,
 }
 
-/// Why something was not done, in words for whoever asked.
+/// Why an operation failed, for the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum BacklogError {
     #[error("{0}")]
@@ -67,12 +66,12 @@ impl Backlog {
         &self.parts.roster
     }
 
-    /// The coordinator's voice in a channel: it owns the backlog.
-    fn voice<'a>(&'a self, channel: &'a ChannelId) -> Voice<'a> {
-        Voice { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
+    /// Posts as the coordinator, who owns the backlog.
+    fn announcer<'a>(&'a self, channel: &'a ChannelId) -> Announcer<'a> {
+        Announcer { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
     }
 
-    /// Tells the loop that items changed, and the relay in which channel rows wait.
+    /// Notifies the worker, and the relay if a message was added in `told`.
     fn ring(&self, told: Option<&ChannelId>) {
         self.parts.ring.notify_one();
         if let (Some(relay), Some(channel)) = (&self.parts.relay, told) {

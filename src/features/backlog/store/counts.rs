@@ -1,22 +1,18 @@
-//! The backlog in numbers.
-
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::WorkStatus;
 use crate::store::Store;
 use kernel::db::{Result, Word, sql};
 
-/// How many items there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemCounts {
-    /// By status; one that no item has is missing.
+    /// Statuses without items are missing.
     pub by_status: Vec<(WorkStatus, u64)>,
-    /// Those that became done since the time asked for, and still are.
+    /// Items done since the given time.
     pub done_since: u64,
 }
 
 impl ItemCounts {
-    /// How many items have a status.
     pub fn of(&self, status: WorkStatus) -> u64 {
         self.by_status.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count)
     }
@@ -30,11 +26,11 @@ struct CountColumns {
 }
 
 impl Store {
-    /// How many items have each status, and how many became done since.
+    /// Counts items by status, and items done since a time.
     pub async fn count_items(&self, since: DateTime<Utc>) -> Result<ItemCounts> {
         let rows: Vec<CountColumns> =
             sql!(self.db().read(), fetch_all, "SELECT status, COUNT(*) AS count FROM work_items GROUP BY status ORDER BY status")?;
-        // Nothing follows on done, so each such event is an item that is done.
+        // Done is final, so each such event is an item that is done.
         let (done_since,): (i64,) =
             sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM work_events WHERE at >= $1 AND to_status = 'done'", since)?;
         let by_status = rows.into_iter().map(|row| (row.status.0, row.count.cast_unsigned())).collect();

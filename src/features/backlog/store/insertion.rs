@@ -1,23 +1,21 @@
-//! How items come into the backlog.
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::graph::GraphError;
 use crate::features::backlog::model::{Rank, WorkItem, WorkStatus, graph};
-use crate::features::backlog::store::TURNSTILE;
+use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::planning::write_rank;
-use crate::features::backlog::store::standing::{Consequences, Standing, insert_event};
+use crate::features::backlog::store::transitions::{Consequences, ItemRecord, insert_event};
 use crate::store::Store;
 use kernel::db::{Result, StoreError, Transaction, Who, Word, document, plain, sql};
 use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 
-/// Why items were not put into the backlog.
+/// Why items were not added.
 #[derive(Debug, thiserror::Error)]
 pub enum InsertItemsError {
-    /// They could not all come to an end.
+    /// They could not all end.
     #[error(transparent)]
     Graph(#[from] GraphError),
     #[error(transparent)]
@@ -25,20 +23,19 @@ pub enum InsertItemsError {
 }
 
 impl Store {
-    /// Puts items into the backlog, all or none. Those that are there already stay as they are. One that needs what has failed or was
-    /// cancelled fails at once.
+    /// Adds items, all or none. Existing ones stay unchanged. An item that needs a failed or cancelled one fails at once.
     ///
     /// # Errors
-    /// [`InsertItemsError::Graph`] when they, with those that are there, could not all come to an end.
+    /// [`InsertItemsError::Graph`] if there is a cycle or an unknown item.
     pub async fn insert_items(&self, items: &[WorkItem], at: DateTime<Utc>) -> Result<(), InsertItemsError> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
+        transaction.serialize(BACKLOG_LOCK).await?;
         let stored = find_statuses(&mut transaction, items).await?;
         graph::check(items, &|id| stored.contains_key(id))?;
         let parents: BTreeSet<_> =
             items.iter().filter_map(|item| item.parent.as_ref()).filter(|parent| stored.contains_key(parent)).collect();
         if !parents.is_empty() {
-            // A part may need something that waits for its parent by ways of which only the backlog knows.
+            // All open items are needed to find cycles through existing dependencies.
             let mut all = list_open(&mut transaction).await?;
             let open: HashSet<_> = all.iter().map(|item| item.id.clone()).collect();
             all.extend(items.iter().filter(|item| !open.contains(&item.id)).cloned());
@@ -54,7 +51,7 @@ impl Store {
     }
 }
 
-/// Where those stand that `items` name and that are stored.
+/// The statuses of stored items that `items` refer to.
 async fn find_statuses(transaction: &mut Transaction, items: &[WorkItem]) -> Result<HashMap<WorkItemId, WorkStatus>> {
     let new: HashSet<_> = items.iter().map(|item| &item.id).collect();
     let named: BTreeSet<_> =
@@ -79,21 +76,21 @@ async fn list_open(transaction: &mut Transaction) -> Result<Vec<WorkItem>> {
     rows.into_iter().map(WorkItem::try_from).collect()
 }
 
-/// A parent that might have been claimed waits for its new parts.
+/// A parent that was ready now waits for its new children.
 async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
-    let Some(mut standing) = Standing::find(transaction, parent).await? else { return Ok(()) };
-    if standing.item.status == WorkStatus::Ready {
-        standing.go(transaction, WorkStatus::Blocked, Some("it waits for its parts"), at).await?;
+    let Some(mut record) = ItemRecord::find(transaction, parent).await? else { return Ok(()) };
+    if record.item.status == WorkStatus::Ready {
+        record.go(transaction, WorkStatus::Blocked, Some("it waits for its parts"), at).await?;
     }
     Ok(())
 }
 
-/// Fails those that need what has failed or was cancelled before they came.
+/// Fails new items that need a failed or cancelled one.
 async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, WorkStatus>, at: DateTime<Utc>) -> Result<()> {
     let mut consequences = Consequences::new(at);
     for (item, status) in stored {
         if matches!(status, WorkStatus::Failed | WorkStatus::Cancelled)
-            && let Some(lost) = Standing::find(transaction, item).await?
+            && let Some(lost) = ItemRecord::find(transaction, item).await?
         {
             consequences.lose(transaction, &lost.item).await?;
         }
@@ -101,12 +98,11 @@ async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemI
     consequences.follow(transaction).await
 }
 
-/// Puts items into the backlog with the event of their beginning. They are not held against each other: those that name others come through
-/// [`Store::insert_items`].
+/// Adds items with their first event, without checking dependencies. Items with dependencies go through [`Store::insert_items`].
 pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkItem], at: DateTime<Utc>) -> Result<()> {
-    // Nothing here waits for others; what is written must still come before or after what others do to the backlog.
-    transaction.serialize(TURNSTILE).await?;
-    // Their places among each other; the planner sets those among all.
+    // No dependencies to check, but the order of changes must still be serial.
+    transaction.serialize(BACKLOG_LOCK).await?;
+    // Ranks among these items. The planner computes the final ones.
     let ranks = graph::ranks(items);
     for item in items {
         if insert_item(transaction, item, &ranks[&item.id]).await? {
@@ -117,7 +113,7 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
     Ok(())
 }
 
-/// False when it is there already.
+/// False if it exists already.
 async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank) -> Result<bool> {
     let owner = Who::from(&item.owner);
     let inserted = sql!(

@@ -1,4 +1,4 @@
-//! Work items, and what each waits for.
+//! Work items and their dependencies.
 
 use chrono::{DateTime, Utc};
 
@@ -8,23 +8,21 @@ use kernel::db::{Document, Result, StoreError, Who, Word, sql};
 use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
-/// Which items to list.
 #[derive(Debug, Clone, Copy)]
 pub struct ItemFilter<'a> {
-    /// Empty for all.
+    /// Empty: all.
     pub statuses: &'a [WorkStatus],
     pub owner: Option<&'a Owner>,
     pub limit: u32,
 }
 
 impl ItemFilter<'_> {
-    /// Items that are not over, whoever owns them.
+    /// All open items.
     pub fn open(limit: u32) -> Self {
         Self { statuses: &WorkStatus::OPEN, owner: None, limit }
     }
 
-    /// The names of the statuses it lets through, and nothing in the places of the others. PostgreSQL would take a list of any length
-    /// as one value, SQLite would not.
+    /// The statuses as a fixed number of parameters, padded with empty names. SQLite cannot bind a list.
     fn names(&self) -> [&'static str; 9] {
         WorkStatus::ALL.map(|status| if self.statuses.is_empty() || self.statuses.contains(&status) { status.as_str() } else { "" })
     }
@@ -60,7 +58,7 @@ pub(super) struct ItemColumns {
     #[sqlx(try_from = "String")]
     evidence: Document<Vec<Evidence>>,
     parent: Option<String>,
-    /// Ids with spaces between; null where there are none.
+    /// Ids separated by spaces. Null without dependencies.
     depends_on: Option<String>,
     #[sqlx(try_from = "String")]
     origin: Document<Origin>,
@@ -105,7 +103,7 @@ impl TryFrom<ItemColumns> for WorkItem {
 }
 
 impl Store {
-    /// The items that pass a filter, the most urgent first, of equals the most important, of these the oldest.
+    /// Matching items by urgency, priority and age.
     pub async fn list_items(&self, filter: &ItemFilter<'_>) -> Result<Vec<WorkItem>> {
         let statuses = filter.names();
         let rows: Vec<ItemColumns> = sql!(
@@ -130,7 +128,6 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// An item of the backlog.
     pub async fn find_item(&self, item: &WorkItemId) -> Result<Option<WorkItem>> {
         let row: Option<ItemColumns> = sql!(
             self.db().read(),
@@ -142,7 +139,7 @@ impl Store {
         row.map(WorkItem::try_from).transpose()
     }
 
-    /// Up to `limit` items whose id ends like this, the newest first. Fewer than six characters say too little and find nothing.
+    /// Up to `limit` items by the end of their id, newest first. Fewer than six characters match nothing.
     pub async fn find_items_by_suffix(&self, suffix: &str, limit: u32) -> Result<Vec<WorkItem>> {
         let suffix = suffix.to_lowercase();
         let Some((start, _)) = suffix.char_indices().rev().nth(5) else { return Ok(Vec::new()) };
@@ -159,7 +156,7 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// What is to be done in each item that is not over, the oldest first.
+    /// The titles of open items, oldest first.
     pub async fn list_open_titles(&self) -> Result<Vec<(WorkItemId, String)>> {
         let rows: Vec<(String, String)> = sql!(
             self.db().read(),

@@ -1,35 +1,35 @@
-//! What the planner reads and sets: how an item is carried out, by whom, and what comes first.
+//! The planner's reads and writes.
 
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus};
-use crate::features::backlog::store::TURNSTILE;
+use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
-use crate::features::backlog::store::standing::Standing;
+use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Result, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 
-/// Places are set so many at a time: whoever claims waits for no more than these.
+/// Ranks are stored in batches, so that a claim waits for one batch at most.
 const RANKS_AT_ONCE: usize = 200;
 
-/// What the planner decided on an item.
+/// The planner's decision on an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned<'a> {
-    /// Ready and blocked are one: which of them it is, others decide.
+    /// Ready and blocked are equivalent here: dependencies decide which one applies.
     pub status: WorkStatus,
-    /// None leaves what was planned before, here and below.
+    /// None keeps the earlier plan, also below.
     pub execution: Option<Execution>,
     pub persona: Option<PersonaSlug>,
-    /// With [`WorkStatus::Waiting`]: for what.
+    /// The reason for [`WorkStatus::Waiting`].
     pub wait: Option<Wait>,
-    /// Why, where that is not plain; of an item that fails, what came of it.
+    /// A reason if it is not obvious. For a failing item, the outcome.
     pub note: Option<&'a str>,
 }
 
-/// A place in the order of work as it stands in its column: a text that sorts as the places do. Age beyond the day is in the id.
+/// A rank as a sortable text. Age beyond the day is part of the id.
 pub(super) fn write_rank(rank: &Rank) -> String {
     format!("{}/{}/{:010}/{:010}", order_of(rank.urgency), rank.day, u32::MAX - rank.waited_for.0, rank.depth)
 }
@@ -45,9 +45,9 @@ pub(super) fn order_of(urgency: Urgency) -> i64 {
 }
 
 impl Store {
-    /// Up to `limit` items that the planner has not looked at, in the order of work as far as it is known.
+    /// Up to `limit` unplanned items, in the order of work as far as known.
     pub async fn list_unplanned(&self, limit: u32) -> Result<Vec<WorkItem>> {
-        // The few are found in the index; of thousands, whole rows would have to be sorted each time.
+        // Finds the few ids in the index first. Sorting thousands of whole rows would be slow.
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
@@ -58,7 +58,7 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// All items that wait for a person or for the planner, the oldest first.
+    /// All waiting items, oldest first.
     pub async fn list_waiting(&self) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
@@ -69,9 +69,9 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// Up to `limit` items that somebody has to judge, or to decide about, and that people were not asked about as they stand, the oldest first.
+    /// Up to `limit` items that need a judgement or decision and whose current state people were not asked about, oldest first.
     pub async fn list_unasked(&self, limit: u32) -> Result<Vec<WorkItem>> {
-        // The id of what they were asked is that of `WorkItem::notice_id`; `_` stands for the quotes of the JSON.
+        // Question ids are those of `WorkItem::notice_id`. In the pattern `_` stands for the JSON quotes.
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
@@ -84,7 +84,7 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// All items that are not over, the oldest first.
+    /// All open items, oldest first.
     pub async fn list_open_items(&self) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
@@ -95,27 +95,27 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// Stores what the planner decided. An item whose parts are all over ends here. False, and nothing is stored, when somebody works on it or
-    /// judges it, it waits for anything but a language model, it is over, or may not go there.
+    /// Stores the planner's decision. An item whose children are all over ends here. False if the item is in progress or review, waits for
+    /// anything but a model, is over, or may not change to this status.
     pub async fn plan_item(&self, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut standing) = Standing::find(&mut transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
+        let Some(mut record) = ItemRecord::find(&mut transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
         if let Some(execution) = &planned.execution {
-            standing.item.execution = Some(execution.clone());
+            record.item.execution = Some(execution.clone());
         }
         if let Some(persona) = &planned.persona {
-            standing.item.persona = Some(persona.clone());
+            record.item.persona = Some(persona.clone());
         }
         match planned.status {
             WorkStatus::Ready | WorkStatus::Blocked => {
-                standing.place(&mut transaction, planned.note, at).await?;
+                record.place(&mut transaction, planned.note, at).await?;
             }
             WorkStatus::Waiting if planned.wait.is_some() => {
-                standing.item.wait.clone_from(&planned.wait);
-                standing.go_or_stay(&mut transaction, WorkStatus::Waiting, planned.note, at).await?;
+                record.item.wait.clone_from(&planned.wait);
+                record.go_or_stay(&mut transaction, WorkStatus::Waiting, planned.note, at).await?;
             }
             WorkStatus::Failed | WorkStatus::Cancelled => {
-                standing.end(&mut transaction, planned.status, planned.note.unwrap_or("it cannot be planned"), at).await?;
+                record.end(&mut transaction, planned.status, planned.note.unwrap_or("it cannot be planned"), at).await?;
             }
             _ => return Ok(false),
         }
@@ -123,7 +123,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Sets places in the order of work; only what changed is written.
+    /// Stores ranks, only those that changed.
     pub async fn set_ranks(&self, ranks: &[(WorkItemId, Rank)]) -> Result<()> {
         let stored: Vec<(String, String)> =
             sql!(self.db().read(), fetch_all, "SELECT id, rank FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled')")?;
@@ -135,7 +135,7 @@ impl Store {
             .collect();
         for rows in changed.chunks(RANKS_AT_ONCE) {
             let mut transaction = self.db().begin().await?;
-            transaction.serialize(TURNSTILE).await?;
+            transaction.serialize(BACKLOG_LOCK).await?;
             for (item, rank) in rows {
                 sql!(transaction.on(), execute, "UPDATE work_items SET rank = $2 WHERE id = $1", item.as_str(), rank.as_str())?;
             }
@@ -145,11 +145,11 @@ impl Store {
     }
 }
 
-/// Whether nobody but the planner has to do with it.
-fn is_for_planner(standing: &Standing) -> bool {
-    match standing.item.status {
+/// Whether only the planner may change it now.
+fn is_for_planner(record: &ItemRecord) -> bool {
+    match record.item.status {
         WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked => true,
-        WorkStatus::Waiting => standing.item.wait == Some(Wait::Model),
+        WorkStatus::Waiting => record.item.wait == Some(Wait::Model),
         _ => false,
     }
 }

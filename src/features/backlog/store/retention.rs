@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
-use crate::features::backlog::store::TURNSTILE;
+use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::store::Store;
 use kernel::db::{Result, sql};
 use kernel::ids::WorkItemId;
@@ -30,7 +30,7 @@ impl Store {
     pub async fn delete_work_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         let mut transaction = self.db().begin().await?;
         // Nobody takes one of them up again meanwhile.
-        transaction.serialize(TURNSTILE).await?;
+        transaction.serialize(BACKLOG_LOCK).await?;
         let old: Vec<(String, i64)> = sql!(
             transaction.on(),
             fetch_all,

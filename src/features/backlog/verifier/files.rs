@@ -1,4 +1,4 @@
-//! Files in the item's workspace: there, written in this run, of the promised form, and naming no page that nobody fetched.
+//! Verifies files of the workspace: they exist, were written in this run, have the right format, and cite only fetched pages.
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
@@ -8,15 +8,15 @@ use tokio_util::sync::CancellationToken;
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, WorkItem};
 use crate::features::backlog::verifier::form::read_form;
 use crate::features::backlog::verifier::links::{Address, addresses_in, normalise};
-use crate::features::backlog::verifier::{Findings, Submitted, VerifierParts, test};
+use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps, test};
 use kernel::tools::workspace::MOST_FILE_BYTES;
 use kernel::tools::{CallStatus, Trace};
 
-/// Tools whose results a piece of research may rest on. A search only names pages, and the workspace holds what the run itself wrote.
+/// Tools that count as sources for research. A search only lists pages, and the workspace contains the run's own files.
 const SOURCES: [&str; 5] = ["fetch_page", "git_diff", "git_log", "http_get", "read_feed"];
 
 pub(super) async fn check(
-    parts: &VerifierParts,
+    parts: &VerifierDeps,
     submitted: &Submitted<'_>,
     found: &mut Findings,
     cancel: &CancellationToken,
@@ -36,13 +36,13 @@ pub(super) async fn check(
         };
         let sha256 = sha256_of(&bytes);
         if !sources.wrote(path, &sha256) {
-            found.refuse(format!("the file {path:?} was not written in this run as it stands"));
+            found.refuse(format!("the file {path:?} was changed after it was written"));
             continue;
         }
         match read_form(path, &bytes, !built) {
             Err(why) => found.refuse(format!("the file {path:?} {why}")),
             Ok(form) => {
-                found.prove(Evidence::File { path: path.clone(), sha256, bytes: bytes.len() as u64, form: form.words });
+                found.prove(Evidence::File { path: path.clone(), sha256, bytes: bytes.len() as u64, form: form.description });
                 if let Some(text) = form.text.filter(|_| !built) {
                     check_links(path, &text, &sources, found);
                 }
@@ -50,32 +50,31 @@ pub(super) async fn check(
         }
     }
     if item.execution == Some(Execution::Research) && !sources.any {
-        found.refuse("it rests on no source: no page was fetched and no feed or repository was read in this run");
+        found.refuse("it has no source: no page, feed or repository was read in this attempt");
     }
-    // What cannot be accepted anyway need not be run.
+    // The test command is skipped if the result cannot be accepted anyway.
     if !(built && found.stands() && test::run(parts, &workspace, submitted.now, found, cancel).await?) {
-        found.leave_open("code cannot judge whether it is any good");
+        found.leave_open("code cannot judge its quality");
     }
     Ok(())
 }
 
-/// Every address was fetched in this run, or was given with the item.
+/// Every cited address must be fetched in this run or given with the item.
 fn check_links(path: &str, text: &str, sources: &Sources<'_>, found: &mut Findings) {
     for Address { shown, readings } in addresses_in(text) {
         if let Some((url, sha256, at)) = readings.iter().find_map(|reading| sources.find_fetched(reading)) {
             found.prove(Evidence::Link { url: url.to_owned(), sha256: sha256.to_owned(), at });
         } else if !readings.iter().any(|reading| sources.given.contains(reading)) {
-            found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this run"));
+            found.refuse(format!("the file {path:?} names {shown}, which was not fetched in this attempt"));
         }
     }
 }
 
-/// What a run may rest on.
 struct Sources<'a> {
     journal: &'a [JournalEntry],
-    /// Pages by the addresses that were asked for and by those where they were found, normalised.
+    /// Fetched pages by requested and final address, normalised.
     fetched: Vec<(String, &'a Trace)>,
-    /// Addresses in the item's own words.
+    /// Addresses in the item's text.
     given: Vec<String>,
     any: bool,
 }
@@ -106,7 +105,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// What successful calls left behind.
+/// The traces of successful calls.
 fn traces(journal: &[JournalEntry]) -> impl Iterator<Item = &Trace> {
     journal.iter().filter_map(|entry| match entry {
         JournalEntry::Returned { status: CallStatus::Ok, trace, .. } => trace.as_ref(),
@@ -114,7 +113,7 @@ fn traces(journal: &[JournalEntry]) -> impl Iterator<Item = &Trace> {
     })
 }
 
-/// Whether a source was read. Ids of calls are the model's own and may come again, so a result belongs to the reply right before it.
+/// Whether a source was read. The model chooses call ids and may reuse them, so a result belongs to the reply directly before it.
 fn has_read(journal: &[JournalEntry]) -> bool {
     let mut last: &[_] = &[];
     journal.iter().any(|entry| match entry {
@@ -129,7 +128,7 @@ fn has_read(journal: &[JournalEntry]) -> bool {
     })
 }
 
-/// In hexadecimal digits.
+/// In hexadecimal.
 pub(crate) fn sha256_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }

@@ -1,40 +1,40 @@
-//! Whether a file has the form that its name promises.
+//! Checks that a file has the format of its name.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use kernel::memory::retrieval::headings_of;
 
-/// A document of fewer words below its headings says nothing.
+/// A document with fewer words below its headings is rejected.
 const WORDS: usize = 10;
 
-/// Endings of names that promise a text.
+/// Extensions of text files.
 const TEXTS: [&str; 8] = ["csv", "json", "markdown", "md", "toml", "txt", "yaml", "yml"];
 
-/// What a file turned out to be.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Form {
-    /// In words: `Markdown, 3 headings, 410 words`.
-    pub(super) words: String,
-    /// What it says, with nothing hidden by an escape; none of what is no text.
+    /// A description: `Markdown, 3 headings, 410 words`.
+    pub(super) description: String,
+    /// The text with escapes resolved. None for binary files.
     pub(super) text: Option<String>,
 }
 
-/// Reads a file by the ending of its name.
+/// Checks a file by its extension.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence that began with its name.
+/// The problem, as the end of a sentence that began with its name.
 pub(super) fn read_form(path: &str, bytes: &[u8], must_be_text: bool) -> Result<Form, String> {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let text = match std::str::from_utf8(bytes) {
         Ok(text) if text.trim().is_empty() => return Err("is empty".into()),
         Ok(text) => text,
         Err(_) if must_be_text || TEXTS.contains(&ending.as_str()) => return Err("is no UTF-8 text".into()),
-        Err(_) => return Ok(Form { words: format!("binary, {} bytes", bytes.len()), text: None }),
+        Err(_) => return Ok(Form { description: format!("binary, {} bytes", bytes.len()), text: None }),
     };
     let of_value = |name: &str, value: Value| {
         let words = format!("{name}, {}", describe(&value));
-        // An escape in a string may spell an address that the file as such does not.
+        // An escape in a JSON string may hide an address.
         (words, format!("{text}\n{}", strings_of(&value).join("\n")))
     };
     let (words, text) = match ending.as_str() {
@@ -45,10 +45,10 @@ pub(super) fn read_form(path: &str, bytes: &[u8], must_be_text: bool) -> Result<
         "yaml" | "yml" => of_value("YAML", parsed("YAML", serde_saphyr::from_str(text))?),
         _ => (format!("text, {}, {}", counted(text.lines().count(), "line"), counted(words_in(text), "word")), text.to_owned()),
     };
-    Ok(Form { words, text: Some(text) })
+    Ok(Form { description: words, text: Some(text) })
 }
 
-/// A document has a heading, and says something below it.
+/// A document needs a heading and text below it.
 fn markdown(text: &str) -> Result<String, String> {
     let headings = headings_of(text);
     if headings.is_empty() {
@@ -68,7 +68,7 @@ fn markdown(text: &str) -> Result<String, String> {
     Ok(format!("Markdown, {}, {}", counted(headings.len(), "heading"), counted(words, "word")))
 }
 
-/// A table has a header, rows below it, and as many fields in each.
+/// A table needs a header, rows, and the same number of fields in each.
 fn csv(text: &str) -> Result<String, String> {
     let first = text.trim_start().lines().next().unwrap_or_default();
     let separator =
@@ -84,7 +84,7 @@ fn csv(text: &str) -> Result<String, String> {
     Ok(format!("CSV, {}, {}", counted(columns, "column"), counted(records.len() - 1, "row")))
 }
 
-/// How many fields each record has. What stands in quotes may hold separators, line breaks, and quotes written twice.
+/// The number of fields per record. Quoted fields may contain separators, line breaks and doubled quotes.
 fn fields_by_record(text: &str, separator: char) -> Result<Vec<usize>, String> {
     let (mut records, mut fields, mut quoted, mut blank) = (Vec::new(), 1, false, true);
     for c in text.trim_end().chars().chain(['\n']) {
@@ -121,7 +121,7 @@ fn describe(value: &Value) -> String {
     }
 }
 
-/// All texts in a value, names of fields included.
+/// All strings in a value, including keys.
 fn strings_of(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -150,7 +150,7 @@ mod tests {
     const PROSE: &str = "# Prices\n\nThe three shops that we looked at ask between four and nine dollars for it.\n";
 
     fn words(path: &str, text: &str) -> Result<String, String> {
-        read_form(path, text.as_bytes(), true).map(|form| form.words)
+        read_form(path, text.as_bytes(), true).map(|form| form.description)
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn only_what_is_built_may_be_no_text() {
         let picture = [0x89, b'P', b'N', b'G', 0xff];
-        assert_eq!(read_form("a.png", &picture, false).expect("a picture").words, "binary, 5 bytes");
+        assert_eq!(read_form("a.png", &picture, false).expect("a picture").description, "binary, 5 bytes");
         assert_eq!(read_form("a.png", &picture, true), Err("is no UTF-8 text".into()));
         assert_eq!(read_form("a.md", &picture, false), Err("is no UTF-8 text".into()));
     }

@@ -1,25 +1,24 @@
-//! The web addresses that a text names, however it writes them.
+//! Finds the web addresses in a text.
 //!
-//! Nothing here knows Markdown's grammar: an inline link, a reference, an autolink and a bare address all spell the address out, and whatever a
-//! reader's program would make clickable has to be found, also where escapes or entities disguise it. Better one address too many than one too few.
+//! Does not parse Markdown: inline links, references, autolinks and bare addresses all contain the address. It also finds addresses hidden
+//! by escapes or entities. A false match is better than a missed address.
 
 use reqwest::Url;
 
 use kernel::text::without_invisible;
 
-/// An address that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Address {
-    /// As the text writes it.
+    /// As written in the text.
     pub(super) shown: String,
-    /// What it may mean, normalised: with and without the punctuation at its end, which is the sentence's or its own.
+    /// Possible addresses, normalised: with and without trailing punctuation.
     pub(super) readings: Vec<String>,
 }
 
-/// The addresses of a text, each once, in its order.
+/// The addresses of a text in order, without duplicates.
 pub(super) fn addresses_in(text: &str) -> Vec<Address> {
     let text = unescape(&without_invisible(text));
-    // Of the same length, so that places in one are places in the other.
+    // Has the same length, so positions are valid in both.
     let lower = text.to_ascii_lowercase();
     let mut found: Vec<Address> = Vec::new();
     let mut at = 0;
@@ -39,7 +38,7 @@ pub(super) fn addresses_in(text: &str) -> Vec<Address> {
     found
 }
 
-/// An address as it is compared: without its fragment, which no server ever sees, and without the last slash. None of what is no web address.
+/// Normalises an address: without fragment, which no server sees, and without trailing slash. None if it is not a web address.
 pub(super) fn normalise(address: &str) -> Option<String> {
     let address = address.trim();
     let whole = if has_prefix(address, "www.") { format!("http://{address}") } else { address.to_owned() };
@@ -48,13 +47,13 @@ pub(super) fn normalise(address: &str) -> Option<String> {
     Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Where the next address begins: at its scheme, or at the `www.` that many programs take for one.
+/// The start of the next address: its scheme, or `www.`.
 fn find_begin(lower: &str, from: usize) -> Option<usize> {
     let scheme = lower[from..].match_indices("http").map(|(at, _)| from + at).find(|at| {
         let after = &lower[at + 4..];
         let after = after.strip_prefix('s').unwrap_or(after);
         after.strip_prefix(':').is_some_and(|after| {
-            // Browsers take any number of slashes of either kind.
+            // Browsers accept any number of slashes or backslashes.
             let host = after.trim_start_matches(['/', '\\']);
             host.len() < after.len() && host.starts_with(|c: char| c.is_alphanumeric() || c == '[')
         })
@@ -66,7 +65,7 @@ fn find_begin(lower: &str, from: usize) -> Option<usize> {
     scheme.into_iter().chain(www).min()
 }
 
-/// How far an address reaches: to a blank, a delimiter, or a bracket that it did not open.
+/// The length of an address: up to white space, a delimiter, or a bracket that was not opened inside.
 fn length_of(text: &str) -> usize {
     let (mut round, mut square) = (0_u32, 0_u32);
     for (at, c) in text.char_indices() {
@@ -97,7 +96,7 @@ fn length_of(text: &str) -> usize {
     text.len()
 }
 
-/// The text with Markdown's escapes and those entities resolved that can hide an address.
+/// Resolves Markdown escapes and the entities that can hide an address.
 fn unescape(text: &str) -> String {
     if !text.contains(['\\', '&']) {
         return text.to_owned();
@@ -118,15 +117,15 @@ fn first_char(text: &str) -> char {
     text.chars().next().expect("the caller found a character here")
 }
 
-/// `\:` is a colon, and how much of the text it is.
+/// A backslash escape such as `\:`, and its length.
 fn escaped(text: &str) -> Option<(char, usize)> {
     let meant = text.strip_prefix('\\')?.chars().next().filter(char::is_ascii_punctuation)?;
     Some((meant, 2))
 }
 
-/// `&#58;`, `&#x3a;` and `&colon;` are colons, and how much of the text they are.
+/// An entity such as `&#58;`, `&#x3a;` or `&colon;`, and its length.
 fn entity(text: &str) -> Option<(char, usize)> {
-    // The longest that is known here has eight characters; numbers may have leading zeros.
+    // The longest known entity has eight characters. Numbers may have leading zeros.
     let end = text.char_indices().take(16).find(|(_, c)| *c == ';')?.0;
     let name = &text[1..end];
     let meant = match name {
@@ -181,7 +180,7 @@ mod tests {
             "HTTPS://A.example/x",
             "https://a.example:443/x#part",
             "https://a.example/x/",
-            // What disguises it.
+            // Disguised addresses.
             "[there](https\\://a.example/x)",
             "[there](https&#58;//a.example/x)",
             "[there](https&#x3A;&#x2f;&sol;a.example/x)",

@@ -1,8 +1,8 @@
-//! Whether what a run claims is so (WORK-7).
+//! Verifies the claims of a run (WORK-7).
 //!
-//! Every claim is looked up in the world: `files` in the workspace and in the journal of the run, `records` in the store. `form` says whether a
-//! file is what its name promises, `links` which addresses it names, `test` runs the operator's command. A worker's own words are looked at by nobody here, and whatever cannot be
-//! looked up is not proven. What code cannot judge at all is handed to a review, which is not made here.
+//! `files` checks the workspace and the run's journal, `records` the store. `form` checks file formats, `links` finds cited addresses,
+//! `test` runs the operator's command. The worker's own text is not trusted; what cannot be checked is not proven. What code cannot judge
+//! goes to a review.
 
 mod files;
 mod form;
@@ -22,51 +22,49 @@ use kernel::tools::workspace::Workspaces;
 pub(crate) use files::sha256_of;
 pub use records::reading_trace;
 
-/// Where the verifier looks.
-pub struct VerifierParts {
+pub struct VerifierDeps {
     pub store: Store,
     pub workspaces: Workspaces,
     pub readings: Readings,
     pub settings: BacklogSettings,
 }
 
-/// What a run hands in.
+/// The claims of a run.
 #[derive(Clone, Copy)]
 pub struct Submitted<'a> {
     pub item: &'a WorkItem,
     pub product: &'a Product,
-    /// Of the run that made the product, and of no other.
+    /// Only of the run that made the product.
     pub journal: &'a [JournalEntry],
     pub now: DateTime<Utc>,
 }
 
-/// What the verifier found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// All of it is so, and nothing is left to judge. There is always evidence.
+    /// Everything is confirmed and nothing is left to judge. Always with evidence.
     Proven(Vec<Evidence>),
-    /// As far as code can tell; `why` says what it cannot.
+    /// Confirmed as far as code can. `why` says what it cannot judge.
     ForReview { evidence: Vec<Evidence>, why: String },
-    /// It may still come true by itself.
+    /// It may still become true by itself.
     NotYet { why: String },
-    /// It is not so, with every reason; `evidence` is what was so nevertheless.
+    /// Refuted, with all reasons. `evidence` has the parts that were confirmed.
     Unproven { reasons: Vec<String>, evidence: Vec<Evidence> },
 }
 
-/// Looks up everything that was claimed.
+/// Checks all claims.
 ///
 /// # Errors
-/// The world did not answer: the store, the disk, or the check was cancelled. Nothing is proven then.
-pub async fn verify(parts: &VerifierParts, submitted: &Submitted<'_>, cancel: &CancellationToken) -> anyhow::Result<Verdict> {
+/// The store or the disk failed, or the check was cancelled. Nothing is proven.
+pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &CancellationToken) -> anyhow::Result<Verdict> {
     let Submitted { item, product, now, .. } = *submitted;
     let mut found = Findings::default();
     let Some(execution) = &item.execution else {
-        found.refuse("nobody has said how it is to be carried out");
+        found.refuse("it has not been planned");
         return Ok(found.conclude());
     };
     for claim in &product.claims {
         match (execution, claim) {
-            // Looked at together below, since what one file says another may prove.
+            // Checked together below, because one file may prove what another one says.
             (Execution::Research | Execution::Write | Execution::Build, Claim::File { .. }) => {}
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Message { outbox }) => {
                 records::check_message(parts, outbox, &mut found).await?;
@@ -84,14 +82,14 @@ pub async fn verify(parts: &VerifierParts, submitted: &Submitted<'_>, cancel: &C
     }
     match execution {
         Execution::Research | Execution::Write | Execution::Build => files::check(parts, submitted, &mut found, cancel).await?,
-        // That the question was delivered is not yet an answer.
+        // Delivering the question is not an answer.
         Execution::Ask { .. } if !found.proves(|evidence| matches!(evidence, Evidence::Answer { .. })) && found.waits.is_empty() => {
             found.refuse("nobody has answered");
         }
         Execution::Ask { .. } | Execution::Remind { .. } | Execution::Watch(_) => {}
     }
     if !item.criteria.is_empty() {
-        found.leave_open("its criteria are in words");
+        found.leave_open("its criteria are in prose");
     }
     Ok(found.conclude())
 }
@@ -107,10 +105,10 @@ fn name_of(claim: &Claim) -> String {
     }
 }
 
-/// As many reasons are told; whoever tries again is helped by some, not by a thousand.
+/// The most reasons reported.
 const REASONS: usize = 20;
 
-/// What was found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 struct Findings {
     evidence: Vec<Evidence>,
@@ -137,7 +135,7 @@ impl Findings {
         }
     }
 
-    /// Something was proven, and nothing speaks against it so far.
+    /// There is evidence, and no reason against it.
     fn stands(&self) -> bool {
         self.reasons.is_empty() && !self.evidence.is_empty()
     }
@@ -146,18 +144,18 @@ impl Findings {
         self.waits.push(why.into());
     }
 
-    /// Something that code cannot judge.
+    /// Adds a point that code cannot judge.
     fn leave_open(&mut self, what: impl Into<String>) {
         self.open.push(what.into());
     }
 
-    /// One reason against it outweighs all evidence, and without evidence there is always a reason.
+    /// A single reason outweighs all evidence. Without evidence there is always a reason.
     fn conclude(mut self) -> Verdict {
         if self.reasons.is_empty() && !self.waits.is_empty() {
             return Verdict::NotYet { why: self.waits.join("; ") };
         }
         if self.reasons.is_empty() && self.evidence.is_empty() {
-            self.refuse("nothing was claimed that can be looked up");
+            self.refuse("nothing was claimed that can be checked");
         }
         if !self.reasons.is_empty() {
             let beyond = self.reasons.len().saturating_sub(REASONS);

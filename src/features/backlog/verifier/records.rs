@@ -1,9 +1,9 @@
-//! What the store must hold: a message that was delivered, an answer that was given, a value that a feed had.
+//! Verifies claims about stored records: delivered messages, answers and feed values.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Owner, WatchTerms};
-use crate::features::backlog::verifier::{Findings, Submitted, VerifierParts};
+use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps};
 use kernel::agent::ask::AskState;
 use kernel::chat::outbox::Delivery;
 use kernel::db::StoreError;
@@ -11,29 +11,29 @@ use kernel::figure;
 use kernel::ids::{AskId, OutboxId};
 use kernel::tools::{CallStatus, Trace};
 
-/// Databases keep fewer digits of a time than a claim does.
+/// Databases store times with fewer digits than claims have.
 const NEAR: TimeDelta = TimeDelta::milliseconds(1);
 
-/// What a run leaves in its journal when a feed gave data that has no numbers, of which nothing else would remain.
+/// The journal entry for a feed that returned data without numbers. Otherwise nothing would be stored about it.
 pub fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
     Trace::Stored { kind: "reading".into(), id: format!("{feed} {}", at.to_rfc3339()) }
 }
 
-pub(super) async fn check_message(parts: &VerifierParts, outbox: &OutboxId, found: &mut Findings) -> Result<(), StoreError> {
+pub(super) async fn check_message(parts: &VerifierDeps, outbox: &OutboxId, found: &mut Findings) -> Result<(), StoreError> {
     match parts.store.find_delivery(outbox).await? {
         Some(Delivery::Sent(posted)) => {
             found.prove(Evidence::Delivered { outbox: outbox.clone(), message: posted.message, at: posted.at });
         }
         Some(Delivery::Pending) => found.wait("the message is not delivered yet"),
-        Some(Delivery::Failed { why }) => found.refuse(format!("the message could not be delivered: {why}")),
+        Some(Delivery::Failed { why }) => found.refuse(format!("the message was not delivered: {why}")),
         None => found.refuse(format!("there is no message {outbox}")),
     }
     Ok(())
 }
 
-/// A persona's answer. Words about why there is none are no answer, and neither is one of somebody who was not asked.
+/// A persona's answer. An explanation why there is none does not count, nor an answer by another persona.
 pub(super) async fn check_ask(
-    parts: &VerifierParts,
+    parts: &VerifierDeps,
     ask: &AskId,
     whom: &Owner,
     now: DateTime<Utc>,
@@ -45,7 +45,7 @@ pub(super) async fn check_ask(
     };
     let askee = &row.askee;
     if *whom != Owner::Persona(askee.clone()) {
-        found.refuse(format!("the question went to {askee}, who was not to be asked"));
+        found.refuse(format!("the question went to {askee}, who was not the one to ask"));
         return Ok(());
     }
     match (row.state, row.answer.as_deref().map(str::trim)) {
@@ -58,8 +58,7 @@ pub(super) async fn check_ask(
     Ok(())
 }
 
-/// A person's answer stands in the item's evidence from the moment it was given, a persona's in the journal of the run in which it was asked; what
-/// a run says of it is nothing beside that.
+/// A person's answer must be in the item's evidence, a persona's in the journal of its run. The claim alone proves nothing.
 pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut Findings) {
     let Claim::Answer { by, text, at } = claim else { return };
     let answer = Evidence::Answer { by: by.clone(), text: text.clone(), at: *at };
@@ -73,9 +72,9 @@ pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut
     }
 }
 
-/// A value of the watched feed, at which the rule holds.
+/// A value of the watched feed that meets the condition.
 pub(super) async fn check_value(
-    parts: &VerifierParts,
+    parts: &VerifierDeps,
     terms: &WatchTerms,
     (feed, name, at): (&str, &str, DateTime<Utc>),
     now: DateTime<Utc>,
@@ -100,9 +99,9 @@ pub(super) async fn check_value(
     Ok(())
 }
 
-/// That the watched feed gave data at all.
+/// The watched feed returned data.
 pub(super) async fn check_reading(
-    parts: &VerifierParts,
+    parts: &VerifierDeps,
     submitted: &Submitted<'_>,
     terms: &WatchTerms,
     (feed, at): (&str, DateTime<Utc>),
@@ -124,8 +123,8 @@ pub(super) async fn check_reading(
     Ok(())
 }
 
-/// The key under which the samples of a feed stand, if the claim may be true at all.
-fn key_of(parts: &VerifierParts, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
+/// The key of the feed's samples, if the claim can be true.
+fn key_of(parts: &VerifierDeps, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
     if at > now {
         found.refuse(format!("{} is yet to come", moment(at)));
         return None;

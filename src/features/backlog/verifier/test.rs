@@ -1,23 +1,23 @@
-//! The operator's test command, run on what was built.
+//! Runs the operator's test command on the result.
 
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::model::Evidence;
-use crate::features::backlog::verifier::{Findings, VerifierParts};
+use crate::features::backlog::verifier::{Findings, VerifierDeps};
 use kernel::tools::command::{CommandError, CommandResult, run_confined};
 use kernel::tools::workspace::Workspace;
 
-/// How much of what a command said is told, in bytes from its end, where it says what was wrong.
+/// The bytes kept of the command's output: the end, where it reports failures.
 const TAIL: usize = 800;
 
-/// Runs the test command, if there is one. True when it passed, so that nothing but the item's own criteria is left to judge.
+/// Runs the test command, if configured. True if it passed, so that only the item's own criteria are left to judge.
 ///
 /// # Errors
-/// The workspace could not be copied, or it was cancelled.
+/// The workspace cannot be copied, or it was cancelled.
 pub(super) async fn run(
-    parts: &VerifierParts,
+    parts: &VerifierDeps,
     workspace: &Workspace,
     now: DateTime<Utc>,
     found: &mut Findings,
@@ -27,14 +27,14 @@ pub(super) async fn run(
     if command.is_empty() {
         return Ok(false);
     }
-    // What it does to a copy changes nothing of what was looked at.
+    // The command runs on a copy, so that it cannot change the verified files.
     let copy = workspace.copy().await.context("cannot copy the workspace to test what is in it")?;
     let ended = run_confined(command, copy.path(), parts.settings.run_timeout, cancel).await;
     anyhow::ensure!(!cancel.is_cancelled(), "cancelled while the test command ran");
     Ok(judge(&command.join(" "), ended, now, found))
 }
 
-/// What the end of the command says of the work. True when it passed.
+/// Interprets the end of the command. True if it passed.
 fn judge(command: &str, ended: Result<CommandResult, CommandError>, now: DateTime<Utc>, found: &mut Findings) -> bool {
     match ended {
         Ok(ended) => {
@@ -44,7 +44,7 @@ fn judge(command: &str, ended: Result<CommandResult, CommandError>, now: DateTim
             }
             ended.exit_code == 0
         }
-        // It says nothing of the work, so that another try would be in vain.
+        // The failure is not about the work, so another attempt is useless.
         Err(error @ (CommandError::NotConfined(_) | CommandError::NotStarted(_))) => {
             found.leave_open(error.to_string());
             false

@@ -1,4 +1,4 @@
-//! One turn of a meeting: from the seat that is given the floor to the row that says what it said, or why not.
+//! Runs one turn of a meeting and stores its result.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 
-/// A turn that was begun this often and never ended has taken the process down with it.
+/// A turn that was started this often without an end has crashed the process.
 const MOST_ATTEMPTS: u32 = 3;
 
-/// Typing fades after 10 s on Discord; it is shown anew before that.
+/// Discord's typing indicator lasts 10 s and is renewed before that.
 const TYPING_EVERY: Duration = Duration::from_secs(8);
 
 impl Meetings {
-    /// Lets a seat speak and stores how that ended. A persona that hangs or fails is passed over with the reason.
+    /// Runs the turn of a seat and stores how it ended. A persona that hangs or fails is skipped with the reason.
     pub(super) async fn give_floor(&self, session: &Session<'_>, seat: &Seat, agenda: &dyn Agenda) -> anyhow::Result<()> {
         let parts = self.parts();
         let meeting = session.meeting;
@@ -31,17 +31,17 @@ impl Meetings {
             return Ok(());
         };
         let spoken = match &seat.who {
-            // Waiting for somebody takes no process down, however often it was begun.
+            // Waiting for a person cannot crash the process, so attempts do not count.
             who if who.is_awaited() => {
                 parts.relay.wake(&meeting.channel.id);
                 let is_late = self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
-                // The report, a pause or its end may have come in the same moment.
+                // The person's report, a pause or the meeting's end may have come at the same moment.
                 if !is_late || self.find_stop(&seat).await?.is_some() {
                     return Ok(());
                 }
                 Err("no report came in time".to_owned())
             }
-            _ if seat.attempts > MOST_ATTEMPTS => Err("it was begun three times and never ended".to_owned()),
+            _ if seat.attempts > MOST_ATTEMPTS => Err("it was interrupted three times".to_owned()),
             _ => match self.hear(session, &seat, agenda).await? {
                 Some(spoken) => spoken,
                 None => return Ok(()),
@@ -74,7 +74,7 @@ impl Meetings {
         Ok(())
     }
 
-    /// Stores how a turn ended. What a persona wrote was paid for, so a store that is away is waited for as long as the process runs.
+    /// Stores the end of a turn. Retries while the database is unavailable, because the model call is paid.
     async fn store_turn(&self, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, StoreError> {
         let parts = self.parts();
         loop {
@@ -88,8 +88,8 @@ impl Meetings {
         }
     }
 
-    /// What a persona or a guest says, or why it says nothing. None when the seat is to be looked at anew: it was passed over meanwhile, the team was
-    /// halted, or the process ends.
+    /// The contribution of a persona or guest, or why there is none. None if the seat must be read again: it was skipped, the team was
+    /// halted, or the process is stopping.
     async fn hear(
         &self,
         session: &Session<'_>,
@@ -97,7 +97,7 @@ impl Meetings {
         agenda: &dyn Agenda,
     ) -> Result<Option<Result<Contribution, String>>, StoreError> {
         let parts = self.parts();
-        // A guest has no account: the facilitator is seen typing for it.
+        // A guest has no account, so the facilitator shows as typing.
         let (persona, own) = match &seat.who {
             Participant::Persona(persona) => (persona, true),
             _ => (&session.meeting.facilitator, false),
@@ -111,7 +111,7 @@ impl Meetings {
         let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
         let (why, result) = tokio::select! {
             result = &mut speaking => (None, result),
-            // The turn is cancelled, never dropped: its call is settled.
+            // The turn is cancelled and awaited, so that its model call is settled.
             why = &mut stopped => (Some(why), speaking.await),
         };
         if own {
@@ -127,9 +127,9 @@ impl Meetings {
         match (result, why) {
             (Ok(contribution), _) => Ok(Some(Ok(contribution))),
             (Err(RunError::Cancelled), Some(Stopped::Late)) => Ok(Some(Err(format!("no answer within {} s", limit.as_secs())))),
-            // Wrapped up; the next step sees to it.
+            // The meeting is closing. The next step handles it.
             (Err(RunError::Cancelled), _) => Ok(None),
-            // Nobody is passed over for a store that is away for a moment.
+            // A short database outage skips nobody.
             (Err(RunError::Store(error)), _) if error.is_retryable() => Err(error),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
@@ -138,7 +138,7 @@ impl Meetings {
         }
     }
 
-    /// Shows that a persona is at it, and cancels its turn when its time is over or a person ends it.
+    /// Shows a persona as typing. Cancels its turn at the time limit or if a person ends it.
     async fn watch_turn(
         &self,
         seat: &Seat,
@@ -163,7 +163,7 @@ impl Meetings {
         stopped
     }
 
-    /// Waits until a person has ended this turn. A store that is away is asked again.
+    /// Waits until a person ends this turn. Retries while the database is unavailable.
     async fn wait_for_stop(&self, seat: &Seat) -> Stopped {
         let mut woken = self.parts().wakeup.subscribe();
         loop {
@@ -182,24 +182,24 @@ impl Meetings {
         let Some(meeting) = store.find_meeting(&seat.meeting).await? else { return Ok(Some(Stopped::Over)) };
         let seats = store.list_seats(&seat.meeting).await?;
         let own = seats.iter().find(|other| (other.round, other.position) == (seat.round, seat.position));
-        // After a pause a person's time begins anew.
+        // After a pause a person's time starts again.
         if meeting.state.is_over() || own.is_none_or(|own| own.state.is_over() || own.started_at != seat.started_at) {
             return Ok(Some(Stopped::Over));
         }
-        // A pause lets whoever speaks finish, but waits for nobody.
+        // During a pause or halt, personas finish their turn, but nobody waits for people.
         if self.find_halt(&meeting).await?.is_some() || (meeting.paused.is_some() && !meeting.wrap && seat.who.is_awaited()) {
             return Ok(Some(Stopped::Halted));
         }
         Ok(meeting.wrap.then_some(Stopped::Wrapped))
     }
 
-    /// Waits for a person's report, which the conversation stores. True when none came in time. The time that was told to the person stands
-    /// over a restart; it is slept through and not read off the clock, so that a clock that is set back does not prolong it.
+    /// Waits for a person's report, which the chat feature stores. True if none came in time. The announced deadline survives a restart.
+    /// Elapsed time is counted, so a clock that is set back does not extend it.
     async fn wait_for_person(&self, seat: &Seat, limit: Duration, deadline: DateTime<Utc>) -> bool {
         let parts = self.parts();
         let now = parts.clock.now();
         let waited = seat.started_at.and_then(|asked_at| (now - asked_at).to_std().ok()).unwrap_or_default();
-        // The meeting's own time may be over before.
+        // The meeting's deadline may come first.
         let left = limit.saturating_sub(waited).min((deadline - now).to_std().unwrap_or_default());
         tokio::select! {
             () = parts.clock.sleep(left) => true,
@@ -209,7 +209,7 @@ impl Meetings {
     }
 }
 
-/// What a persona is seen doing after its turn.
+/// The presence after a turn.
 fn presence_after(result: &Result<Contribution, RunError>) -> Presence {
     match result {
         Err(RunError::Paused) => Presence::Paused,
@@ -222,10 +222,10 @@ fn presence_after(result: &Result<Contribution, RunError>) -> Presence {
 enum Stopped {
     /// Its time is over.
     Late,
-    /// The meeting comes to its end; whole sentences that were written by then are kept.
+    /// The meeting is closing. Whole sentences written so far are kept.
     Wrapped,
-    /// Silence was asked for: nothing is kept, and the seat stands as it is.
+    /// The team was halted. Nothing is kept, and the seat is unchanged.
     Halted,
-    /// The seat was passed over, or the meeting is over.
+    /// The seat was skipped, or the meeting is over.
     Over,
 }

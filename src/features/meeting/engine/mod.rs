@@ -1,4 +1,4 @@
-//! One meeting, from step to step. Each step begins by reading where the meeting stands, so that it does not matter who did the one before.
+//! Runs a meeting step by step. Each step first reads the meeting's state, so any process can continue.
 
 mod floor;
 
@@ -15,42 +15,42 @@ use kernel::ids::MeetingId;
 use kernel::money::Money;
 use kernel::text::flatten;
 
-/// A result that was begun this often and never stored has taken the process down with it, or cannot be made.
+/// A result that was started this often and never stored cannot be created.
 const MOST_CLOSINGS: u32 = 3;
 
-/// So many steps in a row may go wrong before a meeting is given up. A store that is away does not count.
+/// After this many failed steps in a row the meeting is given up. Database outages do not count.
 const MOST_FAILURES: u32 = 3;
 
-/// How long to wait after a step went wrong.
+/// The pause after a failed step.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// A meeting that is paused for longer is given up: it keeps its channel from having another one.
+/// A longer pause ends the meeting, because it blocks its channel for new ones.
 const LONGEST_PAUSE: chrono::TimeDelta = chrono::TimeDelta::days(1);
 
-/// No agenda means more rounds than these; one that never ends would cost money for ever.
+/// The limit for agendas that would never end, which would cost money for ever.
 const MOST_ROUNDS: u32 = 100;
 
-/// For how long people who talk to the coordinator keep the next speaker waiting.
+/// The longest delay of the next speaker while people talk to the coordinator.
 const LONGEST_TALK: chrono::TimeDelta = chrono::TimeDelta::minutes(2);
 
-/// What comes after a step.
+/// What to do after a step.
 enum Next {
     Now,
-    /// After this time, or earlier when something was done to the meeting.
+    /// Continue after this time, or earlier if the meeting was changed.
     Within(Duration),
-    /// The same, or earlier when people have had their answers.
+    /// As `Within`, or earlier when people have been answered.
     Answered(Duration),
     Over,
 }
 
 impl Meetings {
-    /// Runs a meeting until it is over or the process stops; what is left then stands in the store.
+    /// Runs a meeting until it is over or the process stops. Its state is in the database.
     pub(super) async fn run(self, id: MeetingId) {
         let parts = self.parts();
         let (mut woken, mut answered) = (parts.wakeup.subscribe(), parts.answered.subscribe());
         let mut failures = 0;
         while !parts.stop.is_cancelled() {
-            // On the heap: with a model call inside it is large.
+            // On the heap, because the future of a model call is large.
             match contain(Box::pin(self.step(&id))).await {
                 Ok(Next::Now) => failures = 0,
                 Ok(Next::Within(wait)) => tokio::select! {
@@ -69,7 +69,7 @@ impl Meetings {
                     let away = error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable);
                     failures += u32::from(!away);
                     if failures >= MOST_FAILURES {
-                        self.give_up(&id, "it could not go on; the log says why").await;
+                        self.give_up(&id, "it could not continue; see the log").await;
                     }
                     self.rest(RETRY).await;
                 }
@@ -84,7 +84,7 @@ impl Meetings {
         let Some(open) = open.into_iter().find(|open| open.meeting.id == *id) else { return Ok(Next::Over) };
         let meeting = &open.meeting;
         let Some(agenda) = self.find_agenda(&meeting.kind).map(Arc::as_ref) else {
-            let reason = format!("the team holds no {} any more", meeting.kind);
+            let reason = format!("this team has no {} any more", meeting.kind);
             parts.store.end_meeting(id, MeetingState::Failed, &reason, &[], parts.clock.now()).await?;
             return Ok(Next::Over);
         };
@@ -96,8 +96,8 @@ impl Meetings {
         }
         let overdue = parts.clock.now() >= meeting.deadline;
         if overdue && open.material.is_none() {
-            // Nobody was there in time; a report of nobody helps nobody.
-            self.give_up(id, "nobody was there to hold it in time").await;
+            // No process ran in time. A report without participants is useless.
+            self.give_up(id, "the team was offline until its time was over").await;
             return Ok(Next::Now);
         }
         if meeting.state == MeetingState::Called {
@@ -118,7 +118,7 @@ impl Meetings {
         let reason = match broke {
             Some(_) => Some("the meeting's budget was used up"),
             None if meeting.wrap => Some("the meeting was wrapped up"),
-            None if overdue => Some("the meeting's time was over"),
+            None if overdue => Some("the meeting was over time"),
             None => None,
         };
         if let Some(reason) = reason {
@@ -133,7 +133,7 @@ impl Meetings {
             return Ok(next);
         }
         let turns = due.into_iter().map(|seat| self.give_floor(&session, seat, agenda));
-        // All of them to their end: a turn that is dropped would leave its call unsettled.
+        // Waits for all of them, because a dropped turn would leave its model call unsettled.
         futures_util::future::join_all(turns).await.into_iter().collect::<anyhow::Result<()>>()?;
         Ok(Next::Now)
     }
@@ -151,7 +151,7 @@ impl Meetings {
         Ok(Next::Now)
     }
 
-    /// False: there is no further round.
+    /// False if there is no further round.
     async fn open_next_round(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<bool> {
         let parts = self.parts();
         let meeting = session.meeting;
@@ -168,7 +168,7 @@ impl Meetings {
         parts.store.open_round(&meeting.id, &seats, round.payload.as_ref(), &round.outbox, parts.clock.now()).await?;
         parts.relay.wake(&meeting.channel.id);
         tracing::info!(meeting = %meeting.id, round = number, seats = seats.len(), "round opened");
-        // Where it was not stored, somebody changed the meeting meanwhile, which the next step sees.
+        // If it was not stored, somebody changed the meeting. The next step handles that.
         Ok(true)
     }
 
@@ -180,12 +180,12 @@ impl Meetings {
         Ok(Next::Now)
     }
 
-    /// Makes the result. A person who stops the process meanwhile gets it after the next start.
+    /// Creates the result. If the process stops, it is created after the next start.
     async fn close(&self, session: &Session<'_>, agenda: &dyn Agenda) -> anyhow::Result<Next> {
         let parts = self.parts();
         let Some(meeting) = parts.store.begin_closing(&session.meeting.id, parts.clock.now()).await? else { return Ok(Next::Now) };
         if meeting.closings > MOST_CLOSINGS {
-            self.give_up(&meeting.id, "its result was begun three times and never ended").await;
+            self.give_up(&meeting.id, "its result was interrupted three times").await;
             return Ok(Next::Now);
         }
         let seats = parts.store.list_seats(&meeting.id).await?;
@@ -196,7 +196,7 @@ impl Meetings {
             closed = &mut closing => closed?,
             () = self.wait_for_silence(&meeting) => {
                 cancel.cancel();
-                // What was being made is made again once we may speak; its calls are settled.
+                // The model calls are settled. The result is created again after the halt.
                 if closing.await.is_ok() {
                     return Ok(Next::Now);
                 }
@@ -208,7 +208,7 @@ impl Meetings {
         Ok(Next::Now)
     }
 
-    /// Waits until the team is halted, or somebody ended the meeting.
+    /// Waits until the team is halted or the meeting is ended.
     async fn wait_for_silence(&self, meeting: &Meeting) {
         let mut woken = self.parts().wakeup.subscribe();
         loop {
@@ -225,12 +225,12 @@ impl Meetings {
         }
     }
 
-    /// What comes before the next turn: the pause between turns, and people who are to have their answers first. None: nothing.
+    /// The wait before the next turn: the pause between turns, and people who must be answered first. None: no wait.
     async fn wait_before_turn(&self, meeting: &Meeting, agenda: &dyn Agenda, seats: &[Seat]) -> Result<Option<Next>, StoreError> {
         let parts = self.parts();
-        // One who was interrupted by a crash need not wait again.
+        // After a crash the interrupted turn starts again without a wait.
         let Some(since) = seats.iter().filter_map(|seat| seat.ended_at).max() else { return Ok(None) };
-        // Nobody waits for a clock that was set back, or is behind that of the process before, to come to where it was.
+        // Skips the wait if the clock was set back, or is behind that of an earlier process.
         let Ok(quiet) = (parts.clock.now() - since).to_std() else { return Ok(None) };
         let pause = agenda.pause().saturating_sub(quiet);
         if !pause.is_zero() {
@@ -241,7 +241,7 @@ impl Meetings {
         Ok(talking.then_some(Next::Answered(patience)))
     }
 
-    /// Passes over everybody who has not spoken.
+    /// Skips all who have not spoken.
     async fn pass_over(&self, meeting: &Meeting, seats: &[Seat], reason: &str) -> Result<(), StoreError> {
         for seat in seats.iter().filter(|seat| !seat.state.is_over()) {
             self.parts().store.skip_seat(&meeting.id, &seat.who, reason, self.parts().clock.now()).await?;
@@ -249,7 +249,7 @@ impl Meetings {
         Ok(())
     }
 
-    /// Who silenced the meeting's channel or the team, if somebody did.
+    /// Who halted the meeting's channel or the team. None: it is not halted.
     async fn find_halt(&self, meeting: &Meeting) -> Result<Option<String>, StoreError> {
         let concerns = |scope: &HaltScope| match scope {
             HaltScope::All => true,
@@ -260,7 +260,7 @@ impl Meetings {
         Ok(halts.into_iter().find(|halt| concerns(&halt.scope)).map(|halt| halt.by))
     }
 
-    /// Its budget, once that is spent. What a turn costs is known afterwards, so the last one may go beyond it.
+    /// The budget, if it is used up. The cost of a turn is known only afterwards, so the last turn may exceed it.
     async fn spent_budget(&self, meeting: &Meeting) -> Result<Option<Money>, StoreError> {
         let Some(budget) = meeting.budget else { return Ok(None) };
         let (spent, _) = self.parts().store.spent_on(meeting.id.as_str()).await?;
@@ -285,7 +285,7 @@ impl Meetings {
         {
             return Ok(Next::Within(left));
         }
-        let reason = format!("{by} had halted us until its time was over");
+        let reason = format!("{by} had paused the team until its time was over");
         parts.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &[], parts.clock.now()).await?;
         Ok(Next::Over)
     }

@@ -1,22 +1,22 @@
-//! Where signals stand in an answer: in a fence, or bare, whole or cut off in the middle.
+//! Finds signals in an answer: fenced or bare, complete or truncated.
 
 use std::ops::Range;
 
-/// A block to be taken out of the text.
+/// A block to remove from the text.
 pub(super) struct Block {
-    /// With its fences.
+    /// Including its fences.
     pub(super) whole: Range<usize>,
-    /// What may hold signals.
+    /// The part that may contain signals.
     pub(super) content: Range<usize>,
 }
 
-/// Info strings of a fence that is never for people.
+/// Info strings of fences that are removed from posts.
 const LABELS: [&str; 5] = ["signals", "signal", "json", "jsonc", "json5"];
 
-/// Keys by which JSON without a fence is known to be signals.
+/// Keys that identify unfenced JSON as signals.
 const KEYS: [&str; 6] = ["subject", "direction", "confidence", "evidence", "signals", "topic"];
 
-/// The first block of signals in a text. Blocks of other code are passed over.
+/// The first signal block in a text. Other code blocks are skipped.
 pub(super) fn find_block(text: &str) -> Option<Block> {
     let mut open: Option<Fence> = None;
     let mut at = 0;
@@ -38,7 +38,7 @@ pub(super) fn find_block(text: &str) -> Option<Block> {
     None
 }
 
-/// The text before a block without a heading that announces it: `Signals:`, `**Signals**`, `---`.
+/// The text before a block, without a heading for it: `Signals:`, `**Signals**`, `---`.
 pub(super) fn without_heading(text: &str) -> &str {
     let mut text = text.trim_end();
     while !text.is_empty() {
@@ -60,7 +60,7 @@ fn announces(line: &str) -> bool {
         || (words.len() <= 6 && words.contains(&"signals") && bare.ends_with(':'))
 }
 
-/// The JSON objects in a block that are whole, none inside another; and whether one was cut off.
+/// The complete top-level JSON objects in a block, and whether one was truncated.
 pub(super) fn list_entries(content: &str) -> (Vec<&str>, bool) {
     // Some models wrap the list: {"signals": […]}.
     let wrapped = content.trim_start().starts_with('{') && opens_key(content.trim_start(), "signals");
@@ -82,12 +82,12 @@ pub(super) fn list_entries(content: &str) -> (Vec<&str>, bool) {
     (whole.into_iter().map(|range| &content[range]).collect(), !open.is_empty())
 }
 
-/// A run of backticks or tildes that may begin or end a block.
+/// A run of backticks or tildes that may open or close a block.
 #[derive(Clone, Copy)]
 struct Fence {
     mark: u8,
     length: usize,
-    /// Nothing but a line break follows, so it may be an end.
+    /// Followed by a line break only, so it may close a block.
     bare: bool,
 }
 
@@ -104,12 +104,12 @@ impl Fence {
         self.bare && self.mark == opening.mark && self.length >= opening.length
     }
 
-    /// Whether the block that begins here, with this fence at the start of `text`, is one to take out.
+    /// Whether the block at `text`, opened by this fence, contains signals.
     fn holds_signals(self, text: &str) -> bool {
         let inside = &text[self.length..];
         let (label, content) = split_label(inside);
         let label = label.to_lowercase();
-        // Cut off behind its first word, a block could have become anything.
+        // A block truncated in its first word may be signals, too.
         LABELS.contains(&label.as_str()) || content.trim_start().is_empty() || opens_signals(skip_fences(content))
     }
 }
@@ -119,23 +119,23 @@ fn split_label(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len()))
 }
 
-/// A block may be wrapped in another: the content begins behind both fences.
+/// Skips an inner fence, because some models nest two.
 fn skip_fences(content: &str) -> &str {
     let content = content.trim_start();
     Fence::at(content).map_or(content, |fence| split_label(&content[fence.length..]).1.trim_start())
 }
 
-/// The block that begins with a fence at `start`.
+/// The block whose fence is at `start`.
 fn fenced(text: &str, start: usize, fence: &Fence) -> Block {
     let inside = skip_fences(split_label(&text[start + fence.length..]).1);
     let content_start = text.len() - inside.len();
     let opens_json = inside.starts_with(['[', '{']);
-    // The end of the JSON first: fences in its strings end nothing.
+    // Finds the end of the JSON first, because its strings may contain fences.
     let json_end = opens_json.then(|| find_end(inside)).flatten().map_or(content_start, |length| content_start + length);
     let closing = find_closing(text, json_end, fence.mark);
     let end = match closing {
         Some((_, end)) => end,
-        // Never closed, yet whole: what follows is for people again.
+        // The fence is never closed, but the JSON is complete. The rest is text for people.
         None if json_end > content_start => json_end,
         None => text.len(),
     };
@@ -143,7 +143,7 @@ fn fenced(text: &str, start: usize, fence: &Fence) -> Block {
     Block { whole: start..end, content: content_start..content_end }
 }
 
-/// The next fence that can be an end, from `at` on, together with others directly behind it: where it begins, and where the text goes on.
+/// The next closing fence from `at`, merged with fences directly behind it: its start, and the position after it.
 fn find_closing(text: &str, mut at: usize, mark: u8) -> Option<(usize, usize)> {
     let run = char::from(mark).to_string().repeat(3);
     while let Some(found) = text[at..].find(&run) {
@@ -160,7 +160,7 @@ fn find_closing(text: &str, mut at: usize, mark: u8) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether a text begins with a list of objects, or with an object that is a signal, at least as far as it goes.
+/// Whether a text begins with a list of objects or a signal object, possibly truncated.
 fn opens_signals(text: &str) -> bool {
     match text.strip_prefix('[') {
         Some(first) => opens_object(first.trim_start()),
@@ -168,13 +168,13 @@ fn opens_signals(text: &str) -> bool {
     }
 }
 
-/// A list without entries, or cut off before the first, that has a line to itself at the end.
+/// An empty or truncated list at the end, on a line of its own.
 fn is_empty_list(text: &str, start: usize) -> bool {
     let before = text[..start].trim_end_matches(' ');
     matches!(text[start..].trim_end(), "[" | "[]") && (before.is_empty() || before.ends_with(['\n', ':']))
 }
 
-/// `{ "key" :`, with or without quotes, or cut off before that.
+/// `{ "key" :`, with or without quotes, possibly truncated.
 fn opens_object(text: &str) -> bool {
     let Some(key) = text.strip_prefix('{').map(|key| key.trim_start().trim_start_matches(['"', '\''])) else { return false };
     let name = key.trim_start_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '));
@@ -182,7 +182,7 @@ fn opens_object(text: &str) -> bool {
     behind.is_empty() || (name.len() < key.len() && behind.starts_with(':'))
 }
 
-/// Whether the first key of the object is `key`, as far as it goes.
+/// Whether the object's first key is `key`, possibly truncated.
 fn opens_key(text: &str, key: &str) -> bool {
     let text = text.trim_start_matches('{').trim_start().trim_start_matches(['"', '\'']);
     let name: String = text.chars().take_while(|c| c.is_alphanumeric()).collect();
@@ -191,7 +191,7 @@ fn opens_key(text: &str, key: &str) -> bool {
     name == key || (cut_off && key.starts_with(&name))
 }
 
-/// Where the JSON value that a text begins with ends. None: nowhere.
+/// The end of the JSON value at the start of a text. None if it has no end.
 fn find_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in outside_strings(text) {
@@ -207,7 +207,7 @@ fn find_end(text: &str) -> Option<usize> {
     None
 }
 
-/// The characters that do not stand in a quoted string. A line break ends a string, so that one quote too many spoils one line.
+/// The characters outside quoted strings. A line break ends a string, so that an extra quote affects only one line.
 fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let (mut quoted, mut escaped) = (false, false);
     text.char_indices().filter(move |(_, c)| {

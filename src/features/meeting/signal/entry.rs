@@ -1,20 +1,20 @@
-//! One signal as a model wrote it, read leniently.
+//! Parses one signal leniently.
 
 use serde_json::{Map, Value};
 
 use crate::features::meeting::signal::{Direction, Evidence, Signal};
 use kernel::text::flatten;
 
-/// The most characters of a subject and of the name of a feed.
+/// The most characters of a subject and a feed's name.
 const SUBJECT: usize = 60;
-/// The most characters of the value of a feed.
+/// The most characters of a feed's value.
 const VALUE: usize = 80;
-/// A signal is a line. What is longer by far is something else, and not worth a second parser.
+/// A signal is one line. Longer text is not parsed.
 const LONGEST: usize = 4000;
-/// What a signal without a confidence is worth: no more than a coin, so that it becomes no hint.
+/// The confidence if none is given: too low for a hint.
 const UNSAID: f64 = 0.5;
 
-/// Words for a direction, as models and people use them.
+/// Words for each direction.
 const DIRECTIONS: [(Direction, &[&str]); 5] = [
     (
         Direction::Up,
@@ -32,7 +32,7 @@ const DIRECTIONS: [(Direction, &[&str]); 5] = [
 const CONFIDENCES: [(&str, f64); 6] =
     [("very high", 0.9), ("certain", 0.95), ("high", 0.8), ("medium", 0.5), ("moderate", 0.5), ("low", 0.3)];
 
-/// The signal, with what was not in order about it, or why it is none.
+/// The signal with a note about format errors, or why it is invalid.
 pub(super) fn parse_entry(written: &str) -> Result<(Signal, Option<String>), String> {
     let fields = parse_object(written).ok_or_else(|| format!("a signal is no JSON object: {}", flatten(written, 60)))?;
     let subject = ["subject", "topic"].iter().find_map(|key| fields.get(*key)).and_then(plain_text).map(|text| flatten(&text, SUBJECT));
@@ -53,7 +53,7 @@ pub(super) fn parse_entry(written: &str) -> Result<(Signal, Option<String>), Str
     Ok((Signal { subject, direction, confidence, evidence }, problem))
 }
 
-/// Not only JSON: in YAML, of which it is a part, keys and words may stand without quotes and a comma may be one too many.
+/// Parses YAML, a superset of JSON: keys and words may be unquoted, and a trailing comma is allowed.
 fn parse_object(written: &str) -> Option<Map<String, Value>> {
     if written.len() > LONGEST {
         return None;
@@ -84,7 +84,7 @@ fn parse_direction(text: &str) -> Option<Direction> {
     arrow.or_else(|| DIRECTIONS.iter().find(|(_, words)| words.contains(&word)).map(|(direction, _)| *direction))
 }
 
-/// 0 to 1, or percent: as a number, as text, or in words.
+/// From 0 to 1 or in percent; a number, text or words.
 fn parse_confidence(given: &Value) -> Option<f64> {
     let text = plain_text(given)?.trim().to_lowercase();
     let word = CONFIDENCES.iter().find(|(word, _)| text == *word).map(|(_, confidence)| *confidence);
@@ -94,7 +94,7 @@ fn parse_confidence(given: &Value) -> Option<f64> {
     word.or(percent).or_else(plain).filter(|confidence| (0.0..=1.0).contains(confidence))
 }
 
-/// Evidence that names no feed is none.
+/// Evidence without a feed is ignored.
 fn find_evidence(given: &Value) -> Option<Evidence> {
     let (feed, value) = match given {
         Value::Object(fields) => {

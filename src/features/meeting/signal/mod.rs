@@ -1,7 +1,7 @@
-//! Signals: what a report claims, in a form that code can compare (STAND-7).
+//! Signals: machine-readable claims at the end of a report (STAND-7).
 //!
-//! A persona is told to end its report with a fenced block of signals. This folder takes such an answer apart, however badly the block is
-//! written, and cuts what is left to its cap. What signals mean beside each other is the cross-check's business.
+//! Parses them however badly they are formatted, removes them from the text, and cuts the text to its length limit. The cross-check
+//! compares signals.
 
 mod block;
 mod entry;
@@ -16,10 +16,10 @@ use kernel::ids::PersonaSlug;
 
 pub use wording::{cut_at_sentence, is_quiet};
 
-/// A machine-readable claim of a report.
+/// A claim in a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// What it is about, in a few words: `checkout latency`.
+    /// The subject in a few words: `checkout latency`.
     pub subject: String,
     pub direction: Direction,
     /// 0 to 1.
@@ -27,17 +27,17 @@ pub struct Signal {
     pub evidence: Option<Evidence>,
 }
 
-/// From this confidence on a signal that says something moved is worth a hint.
+/// A moving signal with at least this confidence becomes a hint.
 const NOTABLE: f64 = 0.6;
 
 impl Signal {
-    /// Whether later speakers should hear of it.
+    /// Whether later speakers get a hint.
     pub fn is_notable(&self) -> bool {
         self.confidence >= NOTABLE && self.direction != Direction::Flat
     }
 }
 
-/// Which way a subject goes.
+/// The direction of a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -60,39 +60,38 @@ impl Direction {
     }
 }
 
-/// What a signal rests on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The feed's name as its persona declared it.
+    /// The declared name of the feed.
     pub feed: String,
-    /// The value with its unit, as the feed gave it.
+    /// The value with its unit.
     pub value: String,
 }
 
-/// A signal with who gave it.
+/// A signal and its author.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     pub by: PersonaSlug,
     pub signal: Signal,
 }
 
-/// A report taken apart.
+/// A parsed report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedReport {
-    /// What people read.
+    /// The text for people.
     pub text: String,
     pub signals: Vec<Signal>,
-    /// What could not be read, in words.
+    /// Format errors, as text.
     pub problems: Vec<String>,
 }
 
-/// The most signals of one report. Whoever claims more has not decided what matters.
+/// The most signals of a report. More would not be selective.
 const MOST: usize = 8;
 
-/// Takes an answer apart: what people read, and the signals in it.
+/// Splits an answer into text and signals.
 ///
-/// Whatever looks like a block of signals is taken out of the text even where nothing in it can be read: nobody is posted JSON. A text without
-/// one stays as it is, but for the space around it.
+/// Anything that looks like a signal block is removed, even if it cannot be parsed, so that JSON is never posted. A text without one is
+/// only trimmed.
 pub fn parse_report(answer: &str) -> ParsedReport {
     let mut parsed = ParsedReport { text: String::new(), signals: Vec::new(), problems: Vec::new() };
     let mut rest = answer.trim();
@@ -125,7 +124,7 @@ impl ParsedReport {
         } else if entries.is_empty() && content.chars().any(char::is_alphanumeric) {
             self.problems.push("the block of signals holds no JSON object".to_owned());
         }
-        // Far more than are kept, and few enough that a hostile answer fills no log.
+        // More than are kept, but few enough to bound the log of a hostile answer.
         for written in entries.into_iter().take(4 * MOST) {
             match entry::parse_entry(written) {
                 Ok((signal, problem)) => {

@@ -210,7 +210,7 @@ fn a_fence_that_is_cut_is_closed_within_the_cap() {
     assert_eq!(cut_at_sentence("See this. ```aaaaaaaaaaaaaaaaaaaa```", 14), "See this.");
 }
 
-/// Signals in a text that may be hostile, cut off anywhere.
+/// Signals in a possibly hostile text, truncated anywhere.
 fn wrapped() -> impl Strategy<Value = String> {
     let opening = prop::sample::select(vec![
         "```signals\n",
@@ -265,7 +265,7 @@ proptest! {
     fn a_cut_text_holds_its_cap_and_leaves_no_fence_open(text in "([a-zé👍🏽 .\n]{0,30}(```|````|`)?){0,8}", cap in 0..120_usize) {
         let cut = cut_at_sentence(&text, cap);
         prop_assert!(cut.chars().count() <= cap);
-        // Fewer backticks than it was opened with do not close a fence.
+        // A fence is not closed by fewer backticks than opened it.
         let fences = cut.split(|c| c != '`').map(str::len).filter(|ticks| *ticks >= 3);
         let open = fences.fold(0, |open, ticks| if open == 0 { ticks } else if ticks >= open { 0 } else { open });
         prop_assert_eq!(open, 0, "{:?}", cut);

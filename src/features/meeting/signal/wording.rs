@@ -1,8 +1,8 @@
-//! What a report says in its own words: whether it says anything, and how it is cut to its cap.
+//! Detects empty reports and cuts reports to their length limit.
 
 use kernel::text::{is_invisible, without_invisible};
 
-/// What is left of "Nothing to report from my side today, thanks!" when nothing is meant by the rest.
+/// Phrases that mean "nothing to report", after filler words are removed.
 const QUIET: &[&str] = &[
     "nothing",
     "nothing to report",
@@ -22,7 +22,7 @@ const QUIET: &[&str] = &[
     "quiet",
 ];
 
-/// Words that change nothing about a report that says nothing.
+/// Filler words.
 const FILLERS: &[&str] = &[
     "a",
     "all",
@@ -78,9 +78,9 @@ const FILLERS: &[&str] = &[
     "yesterday",
 ];
 
-/// Whether the whole report says that there is nothing to report (STAND-9).
+/// Whether the report only says that there is nothing to report (STAND-9).
 ///
-/// Small print (lines that begin with `-#`) and what stands in parentheses may say what was looked at.
+/// Small print (lines that begin with `-#`) and parentheses are ignored.
 pub fn is_quiet(text: &str) -> bool {
     let visible = without_invisible(text);
     let spoken: Vec<&str> = visible.lines().filter(|line| !line.trim_start().starts_with("-#")).collect();
@@ -88,7 +88,7 @@ pub fn is_quiet(text: &str) -> bool {
     let words: Vec<&str> = spoken.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is = |words: &[&str]| QUIET.contains(&words.join(" ").as_str());
     let meant: Vec<&str> = words.iter().copied().filter(|word| !FILLERS.contains(word)).collect();
-    // Some forms hold words that fill elsewhere: "all quiet", "nothing to report".
+    // Some phrases contain filler words: "all quiet", "nothing to report".
     words.len() <= 14 && (is(&words) || is(&meant))
 }
 
@@ -108,11 +108,11 @@ fn without_parentheses(text: &str) -> String {
     outside.collect()
 }
 
-/// The text cut to at most `cap` characters: behind a sentence if one ends in the second half, else behind a word. An open fence is closed.
+/// Cuts the text to `cap` characters: after a sentence in the second half, or else after a word. Closes an open fence.
 pub fn cut_at_sentence(text: &str, cap: usize) -> String {
     let text = text.trim();
     let mut room = cap;
-    // Closing a fence takes room, and with less of it another fence may be the open one.
+    // Closing a fence needs room, and the shorter cut may be inside another fence.
     for _ in 0..2 {
         let cut = cut(text, room);
         let closing = find_open_fence(&cut).map(|(_, ticks)| format!("\n{}", "`".repeat(ticks))).unwrap_or_default();
@@ -135,7 +135,7 @@ fn cut(text: &str, room: usize) -> String {
         return fits[..sentence].trim_end().to_owned();
     }
     let Some((last, _)) = fits.char_indices().next_back() else { return String::new() };
-    // One character less, for the mark that says that something is missing.
+    // One character less, for the ellipsis.
     let word = fits[..last].rfind(char::is_whitespace).filter(|end| 2 * end >= fits.len());
     let kept = &fits[..word.unwrap_or_else(|| whole_character(text, last))];
     format!("{}…", kept.trim_end())
@@ -144,13 +144,13 @@ fn cut(text: &str, room: usize) -> String {
 fn ends_sentence(c: char, next: Option<char>) -> bool {
     match c {
         '\n' | '。' | '！' | '？' => true,
-        // The point in 3.5 and in `main.rs` ends nothing.
+        // Dots inside `3.5` and `main.rs` end no sentence.
         '.' | '!' | '?' => next.is_none_or(char::is_whitespace),
         _ => false,
     }
 }
 
-/// The nearest place at or before `at` that lies between two characters as people see them.
+/// The last position up to `at` that is not inside a combined character.
 fn whole_character(text: &str, mut at: usize) -> usize {
     while let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) {
         let joined = before == '\u{200D}' || is_invisible(after) || is_modifier(after);
@@ -162,12 +162,12 @@ fn whole_character(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Accents that stand behind their letter, and skin tones.
+/// Combining accents and skin tones.
 fn is_modifier(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{20D0}'..='\u{20FF}' | '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// Where the fence that is not closed begins, and of how many backticks it is.
+/// The start of the unclosed fence and its number of backticks.
 fn find_open_fence(text: &str) -> Option<(usize, usize)> {
     let mut open: Option<(usize, usize)> = None;
     let mut at = 0;

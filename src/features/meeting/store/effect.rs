@@ -1,4 +1,4 @@
-//! Changes of meetings as part of a larger transaction: a decision on a message, a job that fires.
+//! Changes of meetings inside a larger transaction, such as a chat decision or a schedule firing.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -10,18 +10,18 @@ use kernel::db::{Applied, Effect, Result, Transaction};
 use kernel::ids::MeetingId;
 use kernel::wakeup::Wakeup;
 
-/// What is done to a meeting.
+/// A change of a meeting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MeetingChange {
-    /// It is called, unless one is open in its channel.
+    /// Call it, unless the channel has an open meeting.
     Call(Box<Meeting>),
-    /// It is brought to its end.
+    /// End it.
     Wrap(MeetingId),
-    /// The person in this seat reports.
+    /// Store the report of the person in this seat.
     Report(Box<Seat>),
 }
 
-/// A change of a meeting, and who is woken up by it.
+/// A change and the notification for it.
 #[derive(Debug, Clone)]
 pub struct MeetingEffect {
     pub change: MeetingChange,

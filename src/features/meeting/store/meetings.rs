@@ -1,5 +1,3 @@
-//! Meetings, from called to over.
-
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingKind, MeetingState, Paused, Seat};
@@ -12,21 +10,21 @@ use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
 use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::money::Money;
 
-/// What came of calling a meeting.
+/// The result of calling a meeting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart where it was made")]
 pub enum Called {
-    /// It stands and is to be opened.
+    /// It was stored and will be opened.
     Opened,
-    /// Nothing was stored: this one is open in the channel, or it is the same meeting and was called before.
+    /// Nothing was stored: the channel has an open meeting, or this one was called before.
     AlreadyOpen(Meeting),
 }
 
-/// A meeting that is not over.
+/// An open meeting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenMeeting {
     pub meeting: Meeting,
-    /// What all participants have in front of them, once it was gathered.
+    /// The shared material. None before it is prepared.
     pub material: Option<serde_json::Value>,
 }
 
@@ -74,7 +72,7 @@ impl From<MeetingColumns> for Meeting {
             wrap: row.wrap,
             paused,
             budget: row.budget.map(Money),
-            // A payload that is no JSON is as good as none; its agenda says so.
+            // Invalid JSON counts as no payload. The agenda reports it.
             payload: row.payload.and_then(|payload| serde_json::from_str(&payload).ok()),
             closings: row.closings,
             reason: row.reason,
@@ -84,7 +82,7 @@ impl From<MeetingColumns> for Meeting {
 }
 
 impl Store {
-    /// Calls a meeting, unless one is open in its channel.
+    /// Calls a meeting, unless the channel has an open one.
     pub async fn call_meeting(&self, meeting: &Meeting) -> Result<Called> {
         let mut transaction = self.db().begin().await?;
         let called = insert_meeting(&mut transaction, meeting).await?;
@@ -92,7 +90,7 @@ impl Store {
         Ok(called)
     }
 
-    /// All meetings that are not over, the longest open first.
+    /// All open meetings, oldest first.
     pub async fn list_open_meetings(&self) -> Result<Vec<OpenMeeting>> {
         let rows: Vec<MeetingColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM meetings WHERE ended_at IS NULL ORDER BY called_at, id")?;
@@ -104,14 +102,14 @@ impl Store {
             .collect()
     }
 
-    /// The meeting that is open in a channel.
+    /// The open meeting of a channel.
     pub async fn find_open_meeting(&self, channel: &ChannelId) -> Result<Option<Meeting>> {
         let row: Option<MeetingColumns> =
             sql!(self.db().read(), fetch_optional, "SELECT * FROM meetings WHERE channel = $1 AND ended_at IS NULL", channel.as_str())?;
         Ok(row.map(Meeting::from))
     }
 
-    /// A meeting, over or not.
+    /// A meeting in any state.
     pub async fn find_meeting(&self, meeting: &MeetingId) -> Result<Option<Meeting>> {
         let row: Option<MeetingColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM meetings WHERE id = $1", meeting.as_str())?;
         Ok(row.map(Meeting::from))
@@ -124,7 +122,7 @@ impl Store {
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
-    /// Opens a meeting that was called: its seats are there from now on. False, and nothing is stored, when it was opened already.
+    /// Opens a called meeting with its seats. False if it was opened before.
     pub async fn open_meeting(&self, meeting: &MeetingId, seats: &[Seat], outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let opened: Option<MeetingColumns> = sql!(
@@ -141,8 +139,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores what all participants have in front of them. False, and nothing is stored, when it was there already, before the
-    /// meeting is open, and after its end.
+    /// Stores the shared material. False if it exists, or the meeting is not open.
     pub async fn record_material(
         &self,
         meeting: &MeetingId,
@@ -166,7 +163,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Notes that somebody wants a meeting to come to its end. False when it is known already, or nobody speaks any more.
+    /// Asks a meeting to end. False if it was asked before, or nobody speaks any more.
     pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let asked = ask_wrap(&mut transaction, meeting, at).await?;
@@ -174,8 +171,7 @@ impl Store {
         Ok(asked)
     }
 
-    /// Brings a running meeting to its end because its budget is spent, and says so. False, and nothing is stored, when it comes to its end
-    /// already.
+    /// Ends a running meeting whose budget is used up, with a message. False if it is already ending.
     pub async fn end_budget(&self, meeting: &MeetingId, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if !ask_wrap(&mut transaction, meeting, at).await? {
@@ -186,7 +182,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Pauses a meeting: whoever speaks finishes, and nobody is given the floor. False when it is paused already, or comes to its end.
+    /// Pauses a meeting: turns in progress finish, and no new one starts. False if it is paused or ending.
     pub async fn pause_meeting(&self, meeting: &MeetingId, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let changed = sql!(
             self.db().write()?,
@@ -200,7 +196,7 @@ impl Store {
         Ok(changed > 0)
     }
 
-    /// Ends the pause of a meeting. The pause does not count as time that it lasts, and a person who is asked has the whole time again. False when it is not
+    /// Resumes a meeting. The pause does not count towards its deadline, and a waiting person gets the full time again. False if it is not
     /// paused.
     pub async fn resume_meeting(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
@@ -231,8 +227,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Begins the closing of a running meeting, or begins it again after a crash: nobody speaks in it any more. None when it is not
-    /// open yet, or over.
+    /// Starts the closing of a running meeting, or restarts it after a crash. No more turns start. None if the meeting is not open or over.
     pub async fn begin_closing(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
         let row: Option<MeetingColumns> = sql!(
             self.db().write()?,
@@ -245,7 +240,7 @@ impl Store {
         Ok(row.map(Meeting::from))
     }
 
-    /// Gives the closing of a meeting back: somebody asked for silence, or the process ends. What was begun does not count then.
+    /// Undoes the start of a closing after a halt or shutdown, so that it does not count.
     pub async fn release_closing(&self, meeting: &Meeting) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -257,8 +252,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends a meeting whose result is nothing but what is posted. False, and nothing is stored, when it is over already, or its closing was begun
-    /// anew by somebody else.
+    /// Ends a meeting whose only result is its messages. False if it is over, or somebody else has restarted the closing.
     pub async fn close_meeting(&self, meeting: &Meeting, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let closed = close_meeting(&mut transaction, meeting, at).await?;
@@ -269,8 +263,7 @@ impl Store {
         Ok(closed)
     }
 
-    /// Ends a meeting without a result, as `Cancelled` or `Failed`. False, and nothing is stored, when it is over, or when `state` is
-    /// neither.
+    /// Ends a meeting as `Cancelled` or `Failed`. False if it is over, or `state` is neither.
     pub async fn end_meeting(
         &self,
         meeting: &MeetingId,
@@ -299,7 +292,7 @@ impl Store {
     }
 }
 
-/// Ends a meeting as part of storing its result; as of [`Store::close_meeting`].
+/// As [`Store::close_meeting`], inside a transaction.
 pub(crate) async fn close_meeting(transaction: &mut Transaction, meeting: &Meeting, at: DateTime<Utc>) -> Result<bool> {
     let closed = sql!(
         transaction.on(),
@@ -312,7 +305,7 @@ pub(crate) async fn close_meeting(transaction: &mut Transaction, meeting: &Meeti
     Ok(closed > 0)
 }
 
-/// Asks for the end as part of something larger; as of [`Store::ask_wrap`].
+/// As [`Store::ask_wrap`], inside a transaction.
 pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
     let changed = sql!(
         transaction.on(),
@@ -324,7 +317,7 @@ pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId,
     Ok(changed > 0)
 }
 
-/// Calls a meeting as part of something larger: a decision on a message, a schedule's firing.
+/// Calls a meeting inside a transaction, such as a chat decision or a schedule firing.
 pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meeting) -> Result<Called> {
     loop {
         let inserted = sql!(
@@ -360,14 +353,14 @@ pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meet
             meeting.id.as_str(),
             meeting.channel.id.as_str()
         )?;
-        // Without the other, it ended between the two statements, and the channel is free.
+        // If there is no other meeting, it ended between the two statements, and the channel is free.
         if let Some(other) = other {
             return Ok(Called::AlreadyOpen(other.into()));
         }
     }
 }
 
-/// Takes hold of a running meeting: until the transaction ends nobody else closes or ends it. None when it does not run.
+/// Locks a running meeting until the transaction ends. None if it is not running.
 pub(super) async fn hold_running(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
     let row: Option<MeetingColumns> = sql!(
         transaction.on(),
@@ -379,7 +372,7 @@ pub(super) async fn hold_running(transaction: &mut Transaction, meeting: &Meetin
     Ok(row.map(Meeting::from))
 }
 
-/// The message by which a person called it; what is posted in the meeting is traced to it.
+/// The message that called it, for traces of the meeting's messages.
 pub(crate) fn cause(meeting: &Meeting) -> Option<&MessageId> {
     match &meeting.called_by {
         CalledBy::Person { message, .. } => message.as_ref(),

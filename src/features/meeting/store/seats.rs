@@ -1,5 +1,3 @@
-//! Seats: who speaks when, and what each said.
-
 use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
@@ -47,15 +45,15 @@ impl SeatColumns {
 }
 
 impl Store {
-    /// The seats of a meeting in speaking order, round by round.
+    /// All seats by round and speaking order.
     pub async fn list_seats(&self, meeting: &MeetingId) -> Result<Vec<Seat>> {
         let rows: Vec<SeatColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM seats WHERE meeting = $1 ORDER BY round, position", meeting.as_str())?;
         rows.into_iter().map(SeatColumns::read).collect()
     }
 
-    /// Adds a round to a running meeting, and replaces its payload where there is a new one. False, and nothing is stored, when the round is there
-    /// already, the one before it is not over, or the meeting does not run.
+    /// Adds a round to a running meeting and updates its payload if given. False if the round exists, the last round is not over, or the
+    /// meeting is not running.
     pub async fn open_round(
         &self,
         meeting: &MeetingId,
@@ -85,8 +83,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Begins the turn of a seat, or begins it again after a crash; the `invitation` is posted the first time, and its time counts from then. None when it is over, or the
-    /// meeting does not run or is paused.
+    /// Starts the turn of a seat, or restarts it after a crash. The `invitation` is posted and the time starts only the first time. None if
+    /// the seat is over, or the meeting is not running or paused.
     pub async fn begin_seat(
         &self,
         meeting: &MeetingId,
@@ -115,8 +113,8 @@ impl Store {
         row.read().map(Some)
     }
 
-    /// Ends the turn of a seat as `seat` says: its state, what was said or why nothing was. False, and nothing is stored, when it is
-    /// over already, was begun anew by somebody else, may not end like that, or the meeting does not run.
+    /// Ends the turn with the state and contribution in `seat`. False if it is over, was restarted by somebody else, the transition is not
+    /// allowed, or the meeting is not running.
     pub async fn finish_seat(&self, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         if !seat.state.is_over() {
             return Ok(false);
@@ -129,7 +127,7 @@ impl Store {
         Ok(finished)
     }
 
-    /// Gives the floor back unused: somebody asked for silence, or the process ends. What was begun does not count as an attempt then.
+    /// Undoes the start of a turn after a halt or shutdown, so that it does not count as an attempt.
     pub async fn release_seat(&self, seat: &Seat) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -144,7 +142,7 @@ impl Store {
         Ok(())
     }
 
-    /// Passes over the next seat of a participant. False when none of theirs is open, or the meeting does not run.
+    /// Skips the next open seat of a participant. False if there is none, or the meeting is not running.
     pub async fn skip_seat(&self, meeting: &MeetingId, who: &Participant, reason: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if hold_running(&mut transaction, meeting, at).await?.is_none() {
@@ -168,7 +166,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The seat of a person whose report a meeting in this channel is waiting for.
+    /// The seat of a person whose report a meeting in this channel waits for.
     pub async fn find_asked_person(&self, channel: &ChannelId, person: &UserId) -> Result<Option<Seat>> {
         let row: Option<SeatColumns> = sql!(
             self.db().read(),
@@ -207,7 +205,7 @@ pub(super) async fn insert_seats(transaction: &mut Transaction, meeting: &Meetin
     Ok(())
 }
 
-/// A key that statements can compare.
+/// The participant as a comparable key.
 fn key_of(who: &Participant) -> String {
     match who {
         Participant::Persona(slug) => format!("persona:{slug}"),
@@ -216,7 +214,7 @@ fn key_of(who: &Participant) -> String {
     }
 }
 
-/// The name of those who have no file to read it from.
+/// The name of participants without a persona file.
 fn name_of(who: &Participant) -> Option<String> {
     match who {
         Participant::Persona(_) => None,
@@ -237,7 +235,7 @@ fn words(contribution: Option<&Contribution>) -> i64 {
     contribution.map_or(0, |contribution| count(contribution.text.split_whitespace().count() as u64))
 }
 
-/// Ends the turn of a seat within a transaction; as of [`Store::finish_seat`].
+/// As [`Store::finish_seat`], inside a transaction.
 pub(super) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
     let Some(meeting) = hold_running(transaction, &seat.meeting, at).await? else { return Ok(false) };
     let changed = sql!(

@@ -1,4 +1,4 @@
-//! `/standup`, `/report`, `/predictions` and the buttons that rate reports. They read and write rows, so they work beside a running team too.
+//! `/standup`, `/report`, `/predictions` and the rating buttons. They only use the database, so they also work beside a running team.
 
 mod steering;
 
@@ -21,19 +21,18 @@ use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
 
-/// How many predictions `/predictions list` shows.
+/// The most predictions listed.
 const LISTED: usize = 20;
 
-/// What the commands work with.
 pub struct StandupCommands {
     pub store: Store,
     pub roster: Arc<Roster>,
     pub terms: StandupTerms,
-    /// The channel of the scheduled standup, for whoever is in no channel.
+    /// The channel of the scheduled standup, for callers outside of channels.
     pub scheduled_in: Option<String>,
     /// None beside a running team, whose relay finds the rows.
     pub relay: Option<Relay>,
-    /// Woken up when a meeting was called or steered.
+    /// Notified when a meeting was called or changed.
     pub meetings: Wakeup,
     pub clock: SharedClock,
 }
@@ -44,50 +43,47 @@ pub fn register(registry: &mut Registry, services: &Services) {
     registry
         .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
         .command(
-            CommandSpec::new("start", "Start a standup here and now.")
-                .argument(channel("In which channel, by name or id; by default that of the scheduled standup")),
+            CommandSpec::new("start", "Start a standup now.")
+                .argument(channel("Channel by name or id; by default that of the scheduled standup")),
             |standups, call| Box::pin(standups.start(call)),
         )
-        .command(CommandSpec::new("status", "Who has spoken, who is next and how long it has run."), |standups, call| {
+        .command(CommandSpec::new("status", "Show who has spoken, who is next and how long it has run."), |standups, call| {
             Box::pin(standups.show_status(call))
         })
         .command(
             CommandSpec::new("skip", "Skip somebody who has not spoken yet.")
                 .public()
-                .argument(ArgumentSpec::persona("persona", "Whom: a persona, or a person who takes part").required()),
+                .argument(ArgumentSpec::persona("persona", "The persona or person to skip").required()),
             |standups, call| Box::pin(standups.skip(call)),
         )
-        .command(CommandSpec::new("pause", "Pause the standup: whoever speaks finishes, and nobody is next.").public(), |standups, call| {
+        .command(CommandSpec::new("pause", "Pause the standup after the current speaker.").public(), |standups, call| {
             Box::pin(standups.pause(call))
         })
         .command(CommandSpec::new("resume", "Continue a paused standup.").public(), |standups, call| Box::pin(standups.resume(call)))
-        .command(CommandSpec::new("wrap", "Skip everybody left and write the Day Report.").public(), |standups, call| {
+        .command(CommandSpec::new("wrap", "End the standup now and write the Day Report.").public(), |standups, call| {
             Box::pin(standups.wrap(call))
         })
         .command(CommandSpec::new("cancel", "Stop the standup without a Day Report.").operators_only(), |standups, call| {
             Box::pin(standups.cancel(call))
         });
     registry
-        .group(CommandSpec::new("report", "Day Reports: what came out of the standups."), &standups)
+        .group(CommandSpec::new("report", "Day Reports of standups."), &standups)
         .command(
-            CommandSpec::new("today", "The Day Report of today.")
-                .argument(channel("Of which channel, by name or id; by default the latest report")),
+            CommandSpec::new("today", "Show today's Day Report.").argument(channel("Channel by name or id; by default the latest report")),
             |standups, call| Box::pin(standups.show_report(call)),
         )
         .command(
-            CommandSpec::new("show", "The Day Report of a day.")
-                .argument(ArgumentSpec::date("date", "Which day, such as 2026-03-31").required())
-                .argument(channel("Of which channel, by name or id; by default the latest report")),
+            CommandSpec::new("show", "Show the Day Report of a day.")
+                .argument(ArgumentSpec::date("date", "The day, such as 2026-03-31").required())
+                .argument(channel("Channel by name or id; by default the latest report")),
             |standups, call| Box::pin(standups.show_report(call)),
         );
     registry
-        .group(CommandSpec::new("predictions", "Predictions made in standups, and how they turned out."), &standups)
-        .command(CommandSpec::new("list", "The latest predictions: which are open, which came true."), |standups, _| {
+        .group(CommandSpec::new("predictions", "Predictions from standups and their results."), &standups)
+        .command(CommandSpec::new("list", "List the latest predictions and their results."), |standups, _| {
             Box::pin(standups.list_predictions())
         })
-        .command(CommandSpec::new("score", "How good the predictions are: hits, misses, accuracy."), |standups, _| {
-            Box::pin(standups.show_score())
-        });
+        .command(CommandSpec::new("score", "Show how accurate the predictions are."), |standups, _| Box::pin(standups.show_score()));
     registry.button("rate", &standups, |standups, call| Box::pin(standups.rate(call)));
 }
 
@@ -102,7 +98,7 @@ impl StandupCommands {
         if call.caller.is_command_line() {
             let stored = self.get_report(day, call.arguments.find_text("channel")).await?;
             let text = render::render_report_markdown(&stored.report);
-            // What stands above is front matter for programs.
+            // Removes the front matter.
             let text = text.split_once("\n---\n").map_or(text.as_str(), |(_, text)| text).trim_start();
             return Ok(CommandReply::private(text).with_data(serde_json::to_value(&stored.report)?));
         }
@@ -110,16 +106,16 @@ impl StandupCommands {
         if let Some(stored) = self.store.find_report(here, day).await? {
             return Ok(CommandReply::private(render_whole(&stored.report)));
         }
-        // What was said in a channel is shown to those who are in it.
+        // Reports of a channel are shown only in that channel.
         let other = self.store.list_reports_of(day).await?.into_iter().next();
         Ok(CommandReply::refused(match other {
-            Some(other) => format!("The report of {day} is in <#{}>; ask there.", other.report.channel),
-            None if day == today => "There is no report of today yet. `/standup start` makes one.".to_owned(),
+            Some(other) => format!("The report of {day} is in <#{}>. Use the command there.", other.report.channel),
+            None if day == today => "There is no report for today yet. Start a standup with `/standup start`.".to_owned(),
             None => format!("There is no report of {day}."),
         }))
     }
 
-    /// The report of a day in a channel, or the one that was written last.
+    /// The report of a day in a channel, or the latest one.
     ///
     /// # Errors
     /// There is none.
@@ -155,17 +151,17 @@ impl StandupCommands {
         Ok(CommandReply::private(render::render_scoreboard(&scoreboard)).with_data(json!(scoreboard)))
     }
 
-    /// The button of a report: `rate:<meeting>:<round>:<position>:useful`.
+    /// Handles the rating buttons: `rate:<meeting>:<round>:<position>:useful`.
     async fn rate(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let (["rate", meeting, round, position, useful @ ("useful" | "useless")], Caller::Person { id, .. }) =
             (&call.name.split(':').collect::<Vec<_>>()[..], &call.caller)
         else {
-            return Ok(refuse("this button is not known any more")?);
+            return Ok(refuse("this button no longer works")?);
         };
         let seats = self.store.list_seats(&(*meeting).into()).await?;
         let seat = seats.iter().find(|seat| seat.round.to_string() == *round && seat.position.to_string() == *position);
         let Some(Participant::Persona(persona)) = seat.map(|seat| &seat.who) else {
-            return Ok(refuse("I do not know that report any more")?);
+            return Ok(refuse("that report no longer exists")?);
         };
         let useful = *useful == "useful";
         self.store.rate(&format!("{meeting}/{round}/{position}"), persona, id, useful, self.clock.now()).await?;
@@ -174,7 +170,7 @@ impl StandupCommands {
     }
 }
 
-/// The card and what stands in its thread, as one text.
+/// The embed and its thread as one text.
 fn render_whole(report: &DayReport) -> String {
     let card = render::render_report_embed(report);
     let fields = card.fields.iter().map(|field| format!("**{}**\n{}", field.name, field.value));

@@ -18,12 +18,12 @@ impl StandupCommands {
             None => self.get_channel(call.arguments.find_text("channel")).await?,
         };
         if channel.place == Place::Direct {
-            refuse("a standup needs a channel in which all of us can speak")?;
+            refuse("a standup needs a channel where all personas can post")?;
         }
         let concerned = [HaltScope::All, HaltScope::Channel(channel.id.clone())];
         if let Some(halt) = self.store.list_halts().await?.into_iter().find(|halt| concerned.contains(&halt.scope)) {
             let by = flatten(&halt.by, 40);
-            refuse(format!("{by} has halted us. An operator can change that with `/resume`; then start the standup."))?;
+            refuse(format!("{by} has paused the team. Ask an operator to use `/resume`, then start the standup."))?;
         }
         let by = match &call.caller {
             Caller::Person { id, name, .. } => CalledBy::Person { id: id.clone(), name: name.clone(), message: None },
@@ -60,7 +60,7 @@ impl StandupCommands {
         let is_meant = |seat: &&Seat| Some(&seat.who) == persona.as_ref() || fold_name(self.name_of(&seat.who)) == wanted;
         let Some(seat) = seats.iter().find(is_meant) else {
             let names: Vec<_> = seats.iter().map(|seat| self.name_of(&seat.who)).collect();
-            return Ok(refuse(format!("nobody called \"{who}\" takes part; there are {}", names.join(", ")))?);
+            return Ok(refuse(format!("nobody called \"{who}\" takes part. Participants: {}", names.join(", ")))?);
         };
         let name = self.name_of(&seat.who);
         let reason = format!("{} skipped it", flatten(call.caller.name(), 40));
@@ -96,7 +96,7 @@ impl StandupCommands {
             refuse("the standup is being wrapped up already")?;
         }
         self.meetings.wake();
-        Ok(CommandReply::public(format!("{} wrapped up the standup; the Day Report is next.", call.caller.subject())))
+        Ok(CommandReply::public(format!("{} wrapped up the standup. The Day Report is next.", call.caller.subject())))
     }
 
     pub(super) async fn cancel(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -118,40 +118,40 @@ impl StandupCommands {
         Ok(CommandReply::private("The standup is cancelled."))
     }
 
-    /// The standup that runs in the channel of the call; at the command line, the one called last.
+    /// The standup running in the caller's channel. At the command line: the one called last.
     async fn get_open(&self, call: &CommandCall) -> anyhow::Result<Meeting> {
         let Some(here) = &call.channel else {
             let open = self.store.list_open_meetings().await?.pop();
             let place = self.store.place();
             return match open {
                 Some(open) => Ok(open.meeting),
-                None => Ok(refuse(format!("no standup is running in {place}; `teamroom standup run` begins one"))?),
+                None => Ok(refuse(format!("no standup is running in {place}. Start one with `teamroom standup run`"))?),
             };
         };
         match self.store.find_open_meeting(&here.id).await? {
             Some(meeting) => Ok(meeting),
-            None => Ok(refuse("No standup is running here. `/standup start` begins one.")?),
+            None => Ok(refuse("No standup is running here. Start one with `/standup start`.")?),
         }
     }
 
-    /// The standup that is running, or the last one.
+    /// The running standup, or the last one.
     async fn get_latest(&self) -> anyhow::Result<Meeting> {
         if let Some(open) = self.store.list_open_meetings().await?.pop() {
             return Ok(open.meeting);
         }
         match self.store.list_meetings(1).await?.pop() {
             Some(last) => Ok(last),
-            None => Ok(refuse(format!("no standup was held yet in {}; `teamroom standup run` begins one", self.store.place()))?),
+            None => Ok(refuse(format!("there was no standup in {} yet. Start one with `teamroom standup run`", self.store.place()))?),
         }
     }
 
     /// A channel by name or id, or that of the scheduled standup.
     ///
     /// # Errors
-    /// The team has seen no such channel, or no standup is scheduled.
+    /// The channel is unknown, or no standup is scheduled.
     pub async fn get_channel(&self, asked: Option<&str>) -> anyhow::Result<Channel> {
         let Some(name) = asked.or(self.scheduled_in.as_deref()) else {
-            return Ok(refuse("no standup is scheduled, so its channel is not known; name one with --channel")?);
+            return Ok(refuse("no standup is scheduled. Give a channel with --channel")?);
         };
         let name = name.trim().trim_start_matches('#');
         if let Some(channel) = find_channel(&self.store, None, name).await? {
@@ -160,7 +160,7 @@ impl StandupCommands {
         let seen = self.store.list_channels().await?.into_iter().map(|seen| seen.channel);
         let known: Vec<_> = seen.filter(|channel| channel.place == Place::Server).map(|channel| format!("#{}", channel.name)).collect();
         let known = if known.is_empty() { "none yet".into() } else { known.join(", ") };
-        Ok(refuse(format!("there is no channel \"{name}\"; the team has seen {known}"))?)
+        Ok(refuse(format!("there is no channel \"{name}\". Known channels: {known}"))?)
     }
 
     fn name_of<'a>(&'a self, who: &'a Participant) -> &'a str {

@@ -1,30 +1,30 @@
-//! The health of the standup: whether it is still worth holding (STAND-17).
+//! Measures whether the standup is still useful (STAND-17).
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use kernel::money::Money;
 
-/// So many of the newest standups are looked at.
+/// The number of recent standups to look at.
 const LOOKED_AT: usize = 14;
-/// Fewer say nothing about a habit.
+/// The minimum for a statement about a habit.
 const ENOUGH: usize = 5;
-/// Shares of "nothing to report" beyond these are a warning; 30 to 50 % is healthy.
+/// Shares of "nothing to report" outside of this range cause a warning; 30 to 50 % is healthy.
 const TOO_LOUD: f64 = 0.1;
 const TOO_QUIET: f64 = 0.7;
 
-/// What one standup was like, in numbers.
+/// The figures of one standup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandupFigures {
     pub day: NaiveDate,
-    /// Reports that said something.
+    /// Reports with content.
     pub reports: u32,
-    /// "Nothing to report".
+    /// Reports with "nothing to report".
     pub quiet: u32,
     pub skipped: u32,
-    /// Of all reports that said something.
+    /// Words in all reports with content.
     pub words: u32,
-    /// Ratings of its insights by people.
+    /// Ratings by people.
     pub useful: u32,
     pub not_useful: u32,
     /// From the call to the report.
@@ -32,24 +32,24 @@ pub struct StandupFigures {
     pub cost: Money,
 }
 
-/// The last 14 standups together. What there is nothing to reckon from is none.
+/// The figures of the last 14 standups. None where there is not enough data.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StandupHealth {
-    /// How many were looked at.
+    /// The number of standups.
     pub standups: usize,
-    /// "Nothing to report" of all reports, 0 to 1.
+    /// The share of "nothing to report", 0 to 1.
     pub quiet_share: Option<f64>,
     pub words_per_report: Option<f64>,
-    /// Insights rated useful of those that were rated, 0 to 1.
+    /// The share of useful ones among rated insights, 0 to 1.
     pub useful_share: Option<f64>,
     pub median_minutes: Option<f64>,
     pub cost_per_standup: Money,
-    /// What should change, in words for people.
+    /// What to change, for people.
     pub warning: Option<String>,
 }
 
 impl StandupHealth {
-    /// In whatever order the standups are given.
+    /// The order of the standups does not matter.
     pub fn of(figures: &[StandupFigures]) -> Self {
         let mut newest: Vec<&StandupFigures> = figures.iter().collect();
         newest.sort_by_key(|standup| standup.day);
@@ -86,11 +86,10 @@ fn median_minutes(standups: &[&StandupFigures]) -> Option<f64> {
 fn warn(quiet_share: f64) -> Option<String> {
     let percent = format!("{:.0} %", quiet_share * 100.0);
     if quiet_share < TOO_LOUD {
-        Some(format!("only {percent} of the reports are \"nothing to report\": everybody always has something, so ask for less"))
+        Some(format!("Only {percent} of the reports are \"nothing to report\". Reports may contain too much detail"))
     } else if quiet_share > TOO_QUIET {
         Some(format!(
-            "{percent} of the reports are \"nothing to report\": hardly anybody has anything, so meet less often, ask fewer personas or give them \
-             feeds that move"
+            "{percent} of the reports are \"nothing to report\". Hold fewer standups, ask fewer personas, or give them more active feeds"
         ))
     } else {
         None
@@ -122,12 +121,12 @@ mod tests {
     #[test]
     fn too_loud_and_too_quiet_are_told_once_there_are_enough_standups() {
         for (reports, quiet, standups, told) in [
-            (10, 0, 14, Some("ask for less")),
-            (91, 9, 5, Some("only 9 %")),
+            (10, 0, 14, Some("too much detail")),
+            (91, 9, 5, Some("Only 9 %")),
             (9, 1, 14, None),
             (6, 4, 14, None),
             (3, 7, 14, None),
-            (29, 71, 5, Some("meet less often")),
+            (29, 71, 5, Some("Hold fewer standups")),
             (0, 6, 4, None),
         ] {
             let warning = health(reports, quiet, standups).warning;

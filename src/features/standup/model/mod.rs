@@ -1,4 +1,4 @@
-//! The types and rules of standups: pure, no I/O.
+//! Types and rules of standups. Pure.
 
 pub mod health;
 pub mod page;

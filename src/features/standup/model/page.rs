@@ -1,4 +1,4 @@
-//! The shared page of a standup: what every feed said, read once and in front of everybody (STAND-3).
+//! The shared page of a standup: the data of all feeds, read once (STAND-3).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,56 +6,54 @@ use serde::{Deserialize, Serialize};
 use crate::features::standup::model::report::ValueChange;
 use kernel::ids::PersonaSlug;
 
-/// All feeds of all participants at one time. Stored with the meeting, so that a restart goes on with the same facts.
+/// The data of all participants' feeds at one time. Stored with the meeting, so that a restart uses the same data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SharedPage {
     pub read_at: DateTime<Utc>,
-    /// Since when items are listed: the last report, or a day ago.
+    /// The start of the listed items: the last report, or a day ago.
     pub since: DateTime<Utc>,
     pub feeds: Vec<PageFeed>,
-    /// What changed since then, as numbers.
+    /// Changed values since then.
     pub changes: Vec<ValueChange>,
 }
 
-/// One feed of the page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageFeed {
     pub feed: String,
-    /// One of the kinds of feed: `git`, `http_json`, …
+    /// The kind of feed: `git`, `http_json`, …
     pub kind: String,
     /// The personas that declare it.
     pub of: Vec<PersonaSlug>,
-    /// Why there is nothing, in words for people, where there is nothing.
+    /// The data, or why there is none (for people).
     pub outcome: Result<PageReading, String>,
 }
 
-/// What a feed said.
+/// The data of a feed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageReading {
-    /// Where it comes from, for people: `git repository river`.
+    /// For people: `git repository river`.
     pub source: String,
     pub as_of: DateTime<Utc>,
     /// Newest first.
     pub items: Vec<PageItem>,
-    /// All items since the last report, also those not listed.
+    /// All items since the last report, including those not listed.
     pub total: usize,
     pub values: Vec<PageValue>,
     pub note: Option<String>,
 }
 
-/// One fact of a feed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageItem {
     pub at: Option<DateTime<Utc>>,
-    /// What such an item is called, in the singular: `commit`.
+    /// The kind of item in the singular: `commit`.
     pub what: String,
     pub by: Option<String>,
     pub text: String,
-    /// Where it can be looked up.
+    /// Where to look it up.
     pub reference: String,
 }
 
-/// A named value of a feed with its unit.
+/// A feed's value with its unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PageValue {
     pub name: String,
@@ -64,13 +62,13 @@ pub struct PageValue {
 }
 
 impl SharedPage {
-    /// The value of that name of the feed of that name.
+    /// The value of a feed, both by name.
     pub fn find_value(&self, feed: &str, name: &str) -> Option<&PageValue> {
         let readings = self.feeds.iter().filter(|page| page.feed == feed).filter_map(|page| page.outcome.as_ref().ok());
         readings.flat_map(|reading| &reading.values).find(|value| value.name == name)
     }
 
-    /// The feeds that a persona declares.
+    /// The feeds of a persona.
     pub fn feeds_of<'a>(&'a self, persona: &'a PersonaSlug) -> impl Iterator<Item = &'a PageFeed> {
         self.feeds.iter().filter(move |feed| feed.of.contains(persona))
     }

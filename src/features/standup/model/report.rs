@@ -1,5 +1,3 @@
-//! The Day Report: what a standup produces.
-
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -12,14 +10,14 @@ use kernel::feeds::Sample;
 use kernel::ids::{ChannelId, MeetingId, WorkItemId};
 use kernel::money::{Money, TokenUsage};
 
-/// The report of one day in one channel. A second standup of the day revises it.
+/// The Day Report of a channel. A second standup on the same day revises it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DayReport {
     pub day: NaiveDate,
     pub channel: ChannelId,
-    /// The channel's name, without `#`.
+    /// Without `#`.
     pub channel_name: String,
-    /// The standup that made this version.
+    /// The standup that made this revision.
     pub meeting: MeetingId,
     /// 1 for the first of the day.
     pub revision: u32,
@@ -27,28 +25,28 @@ pub struct DayReport {
     /// At most 3 lines.
     pub tldr: Vec<String>,
     pub question: Option<String>,
-    /// Why there is no call, where there is none.
+    /// The call, or why there is none.
     pub call: Result<ReportedCall, String>,
     pub scoreboard: Scoreboard,
     pub contributions: Vec<Contributed>,
     pub cross_check: CrossCheck,
-    /// What changed in feeds since the report before.
+    /// Changed values since the last report.
     pub changes: Vec<ValueChange>,
-    /// What became of actions since the report before, one line each.
+    /// Changed actions since the last report, one line each.
     pub moved: Vec<String>,
     pub actions: Vec<ReportedAction>,
     pub refused: Vec<RefusedAction>,
-    /// Every feed that was read.
+    /// All feeds that were read.
     pub feeds: Vec<FeedLine>,
     pub cost: Money,
     pub usage: TokenUsage,
     /// Seconds from the call to the report.
     pub seconds: u64,
-    /// `provider/model` of its summary; none when it was put together by rule.
+    /// `provider/model` of the summary. None if it was generated without a model.
     pub model: Option<String>,
 }
 
-/// The call of the day with its terms.
+/// The day's call with its terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedCall {
     pub call: Call,
@@ -58,7 +56,7 @@ pub struct ReportedCall {
     pub expires_at: DateTime<Utc>,
 }
 
-/// What somebody said, or why not.
+/// What a participant said, or why not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contributed {
     pub who: Participant,
@@ -69,7 +67,7 @@ pub struct Contributed {
     pub signals: Vec<Signal>,
 }
 
-/// A value that a feed gave now and at the report before.
+/// A value now and at the last report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueChange {
     pub feed: String,
@@ -82,8 +80,8 @@ pub struct ValueChange {
 }
 
 impl ValueChange {
-    /// How a number of the feed that people know as `feed` came from one sample to another. None where it did not move, or where the two are no
-    /// comparison: in different units, or the earlier one newer, since the data went back in time.
+    /// The change between two samples of a feed. None if the value did not change or the samples are not comparable: different units, or
+    /// the earlier one is newer.
     pub fn between(feed: &str, before: &Sample, now: &Sample) -> Option<Self> {
         let comparable = before.unit == now.unit && before.at <= now.at;
         #[expect(clippy::float_cmp, reason = "a number that was stored comes back as it was")]
@@ -100,7 +98,7 @@ impl ValueChange {
     }
 }
 
-/// An action as it stands in the backlog.
+/// An action with its state in the backlog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedAction {
     pub item: WorkItemId,
@@ -111,13 +109,13 @@ pub struct ReportedAction {
     pub urgency: Urgency,
 }
 
-/// How reading a feed ended.
+/// The result of reading a feed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeedLine {
     pub feed: String,
-    /// Names of the personas that declare it.
+    /// The names of the personas that declare it.
     pub of: Vec<String>,
-    /// Where the data comes from and how old it is, or why there is none.
+    /// The source and age of the data, or why there is none.
     pub outcome: Result<FeedRead, String>,
 }
 
@@ -126,7 +124,7 @@ pub struct FeedRead {
     pub source: String,
     pub as_of: DateTime<Utc>,
     pub items: usize,
-    /// "commits 502", one for each named value.
+    /// "commits 502", one per value.
     pub values: Vec<String>,
     pub note: Option<String>,
 }

@@ -8,7 +8,7 @@ static STANDUP_REPORT: Template = Template::new(include_str!("standup_report.md.
 static STANDUP_CALL: Template = Template::new(include_str!("standup_call.md.j2"));
 static STANDUP_CONCLUDE: Template = Template::new(include_str!("standup_conclude.md.j2"));
 
-/// What changes from report to report. All texts are clean already.
+/// The variable part of a report prompt. All texts are sanitised already.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report<'a> {
     pub(crate) marker: &'a str,
@@ -18,9 +18,9 @@ pub(crate) struct Report<'a> {
     /// `delta`, `call`, or none.
     pub(crate) duty: Option<&'static str>,
     pub(crate) since: String,
-    /// Characters.
+    /// In characters.
     pub(crate) cap: usize,
-    /// Of `ratings`; none before the first.
+    /// Useful ones among `ratings`. None before the first rating.
     pub(crate) useful: Option<u64>,
     pub(crate) ratings: u64,
     /// For the persona that makes the call.
@@ -29,7 +29,7 @@ pub(crate) struct Report<'a> {
     pub(crate) blocks: &'a [Block],
 }
 
-/// The essential question with its terms in words.
+/// The essential question with its terms.
 #[derive(Debug, Serialize)]
 pub(crate) struct Question<'a> {
     pub(crate) text: &'a str,
@@ -37,28 +37,28 @@ pub(crate) struct Question<'a> {
     pub(crate) expires: String,
 }
 
-/// What the call is asked with.
+/// The prompt of a call.
 #[derive(Debug, Serialize)]
 pub(crate) struct Call<'a> {
     pub(crate) marker: &'a str,
     pub(crate) now: String,
     pub(crate) channel: String,
     pub(crate) question: Question<'a>,
-    /// The value now, with its unit.
+    /// The current value with its unit.
     pub(crate) base: String,
     pub(crate) scoreboard: String,
     pub(crate) blocks: &'a [Block],
 }
 
-/// What the conclusion is asked with.
+/// The prompt of the conclusion.
 #[derive(Debug, Serialize)]
 pub(crate) struct Conclude<'a> {
     pub(crate) marker: &'a str,
     pub(crate) now: String,
     pub(crate) channel: String,
-    /// How many actions there may be.
+    /// The most actions.
     pub(crate) actions: usize,
-    /// Names that an action may be given to.
+    /// Possible owners of actions.
     pub(crate) owners: Vec<String>,
     pub(crate) blocks: &'a [Block],
 }

@@ -9,27 +9,26 @@ use crate::features::standup::model::prediction::Scoreboard;
 
 use crate::features::standup::render::medium::Medium;
 
-/// The most characters of a kickoff: it is read on a phone, and reports follow.
+/// The most characters of a kickoff, for reading on a phone.
 const LIMIT: usize = 600;
 const QUESTION: usize = 160;
 const NAME: usize = 40;
 
-/// What a kickoff tells.
 #[derive(Debug, Clone, Copy)]
 pub struct Kickoff<'k> {
     /// The date in the team's time zone.
     pub day: NaiveDate,
     pub facilitator: &'k str,
-    /// The names of those who speak, in their order.
+    /// The speakers' names in order.
     pub order: &'k [String],
     pub question: Option<&'k str>,
     pub scoreboard: &'k Scoreboard,
-    /// No model is configured: reports quote feeds.
+    /// No model is configured, so reports quote feeds.
     pub offline: bool,
     pub called_by: &'k CalledBy,
 }
 
-/// The kickoff in at most 600 characters. Names that do not fit are counted instead.
+/// The kickoff in at most 600 characters. Names that do not fit are counted.
 pub fn render_kickoff(kickoff: &Kickoff<'_>) -> String {
     let name = |name: &str| Medium::Chat.line_within(name, NAME);
     let called_by = match kickoff.called_by {
@@ -51,10 +50,10 @@ pub fn render_kickoff(kickoff: &Kickoff<'_>) -> String {
     format!("{head}{}{tail}", render_order(&kickoff.order.iter().map(|who| name(who)).collect::<Vec<_>>(), room))
 }
 
-/// The order on a line of its own, with as many names as there is room for.
+/// A line with the order, with as many names as fit.
 fn render_order(names: &[String], room: usize) -> String {
     let fitting = (0..=names.len()).rev().map(|shown| match (names.len() - shown, shown) {
-        (0, 0) => "\nNobody is to speak.".to_owned(),
+        (0, 0) => "\nNo speakers.".to_owned(),
         (0, _) => format!("\nOrder: {}", names.join(" → ")),
         (more, 0) => format!("\nOrder: {more} speakers"),
         (more, _) => format!("\nOrder: {} → and {more} more", names[..shown].join(" → ")),

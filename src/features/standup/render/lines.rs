@@ -1,4 +1,4 @@
-//! Short lines of a standup that are no part of its report.
+//! Single lines outside of the report.
 
 use crate::features::backlog::model::Owner;
 use crate::features::backlog::store::ItemChange;
@@ -9,17 +9,17 @@ use crate::features::standup::model::report::ReportedCall;
 use crate::features::standup::model::tension::Tension;
 use kernel::persona::roster::Roster;
 
+use crate::features::standup::render::labels::{call as position, direction, time};
 use crate::features::standup::render::medium::Medium;
-use crate::features::standup::render::words::{call as position, direction, time};
 
 /// The most characters of a reason or a question.
 const SENTENCE: usize = 300;
 
-/// The call, as its persona says it.
+/// The message about a new call.
 pub fn render_call(call: &ReportedCall, question: Option<&str>) -> String {
     let question = question.map_or(String::new(), |question| format!("{}\n", Medium::Chat.line_within(question, SENTENCE)));
     format!(
-        "{question}My call: {}. {}\n-# Settled {} by rule: {}",
+        "{question}My call: {}. {}\n-# Settled {}. Condition: {}",
         position(&call.call),
         Medium::Chat.line_within(&call.call.reason, SENTENCE),
         time(call.expires_at),
@@ -27,16 +27,16 @@ pub fn render_call(call: &ReportedCall, question: Option<&str>) -> String {
     )
 }
 
-/// How a call turned out, as its persona says it.
+/// The message about a settled call.
 pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
     let verdict = match settled.verdict {
         Verdict::Hit => "**right**",
         Verdict::Miss => "**wrong**",
-        Verdict::Uncalled => "neither right nor wrong",
-        Verdict::Void => "**void**, which counts for neither side",
+        Verdict::Uncalled => "undecided",
+        Verdict::Void => "**void**, not counted",
     };
     format!(
-        "My call of {} on \"{}\" was {}: {verdict}. {}\n-# Settled by rule: {}",
+        "My call of {} on \"{}\" was {}: {verdict}. {}\n-# Condition: {}",
         time(prediction.made_at),
         Medium::Chat.line_within(&prediction.question, SENTENCE),
         position(&prediction.call),
@@ -45,7 +45,7 @@ pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
     )
 }
 
-/// A disagreement in one line, for the memory of it.
+/// A tension in one line, for the memory.
 pub fn render_tension(tension: &Tension, roster: &Roster) -> String {
     let side = |claims: &Vec<Claim>| {
         let names: Vec<_> = claims.iter().map(|claim| roster.name_of(&claim.by)).collect();
@@ -58,7 +58,7 @@ pub fn render_tension(tension: &Tension, roster: &Roster) -> String {
     Medium::Chat.line(&format!("On {}: {}.", tension.subject, sides.join("; ")))
 }
 
-/// What became of a work item.
+/// A changed work item.
 pub fn render_moved(change: &ItemChange, roster: &Roster) -> String {
     let owner = match &change.item.owner {
         Owner::Persona(slug) => roster.name_of(slug),
@@ -69,11 +69,11 @@ pub fn render_moved(change: &ItemChange, roster: &Roster) -> String {
     Medium::Chat.line_within(&format!("{}: {before} → {}, {owner}{outcome}", change.item.what, change.to.as_str()), SENTENCE)
 }
 
-/// Why no second standup begins.
+/// The reply if a standup is already running.
 pub fn render_already_running(running: &Meeting) -> String {
     let stage = if running.state == MeetingState::Closing { "is being closed" } else { "is running" };
     format!(
-        "The standup of {} {stage} here, called by {} at {}. `/standup status` says where it is; \"wrap up\" brings it to its end.",
+        "The standup of {} {stage} here, called by {} at {}. See `/standup status`, or say \"wrap up\" to end it.",
         running.day,
         Medium::Chat.line(&running.called_by.describe()),
         time(running.called_at)

@@ -1,10 +1,7 @@
-//! Parts of a text as messages of the platform.
-
 use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
 use kernel::chat::split::split;
 
-/// As few messages as hold the parts in their order, ready to be posted: tables are aligned, each message is within the platform's limit, and a part
-/// is cut only where it is longer than a message.
+/// Packs parts into as few messages as possible, in order. Tables are aligned, and a part is split only if it exceeds a message.
 pub(super) fn pack(parts: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut messages: Vec<String> = Vec::new();
     for part in parts {

@@ -1,20 +1,17 @@
-//! How a standup looks: its kickoff, its shared page, its Day Report, its scoreboard and its health, as text, as an embed and as a picture.
+//! Renders standups: kickoff, shared page, Day Report, scoreboard and health, as text, embed and picture.
 //!
-//! Pure functions of stored facts: no store, no clock, no I/O. They decide nothing and count nothing anew; every number that they show
-//! comes from what they are given. Times are in UTC and say so.
-//!
-//! What comes from people, models, feeds and file names is foreign text: it reaches Markdown only through
-//! [`Medium`](kernel::chat::medium::Medium). Removing secrets and withholding pings is not done here but where messages leave.
+//! Pure. All numbers come from stored data. Times are in UTC and say so. Text from people, models, feeds and file names is escaped by
+//! [`Medium`](kernel::chat::medium::Medium). Secrets and pings are removed later, in the outbox.
 
 mod health;
 mod kickoff;
+mod labels;
 mod lines;
 mod messages;
 mod page;
 mod predictions;
 mod report;
 mod status;
-mod words;
 
 use kernel::chat::medium;
 

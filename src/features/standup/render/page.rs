@@ -1,4 +1,4 @@
-//! The shared page: what the feeds said, short for the channel and whole for its thread (STAND-3).
+//! The shared page: a summary for the channel, and details for its thread (STAND-3).
 
 use std::fmt::Write as _;
 
@@ -8,9 +8,9 @@ use kernel::figure;
 use kernel::persona::roster::Roster;
 
 use crate::features::standup::render::medium::Medium;
-use crate::features::standup::render::{messages, words};
+use crate::features::standup::render::{labels, messages};
 
-/// The most failed feeds and the most changes that the summary names.
+/// The most failed feeds and the most changes in the summary.
 const FAILED: usize = 5;
 const CHANGES: usize = 3;
 /// The most characters of a name, a reason and an item.
@@ -18,10 +18,9 @@ const NAME: usize = 48;
 const REASON: usize = 100;
 const ITEM: usize = 200;
 
-/// The shared page as it is posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageText {
-    /// One short message for the channel.
+    /// A short message for the channel.
     pub summary: String,
     /// Messages for the thread, each within the platform's limit.
     pub detail: Vec<String>,
@@ -33,12 +32,13 @@ pub fn render_page(page: &SharedPage, roster: &Roster) -> PageText {
 
 fn render_summary(page: &SharedPage) -> String {
     if page.feeds.is_empty() {
-        return "Shared page: nobody who takes part declares a feed.".to_owned();
+        return "Shared page: no participant has a feed.".to_owned();
     }
     let failed: Vec<(&str, &str)> =
         page.feeds.iter().filter_map(|feed| Some((feed.feed.as_str(), feed.outcome.as_ref().err()?.as_str()))).collect();
     let read = page.feeds.len() - failed.len();
-    let mut text = format!("**Shared page**: read {read} of {} at {}.", words::count(page.feeds.len(), "feed"), words::time(page.read_at));
+    let mut text =
+        format!("**Shared page**: read {read} of {} at {}.", labels::count(page.feeds.len(), "feed"), labels::time(page.read_at));
     for (feed, reason) in failed.iter().take(FAILED) {
         let _ = write!(text, "\n- {} failed: {}", short(feed, NAME), short(reason, REASON));
     }
@@ -50,13 +50,13 @@ fn render_summary(page: &SharedPage) -> String {
     for change in changes.into_iter().take(CHANGES) {
         let (feed, name) = (short(&change.feed, NAME), short(&change.name, NAME));
         let (before, now) = (figure::number(change.before), short(&figure::amount(change.now, &change.name, &change.unit), NAME));
-        let (difference, since) = (words::difference(change.now - change.before), words::time(change.before_at));
+        let (difference, since) = (labels::difference(change.now - change.before), labels::time(change.before_at));
         let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
     text
 }
 
-/// How much a value changed for its size, so that values of different units can be compared.
+/// The relative change, for comparing values of different units.
 fn relative(change: &ValueChange) -> f64 {
     (change.now - change.before).abs() / change.before.abs().max(change.now.abs()).max(f64::MIN_POSITIVE)
 }
@@ -71,7 +71,7 @@ fn render_feed(feed: &PageFeed, roster: &Roster) -> String {
 }
 
 fn render_reading(reading: &PageReading) -> String {
-    let mut text = format!("{}, as of {}", short(&reading.source, ITEM), words::time(reading.as_of));
+    let mut text = format!("{}, as of {}", short(&reading.source, ITEM), labels::time(reading.as_of));
     if let Some(note) = &reading.note {
         let _ = write!(text, ", {}", short(note, ITEM));
     }
@@ -89,7 +89,7 @@ fn render_reading(reading: &PageReading) -> String {
 }
 
 fn render_item(item: &PageItem) -> String {
-    let at = item.at.map(|at| format!("{}, ", words::time(at))).unwrap_or_default();
+    let at = item.at.map(|at| format!("{}, ", labels::time(at))).unwrap_or_default();
     let by = item.by.as_deref().map(|by| format!(" by {}", short(by, NAME))).unwrap_or_default();
     format!("{at}{}{by}: {} ({})", short(&item.what, NAME), short(&item.text, ITEM), short(&item.reference, ITEM))
 }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn a_page_without_feeds_says_so() {
         let text = render_page(&page(Vec::new(), Vec::new()), &sample::roster());
-        assert_eq!(text, PageText { summary: "Shared page: nobody who takes part declares a feed.".to_owned(), detail: Vec::new() });
+        assert_eq!(text, PageText { summary: "Shared page: no participant has a feed.".to_owned(), detail: Vec::new() });
     }
 
     #[test]

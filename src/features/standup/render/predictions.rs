@@ -1,4 +1,4 @@
-//! Calls and how they turned out, for `/predictions` (STAND-12).
+//! Predictions and their results, for `/predictions` (STAND-12).
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,18 @@ use chrono::{DateTime, Utc};
 
 use crate::features::standup::model::prediction::{Band, Prediction, Scoreboard, Verdict};
 
+use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::Medium;
-use crate::features::standup::render::words;
 
-/// The most settled predictions that are listed; all count in the scoreboard.
+/// The most settled predictions listed. All count in the scoreboard.
 const SETTLED: usize = 10;
 const QUESTION: usize = 160;
 const NOTE: usize = 160;
 
-/// Open predictions, the one that is settled next first, then the last settled ones and the scoreboard.
+/// Open predictions, next to be settled first, then the last settled ones and the scoreboard.
 pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, now: DateTime<Utc>) -> String {
     if predictions.is_empty() {
-        return "There are no predictions yet: a standup with an essential question makes one.".to_owned();
+        return "No predictions yet. Set an essential question, and each standup will make one.".to_owned();
     }
     let (mut open, mut settled) = (Vec::new(), Vec::new());
     for prediction in predictions {
@@ -34,15 +34,15 @@ pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, n
     }
     for prediction in open {
         let due = if prediction.expires_at <= now { "is being settled, was due" } else { "is settled" };
-        let (terms, made_at) = (Medium::Chat.line_within(&prediction.rule.describe(), NOTE), words::time(prediction.made_at));
-        let _ = writeln!(text, "- {} ({terms}), made {made_at}; {due} {}", render_call(prediction), words::time(prediction.expires_at));
+        let (terms, made_at) = (Medium::Chat.line_within(&prediction.rule.describe(), NOTE), labels::time(prediction.made_at));
+        let _ = writeln!(text, "- {} ({terms}), made {made_at}; {due} {}", render_call(prediction), labels::time(prediction.expires_at));
     }
     if !settled.is_empty() {
         text.push_str("**Settled**\n");
     }
     for (prediction, outcome) in settled.iter().take(SETTLED) {
         let (verdict, note) = (render_verdict(outcome.verdict), Medium::Chat.line_within(&outcome.note, NOTE));
-        let _ = writeln!(text, "- {verdict}: {}; {note}, {}", render_call(prediction), words::time(outcome.at));
+        let _ = writeln!(text, "- {verdict}: {}; {note}, {}", render_call(prediction), labels::time(outcome.at));
     }
     if settled.len() > SETTLED {
         let _ = writeln!(text, "- and {} more", settled.len() - SETTLED);
@@ -50,7 +50,7 @@ pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, n
     format!("{text}\n{}", render_scoreboard(scoreboard))
 }
 
-/// The scoreboard in words, with a table that holds how sure calls were against how often they were right.
+/// The scoreboard as text, with a table of confidence and accuracy.
 pub fn render_scoreboard(scoreboard: &Scoreboard) -> String {
     let mut text = format!("Scoreboard: {}\n", scoreboard.in_words());
     let bands: Vec<&Band> = scoreboard.bands.iter().filter(|band| band.calls > 0).collect();
@@ -58,18 +58,18 @@ pub fn render_scoreboard(scoreboard: &Scoreboard) -> String {
         text.push_str("\n| how sure | calls | right | share |\n| --- | ---: | ---: | ---: |\n");
     }
     for band in bands {
-        let share = words::percent(f64::from(band.hits) / f64::from(band.calls));
-        // The upper border belongs to the next band, except for the last one.
+        let share = labels::percent(f64::from(band.hits) / f64::from(band.calls));
+        // The upper limit belongs to the next band, except for the last band.
         let upper = if band.to >= 100 { 100 } else { band.to - 1 };
         let _ = writeln!(text, "| {}–{upper} % | {} | {} | {share} |", band.from, band.calls, band.hits);
     }
     text.trim_end().to_owned()
 }
 
-/// The question with the position on it.
+/// The question and the answer.
 fn render_call(prediction: &Prediction) -> String {
     let question = Medium::Chat.line_within(&prediction.question, QUESTION);
-    format!("{question} {}", words::call(&prediction.call))
+    format!("{question} {}", labels::call(&prediction.call))
 }
 
 fn render_verdict(verdict: Verdict) -> &'static str {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn without_predictions_there_is_no_scoreboard() {
         let text = render_predictions(&[], &Scoreboard::default(), at("2026-11-20T08:00:00Z"));
-        assert_eq!(text, "There are no predictions yet: a standup with an essential question makes one.");
+        assert_eq!(text, "No predictions yet. Set an essential question, and each standup will make one.");
     }
 
     #[test]

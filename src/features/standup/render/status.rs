@@ -1,17 +1,17 @@
-//! Where a running standup stands, for `/standup status`.
+//! The progress of a standup, for `/standup status`.
 
 use std::fmt::Write as _;
 
 use crate::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
 use kernel::persona::roster::Roster;
 
+use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::Medium;
-use crate::features::standup::render::words;
 
 const NAME: usize = 48;
 const REASON: usize = 160;
 
-/// Who spoke, who speaks, who is to come, and who was passed over and why. Only the seats of the last round count.
+/// Who has spoken, who speaks, who comes next, and who was skipped and why. Only the last round counts.
 pub fn render_standup_status(meeting: &Meeting, seats: &[Seat], roster: &Roster) -> String {
     let mut text = render_head(meeting);
     let round = seats.iter().map(|seat| seat.round).max();
@@ -21,7 +21,7 @@ pub fn render_standup_status(meeting: &Meeting, seats: &[Seat], roster: &Roster)
         ("Spoke", SeatState::Spoke),
         ("Nothing to report", SeatState::Quiet),
         ("Speaks", SeatState::Speaking),
-        // When a standup is over nobody is to come any more.
+        // After the end nobody comes next.
         (if meeting.state.is_over() { "Did not speak" } else { "To come" }, SeatState::Waiting),
     ] {
         let names: Vec<String> = seats.iter().filter(|seat| seat.state == state).map(|seat| render_name(seat, roster)).collect();
@@ -30,31 +30,31 @@ pub fn render_standup_status(meeting: &Meeting, seats: &[Seat], roster: &Roster)
         }
     }
     for seat in seats.iter().filter(|seat| seat.state == SeatState::Skipped) {
-        let reason = seat.reason.as_deref().unwrap_or("no reason is known");
+        let reason = seat.reason.as_deref().unwrap_or("no reason given");
         let _ = write!(text, "\nSkipped: {} ({})", render_name(seat, roster), Medium::Chat.line_within(reason, REASON));
     }
     text
 }
 
 fn render_head(meeting: &Meeting) -> String {
-    let called = words::time(meeting.called_at);
-    let ended = meeting.ended_at.map_or(String::new(), |at| format!(" at {}", words::time(at)));
+    let called = labels::time(meeting.called_at);
+    let ended = meeting.ended_at.map_or(String::new(), |at| format!(" at {}", labels::time(at)));
     let because = meeting.reason.as_deref().map_or(String::new(), |reason| format!(": {}", Medium::Chat.line_within(reason, REASON)));
     let paused = meeting.paused.as_ref().filter(|_| !meeting.wrap);
     if let Some(paused) = paused.filter(|_| matches!(meeting.state, MeetingState::Called | MeetingState::Running)) {
-        let (by, at) = (Medium::Chat.line_within(&paused.by, NAME), words::time(paused.at));
-        return format!("The standup of {} is paused by {by} since {at}. `/standup resume` continues it.", words::day(meeting.day));
+        let (by, at) = (Medium::Chat.line_within(&paused.by, NAME), labels::time(paused.at));
+        return format!("The standup of {} is paused by {by} since {at}. `/standup resume` continues it.", labels::day(meeting.day));
     }
     let state = match meeting.state {
         MeetingState::Called => format!("was called at {called} and has not begun"),
-        MeetingState::Running if meeting.wrap => format!("runs since {called} and is coming to its end"),
-        MeetingState::Running => format!("runs since {called}, until {} at the latest", words::time(meeting.deadline)),
-        MeetingState::Closing => "is over; its Day Report is being made".to_owned(),
+        MeetingState::Running if meeting.wrap => format!("runs since {called} and is closing"),
+        MeetingState::Running => format!("runs since {called}, until {} at the latest", labels::time(meeting.deadline)),
+        MeetingState::Closing => "is over. The Day Report is being written".to_owned(),
         MeetingState::Done => format!("ended{ended}"),
         MeetingState::Cancelled => format!("was cancelled{ended}{because}"),
         MeetingState::Failed => format!("failed{ended}{because}"),
     };
-    format!("The standup of {} {state}.", words::day(meeting.day))
+    format!("The standup of {} {state}.", labels::day(meeting.day))
 }
 
 fn render_name(seat: &Seat, roster: &Roster) -> String {

@@ -14,12 +14,12 @@ use kernel::llm::Structured;
 use kernel::memory::retrieval::cut;
 use kernel::persona::Persona;
 
-/// A call is three short fields.
+/// A call consists of three short fields.
 pub(super) const TOKENS: u32 = 300;
-/// The most characters of its reason.
+/// The most characters of the reason.
 const REASON: usize = 300;
 
-/// A call as a model gives it.
+/// The model's answer, not checked yet.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CallGiven {
     answer: Answer,
@@ -30,7 +30,7 @@ struct CallGiven {
 }
 
 impl Turns<'_> {
-    /// Asks for the call on the essential question. Never fails: where no model gives a usable one it is made by rule, and its reason says so.
+    /// Asks for a call on the essential question. Never fails: without a valid answer the call is computed, and its reason says so.
     pub async fn call(&self, asked: &CallAsked<'_>, cancel: &CancellationToken) -> Call {
         let (agents, now) = (self.agents, self.now());
         let by_rule = || asked.question.call_by_rule(now, asked.persona);
@@ -45,11 +45,11 @@ impl Turns<'_> {
         };
         tracing::warn!(meeting = %asked.meeting.id, problem, "the call is made by rule");
         let call = by_rule();
-        Call { reason: format!("{} Made by rule, since the model gave no usable call.", call.reason), ..call }
+        Call { reason: format!("{} Computed, because the model gave no valid prediction.", call.reason), ..call }
     }
 }
 
-/// The prompt of a call. Pure: the same input gives the same prompt.
+/// Renders the prompt. Pure.
 pub(super) fn prompt(team: &str, asked: &CallAsked<'_>, persona: &Persona, material: Material<'_>) -> Prompt {
     let rule = asked.question.rule;
     let message = template::render_call(&template::Call {
@@ -72,14 +72,14 @@ fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The call within its bounds. A confidence below a half in yes or no says as little as a half does.
+/// Validates the call. A confidence below one half counts as one half.
 fn read_call(given: Structured<CallGiven>, persona: &Persona) -> Result<Call, &'static str> {
     let Structured { value: CallGiven { answer, confidence, reason }, model } = given;
     let reason = cut(&reason.split_whitespace().collect::<Vec<_>>().join(" "), REASON);
     if reason.is_empty() {
         return Err("the call has no reason");
     }
-    // Models that are asked for a share now and then give percent.
+    // Some models give percent instead of a share.
     let share = if confidence > 1.0 { confidence / 100.0 } else { confidence };
     if !(0.0..=1.0).contains(&share) {
         return Err("the confidence is no share");

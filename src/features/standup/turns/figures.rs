@@ -1,4 +1,4 @@
-//! How the values of feeds and their changes are worded, in reports by rule and in prompts alike.
+//! Formats feed values and changes for generated reports and prompts.
 
 use chrono::{DateTime, Utc};
 
@@ -13,7 +13,7 @@ pub(super) fn value(value: &PageValue) -> String {
     format!("{} {}", value.name, amount(value.number, &value.name, &value.unit))
 }
 
-/// All values of a reading, `commits 502, branches 7`.
+/// All values of a feed: `commits 502, branches 7`.
 pub(super) fn values(reading: &PageReading) -> String {
     reading.values.iter().map(value).collect::<Vec<_>>().join(", ")
 }
@@ -27,12 +27,12 @@ pub(super) fn difference(change: &ValueChange) -> String {
     format!("{sign}{}", number((change.now - change.before).abs()))
 }
 
-/// Whether the value is another one than before, as far as it is shown.
+/// Whether the displayed value has changed.
 pub(super) fn has_moved(change: &ValueChange) -> bool {
     number(change.now) != number(change.before)
 }
 
-/// By how much a value changed against what it was, from 0; something out of nothing counts as a whole.
+/// The relative change, from 0. A change from zero counts as 1.
 pub(super) fn share(change: &ValueChange) -> f64 {
     let by = (change.now - change.before).abs();
     if by == 0.0 {
@@ -50,12 +50,11 @@ pub(super) fn step(change: &ValueChange) -> String {
     format!("{} {} {} → {now} ({})", change.feed, change.name, number(change.before), difference(change))
 }
 
-/// The same with its beginning: `… since Fri 09:00`.
+/// With the start: `… since Fri 09:00`.
 pub(super) fn change(change: &ValueChange, now: DateTime<Utc>) -> String {
     format!("{} since {}", step(change), moment(change.before_at, now))
 }
 
-/// As a call's answer is written.
 pub(super) fn answer(answer: Answer) -> &'static str {
     match answer {
         Answer::Yes => "yes",

@@ -1,7 +1,7 @@
-//! What prompts of a standup hold beside their instructions, as data blocks (TRUST-2).
+//! Data blocks for standup prompts (TRUST-2).
 //!
-//! Feeds are outside text, people's reports are people's, and what personas said or wrote earlier may quote either. So all of it is
-//! material, cleaned and between markers; only what the operator configured and what code counted stands in the open.
+//! Feeds are text from outside, and reports of people and personas may quote it. So everything except the operator's configuration and
+//! computed numbers is sanitised and put between markers.
 
 use chrono::{DateTime, Utc};
 
@@ -21,16 +21,16 @@ use kernel::memory::retrieval::cut;
 use kernel::persona::roster::Roster;
 use kernel::text::Shingles;
 
-/// Characters of a line that quotes an item, a lesson, an action.
+/// The most characters of a quoted item, lesson or action.
 const LINE: usize = 200;
-/// Characters of one report. People's reports have no cap of their own.
+/// The most characters of a report. People's reports have no other limit.
 const REPORT: usize = 1500;
-/// The most items that are told of one feed.
+/// The most items of a feed.
 const ITEMS: usize = 20;
-/// A sentence of an earlier report is no news if a line of the page is so much alike.
+/// A sentence of an earlier report this similar to a line of the page is left out.
 const SAME: f64 = 0.8;
 
-/// Makes data blocks for one prompt.
+/// Creates the data blocks of one prompt.
 #[derive(Clone, Copy)]
 pub(super) struct Material<'a> {
     pub(super) roster: &'a Roster,
@@ -43,12 +43,12 @@ impl Material<'_> {
         Cleaner { marker: self.marker }.line(text, chars)
     }
 
-    /// A name as it may stand in a label or in the open.
+    /// A name that is safe in a label or in the instructions.
     pub(super) fn name(&self, name: &str) -> String {
         Cleaner { marker: self.marker }.line(&flat_name(name), 32)
     }
 
-    /// A feed with its values and its items.
+    /// A feed with its values and items.
     pub(super) fn feed(&self, feed: &PageFeed, whose: &str) -> Block {
         let name = flat_name(&feed.feed);
         match &feed.outcome {
@@ -74,12 +74,12 @@ impl Material<'_> {
         format!("- {at}{} {}{by}: {}", flat_name(&item.what), self.clean(&item.reference, 100), self.clean(&item.text, LINE))
     }
 
-    /// A source as it may stand in a label.
+    /// A source that is safe in a label.
     fn source(&self, reading: &PageReading) -> String {
         self.clean(&reading.source.replace(['<', '>', '|'], " "), 120)
     }
 
-    /// Feeds as their values alone, one line each.
+    /// Only the values of feeds, one line each.
     pub(super) fn values<'f>(&self, feeds: impl Iterator<Item = &'f PageFeed>) -> Option<Block> {
         let line = |feed: &PageFeed| {
             let name = flat_name(&feed.feed);
@@ -91,13 +91,13 @@ impl Material<'_> {
         block("other feeds, values alone", feeds.map(line))
     }
 
-    /// What changed in all feeds since the last report.
+    /// All changes since the last report.
     pub(super) fn changes(&self, page: &SharedPage) -> Option<Block> {
         let moved = page.changes.iter().filter(|change| figures::has_moved(change));
         block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
     }
 
-    /// What was said before, one block a speaker, with its signals. Who was skipped said nothing.
+    /// The reports so far, one block per speaker, with signals. Skipped speakers are left out.
     pub(super) fn reports(&self, seats: &[Seat]) -> Vec<Block> {
         let said = seats.iter().filter_map(|seat| Some((seat, seat.contribution.as_ref()?)));
         said.map(|(seat, said)| {
@@ -107,7 +107,7 @@ impl Material<'_> {
         .collect()
     }
 
-    /// What was said beyond what `told` says already, in one block. Signals are left to hints and to the cross-check.
+    /// The reports in one block, without what `told` already says. Signals are left to hints and the cross-check.
     pub(super) fn news(&self, label: &str, seats: &[Seat], told: &[Block]) -> Option<Block> {
         let told: Vec<Shingles> = told.iter().flat_map(|block| block.text.lines()).map(Shingles::of).collect();
         let is_told = |line: &str| {
@@ -122,7 +122,7 @@ impl Material<'_> {
         block(label, seats.iter().filter_map(line))
     }
 
-    /// A report line by line, without the small print that a composed one has.
+    /// The lines of a report, without the footer of a composed one.
     fn lines(&self, text: &str) -> impl Iterator<Item = String> {
         let cut = cut(text, REPORT);
         let lines: Vec<String> = cut.lines().filter(|line| !line.starts_with("-# ")).map(|line| self.clean(line, REPORT)).collect();
@@ -165,7 +165,7 @@ impl Material<'_> {
         block(label, items.iter().map(line))
     }
 
-    /// The Day Report before: its summary, its call, its tensions and its actions. Its figures are in the changes.
+    /// The last Day Report: summary, call, tensions and actions. Its figures are part of the changes.
     pub(super) fn last_report(&self, report: &DayReport) -> Option<Block> {
         let tldr = report.tldr.iter().map(|line| self.clean(line, LINE));
         let call = report.call.as_ref().ok().map(|made| {
@@ -191,7 +191,7 @@ impl Material<'_> {
         block("open calls", calls.iter().map(line))
     }
 
-    /// What the team as a whole says, and where it contradicts itself.
+    /// The combined claims and the contradictions.
     pub(super) fn cross_check(&self, checked: &CrossCheck) -> Option<Block> {
         let findings = checked.findings.iter().map(|finding| {
             let direction = finding.direction.map_or("contradictory", Direction::as_str);
@@ -211,13 +211,13 @@ impl Material<'_> {
     }
 }
 
-/// Earlier values, oldest first. Numbers need no cleaning.
+/// Earlier values, oldest first. Numbers need no sanitising.
 pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
     let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figure::number(*value));
     block("the value before, oldest first", values.iter().map(line))
 }
 
-/// A block of these lines; none of none.
+/// A data block of these lines. None if there are none.
 fn block(label: impl Into<String>, lines: impl IntoIterator<Item = String>) -> Option<Block> {
     let text = lines.into_iter().collect::<Vec<_>>().join("\n");
     (!text.is_empty()).then(|| Block { label: label.into(), text })

@@ -1,8 +1,8 @@
-//! What a persona says in a standup: its report, its call on the essential question, and the conclusion of everybody's reports.
+//! A persona's contributions to a standup: its report, its call on the essential question, and the conclusion.
 //!
-//! Each is a method of [`Turns`]. A model writes it where one is configured. Where none is, or where its call or conclusion cannot be used,
-//! `by_rule` generates it from the shared page. `material` makes the data blocks of the prompts. Nothing here reads a feed, decides who speaks,
-//! stores or posts anything. Proposed actions become work items only after the meeting has checked them.
+//! Each is a method of [`Turns`]. A model writes it if one is configured. Otherwise, or if the call or conclusion is invalid, `by_rule`
+//! generates it from the shared page. `material` creates the prompts' data blocks. This module does not read feeds, choose speakers, store
+//! or post. Proposed actions become work items only after a check.
 
 mod by_rule;
 mod call;
@@ -31,7 +31,6 @@ use kernel::money::Purpose;
 use kernel::persona::Persona;
 use tokio_util::sync::CancellationToken;
 
-/// The turns of a standup.
 pub struct Turns<'a> {
     agents: &'a Agents,
 }
@@ -45,50 +44,50 @@ impl<'a> Turns<'a> {
         self.agents.runner.clock.now()
     }
 
-    /// Secrets may have come with a feed or a person's report.
+    /// Feeds and people's reports may contain secrets.
     fn redact(&self, text: String, meeting: &Meeting) -> String {
         self.agents.runner.redact(text, meeting.id.as_str())
     }
 }
 
-/// A question of this meeting to a persona. The meeting pays.
+/// Asks a persona within this meeting's budget.
 fn run<'a>(persona: &'a Persona, meeting: &'a Meeting, prompt: Prompt, tokens: u32, cancel: &'a CancellationToken) -> Run<'a> {
     Run::new(persona, (Purpose::Standup, meeting.id.as_str()), prompt, tokens, cancel)
 }
 
-/// What a speaker is told for its report (STAND-4).
+/// The input of a report (STAND-4).
 #[derive(Debug, Clone, Copy)]
 pub struct ReportAsked<'a> {
     pub persona: &'a PersonaSlug,
     pub meeting: &'a Meeting,
     pub page: &'a SharedPage,
-    /// The seats before this one in the round, in speaking order.
+    /// The earlier seats of the round, in order.
     pub before: &'a [Seat],
     pub hints: &'a [Hint],
-    /// The speaker's own open items.
+    /// The speaker's open items.
     pub items: &'a [WorkItem],
     pub lessons: &'a [Memory],
-    /// The essential question; none where there is none or its feed gives no value. Told to the persona that makes the call.
+    /// The essential question, for the persona that makes the call. None if not configured, or if its feed has no value.
     pub question: Option<QuestionAsked<'a>>,
-    /// Calls that are not settled yet. The persona that reports the delta says whether they are on track.
+    /// Open calls. The persona that reports the delta says whether they are on track.
     pub open_calls: &'a [Prediction],
     pub scoreboard: &'a Scoreboard,
-    /// The Day Report before today's.
+    /// The last Day Report before today.
     pub last_report: Option<&'a DayReport>,
-    /// What became of actions since then, one line each.
+    /// Changed actions since then, one line each.
     pub moved: &'a [String],
-    /// How often people rated the speaker's insights useful, and how often not.
+    /// How often people rated the speaker's insights as useful and not useful.
     pub rated: (u64, u64),
-    /// Send only what is new to this speaker; else everything.
+    /// Include only what is new to this speaker.
     pub delta_context: bool,
 }
 
-/// The essential question with the terms on which code will settle a call.
+/// The essential question with its settling condition.
 #[derive(Debug, Clone, Copy)]
 pub struct QuestionAsked<'a> {
     pub text: &'a str,
     pub rule: &'a SettlingRule,
-    /// The value now.
+    /// The current value.
     pub base: f64,
     /// Earlier values, oldest first.
     pub history: &'a [(DateTime<Utc>, f64)],
@@ -96,26 +95,26 @@ pub struct QuestionAsked<'a> {
 }
 
 impl QuestionAsked<'_> {
-    /// The position that the arithmetic of the value takes.
+    /// The computed call.
     fn call_by_rule(&self, made_at: DateTime<Utc>, by: &PersonaSlug) -> Call {
         prediction::call_by_rule(self.rule, self.base, self.history, made_at, self.expires_at, by)
     }
 }
 
-/// What a persona is told for its call (STAND-11).
+/// The input of a call (STAND-11).
 #[derive(Debug, Clone, Copy)]
 pub struct CallAsked<'a> {
     pub persona: &'a PersonaSlug,
     pub meeting: &'a Meeting,
     pub page: &'a SharedPage,
-    /// Of the round, in speaking order.
+    /// All seats of the round, in order.
     pub seats: &'a [Seat],
     pub cross_check: &'a CrossCheck,
     pub question: QuestionAsked<'a>,
     pub scoreboard: &'a Scoreboard,
 }
 
-/// What the facilitator is told to conclude a standup.
+/// The input of the conclusion.
 #[derive(Debug, Clone, Copy)]
 pub struct ConcludeAsked<'a> {
     pub meeting: &'a Meeting,
@@ -123,28 +122,28 @@ pub struct ConcludeAsked<'a> {
     pub seats: &'a [Seat],
     pub cross_check: &'a CrossCheck,
     pub call: Option<&'a Call>,
-    /// What the call is about.
+    /// The subject of the call.
     pub question: Option<QuestionAsked<'a>>,
     pub last_report: Option<&'a DayReport>,
-    /// What became of actions since then, one line each.
+    /// Changed actions since then, one line each.
     pub moved: &'a [String],
-    /// Everybody's open items.
+    /// All open items.
     pub open: &'a [WorkItem],
-    /// The names of people that an action may be given to.
+    /// People who may own actions.
     pub people: &'a [String],
 }
 
-/// The result of a standup.
+/// The conclusion of a standup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conclusion {
     /// At most 3 lines.
     pub tldr: Vec<String>,
-    /// Unchecked: an owner is a name that may belong to nobody.
+    /// Unchecked: the owner may not exist.
     pub actions: Vec<ProposedAction>,
-    /// What was learnt, and by whom; none for the whole team.
+    /// Lessons with their persona. None: the whole team.
     pub lessons: Vec<(Option<PersonaSlug>, String)>,
-    /// `provider/model`; none when it was generated by rule.
+    /// `provider/model`. None if it was generated without a model.
     pub model: Option<String>,
-    /// What was wrong with the model's answer, for operators.
+    /// Problems with the model's answer, for operators.
     pub problems: Vec<String>,
 }

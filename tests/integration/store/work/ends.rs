@@ -271,7 +271,7 @@ async fn a_failed_post_leaves_no_end(home: &Home) {
     assert!(super::end(&store, &claimed.lease, waits(Wait::Model)).await.is_some(), "the lease is still good");
 }
 
-/// Evidence of a review, as it stands on an item that was accepted.
+/// The evidence of an accepted review.
 pub(super) fn reviewed_by(judge: &Judge, note: &str, seconds: i64) -> Evidence {
     Evidence::Review { by: judge.clone(), note: note.into(), at: at(seconds) }
 }

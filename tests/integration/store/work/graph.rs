@@ -43,7 +43,7 @@ async fn a_circle_through_the_backlog_is_seen(home: &Home) {
     let whole = item("whole", 0);
     let after = needing("after", &[&whole]);
     insert(&store, &[whole.clone(), after.clone()]).await;
-    // It waits for what waits for its parent, which waits for it.
+    // A cycle: it waits for an item that waits for its parent.
     let part = WorkItem { parent: Some(whole.id.clone()), ..needing("part", &[&after]) };
     let error = refuse(&store, &[part]).await;
     assert!(matches!(&error, GraphError::Circle(circle) if circle.len() == 3), "{error}");

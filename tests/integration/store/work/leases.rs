@@ -161,14 +161,14 @@ async fn a_beat_is_a_sign_of_life_for_all_that_a_worker_holds(home: &Home) {
     let store = home.open().await;
     plan(&store, &[item("a", 0)]).await;
     let worker = WorkerId::generate();
-    assert!(store.beat(&worker).await.unwrap().is_empty());
+    assert!(store.heartbeat(&worker).await.unwrap().is_empty());
     let claimed = try_claim(&store, &worker).await.unwrap();
     let before = store.list_leases().await.unwrap();
     assert_eq!(before, [SeenLease { lease: claimed.lease.clone(), beat: before[0].beat, persona: Some("vince".into()) }]);
-    assert_eq!(store.beat(&worker).await.unwrap(), std::slice::from_ref(&claimed.lease));
-    assert!(store.beat(&WorkerId::generate()).await.unwrap().is_empty());
+    assert_eq!(store.heartbeat(&worker).await.unwrap(), std::slice::from_ref(&claimed.lease));
+    assert!(store.heartbeat(&WorkerId::generate()).await.unwrap().is_empty());
     assert_eq!(store.list_leases().await.unwrap()[0].beat, before[0].beat + 1);
-    assert!(store.take_back(&before[0], 3, at(30)).await.unwrap().is_none(), "it lives");
+    assert!(store.reclaim_item(&before[0], 3, at(30)).await.unwrap().is_none(), "it lives");
     assert_eq!(status(&store, &claimed.item).await, WorkStatus::InProgress);
 }
 
@@ -177,7 +177,7 @@ async fn an_item_is_taken_back_from_a_dead_worker_once(home: &Home) {
     plan(&store, &[item("a", 0)]).await;
     let dead = claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    let (one, two) = tokio::join!(store.take_back(&seen, 3, at(30)), store.take_back(&seen, 3, at(30)));
+    let (one, two) = tokio::join!(store.reclaim_item(&seen, 3, at(30)), store.reclaim_item(&seen, 3, at(30)));
     let taken: Vec<_> = [one.unwrap(), two.unwrap()].into_iter().flatten().collect();
     assert_eq!(taken.len(), 1, "two saw it dead and one took it back");
     assert_eq!((taken[0].status, taken[0].attempts, taken[0].run), (WorkStatus::Ready, 1, 0));
@@ -193,7 +193,7 @@ async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
     for crash in 1..=3 {
         claim(&store).await;
         let seen = store.list_leases().await.unwrap().remove(0);
-        let item = store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+        let item = store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
         assert_eq!((item.attempts, item.status), (crash, if crash < 3 { WorkStatus::Ready } else { WorkStatus::Waiting }));
     }
     let why = "its worker died over it 3 times in a row".to_owned();
@@ -202,7 +202,7 @@ async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
     assert!(store.retry_item(&poison.id, "Ada", at(40)).await.unwrap());
     claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    assert_eq!(store.take_back(&seen, 3, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
+    assert_eq!(store.reclaim_item(&seen, 3, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
 }
 
 async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
@@ -212,7 +212,7 @@ async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
         for _ in 0..2 {
             claim(&store).await;
             let seen = store.list_leases().await.unwrap().remove(0);
-            let item = store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+            let item = store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
             assert_eq!(item.status, WorkStatus::Ready, "round {round}");
         }
         let alive = claim(&store).await;
@@ -239,7 +239,7 @@ fn approval(item: &WorkItem) -> Approval {
     }
 }
 
-/// Makes each write of a worker and gives the names of those that were taken.
+/// Attempts every write of a worker and returns the names of those that succeeded.
 async fn write_all(store: &Store, lease: &Lease, item: &WorkItem) -> Vec<&'static str> {
     let entry = JournalEntry::Began { call: "1".into() };
     let ends = [
@@ -266,7 +266,7 @@ async fn every_write_under_a_stale_lease_is_refused(home: &Home) {
     plan(&store, &[item("a", 0)]).await;
     let stale = claim(&store).await;
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
     assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "nobody has it");
 
     let current = claim(&store).await;
@@ -312,7 +312,7 @@ async fn a_product_outlives_its_worker(home: &Home) {
     assert_eq!(store.find_product(&made.id).await.unwrap(), None);
     assert!(store.record_product(&first.lease, &product(), at(11)).await.unwrap());
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
     let second = claim(&store).await;
     assert_eq!(second.product, Some(product()), "only to be verified yet");
     end(&store, &second.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();

@@ -16,11 +16,10 @@ on_both!(
 
 const MANY: i64 = 10_000;
 
-/// What a step over ten thousand items may take on a machine that is busy with other tests; PostgreSQL gives up on those who wait for it
-/// after as long.
+/// The time limit for ten thousand items on a busy machine. PostgreSQL cancels waiting transactions after the same time.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// Tells how long something took, for those who run this to see it.
+/// Prints how long something took.
 fn tell(what: &str, began: Instant) {
     eprintln!("{what}: {:?}", began.elapsed());
     assert!(began.elapsed() < LIMIT, "{what}: {:?}", began.elapsed());
@@ -65,7 +64,7 @@ async fn a_long_chain_fails_from_its_end(home: &Home) {
     assert_eq!(status(&store, items.last().unwrap()).await, WorkStatus::Failed);
 }
 
-/// How long a claim takes, the shortest of several: what others do on the machine only makes some longer.
+/// The shortest of several claims, because other load only makes some slower.
 async fn time_claims(store: &Store) -> Duration {
     let worker = WorkerId::generate();
     let mut shortest = Duration::MAX;
@@ -92,14 +91,14 @@ async fn a_claim_does_not_look_at_what_is_blocked_or_waits_for_a_busy_persona(ho
     let blocked: Vec<_> =
         (0..MANY).map(|number| WorkItem { depends_on: vec![held.id.clone()], ..planned(number, WorkStatus::Blocked) }).collect();
     insert(&store, &blocked).await;
-    // PostgreSQL goes on with the plan for a small table until it has counted anew, which it does by itself within a minute.
+    // PostgreSQL keeps the plan for a small table until its next ANALYZE, which runs by itself within a minute.
     crate::store::opening::tamper(home, "ANALYZE").await;
     let behind_blocked = time_claims(&store).await;
     let ready: Vec<_> = (0..MANY).map(|number| planned(number, WorkStatus::Ready)).collect();
     insert(&store, &ready).await;
     let behind_ready = time_claims(&store).await;
     eprintln!("claim: {alone:?} alone, {behind_blocked:?} behind 10,000 blocked, {behind_ready:?} behind 10,000 of a busy persona");
-    // Looking through them would take a hundred times as long.
+    // A scan would take a hundred times as long.
     let limit = alone * 10 + Duration::from_millis(5);
     assert!(behind_blocked < limit && behind_ready < limit, "{alone:?} {behind_blocked:?} {behind_ready:?}");
 }

@@ -1,4 +1,4 @@
-//! The backlog: what is in it, who works on it, and what becomes of it.
+//! The backlog's store.
 
 mod ends;
 mod graph;
@@ -19,7 +19,7 @@ use teamroom::store::Store;
 use super::sample::{at, line};
 use super::standup::item;
 
-/// The planner's usual word: it may be worked on, by this persona.
+/// The planner's usual decision: ready, for this persona.
 fn for_persona(persona: &str) -> Planned<'static> {
     Planned { status: WorkStatus::Ready, execution: Some(Execution::Research), persona: Some(persona.into()), wait: None, note: None }
 }
@@ -28,7 +28,7 @@ async fn insert(store: &Store, items: &[WorkItem]) {
     store.insert_items(items, at(0)).await.unwrap();
 }
 
-/// Puts items into the backlog and plans them, all for Vince.
+/// Adds and plans items for Vince.
 async fn plan(store: &Store, items: &[WorkItem]) {
     insert(store, items).await;
     for item in items {
@@ -89,7 +89,7 @@ fn waits(wait: Wait) -> End {
     End::Waits { wait, evidence: vec![] }
 }
 
-/// Claims the next item and does it.
+/// Claims the next item and completes it.
 async fn do_next(store: &Store) -> Ended {
     let claimed = claim(store).await;
     end(store, &claimed.lease, done()).await.expect("the lease is good")
@@ -99,7 +99,7 @@ fn no_post(_: &WorkItem) -> Vec<OutboundMessage> {
     Vec::new()
 }
 
-/// What is to be posted, in its order.
+/// The ids of pending messages, in order.
 async fn posts(store: &Store) -> Vec<OutboxId> {
     store.next_pending(&line("").channel, at(9_999)).await.unwrap().into_iter().map(|row| row.message.id).collect()
 }
@@ -108,7 +108,7 @@ fn ids(items: &[&WorkItem]) -> Vec<WorkItemId> {
     items.iter().map(|item| item.id.clone()).collect()
 }
 
-/// The note of the last step to a status.
+/// The note of the last change to a status.
 async fn last_note(store: &Store, item: &WorkItem, to: WorkStatus) -> String {
     let events = store.list_events(&item.id).await.unwrap();
     events.into_iter().rfind(|event| event.to == to).and_then(|event| event.note).unwrap_or_default()

@@ -84,7 +84,7 @@ async fn what_waits_for_others_is_tried_again_after_them(home: &Home) {
     assert_eq!(status(&store, &top).await, WorkStatus::Blocked);
 }
 
-/// An item that Vince was given and that waits for Ada's word.
+/// An item of Vince that waits for Ada's answer.
 async fn asked(store: &Store, what: &str) -> WorkItem {
     let made = item(what, 0);
     plan(store, std::slice::from_ref(&made)).await;
@@ -118,7 +118,7 @@ async fn what_is_not_needed_is_cancelled(home: &Home) {
     assert_eq!(outcome(&store, &made).await, (WorkStatus::Cancelled, "not needed, says Ada: we sold it".into()));
 }
 
-/// An item with something made by Vince, in review.
+/// An item with a result of Vince, in review.
 async fn in_review(store: &Store) -> Claimed {
     let made = item("write it", 0);
     plan(store, std::slice::from_ref(&made)).await;
@@ -270,7 +270,7 @@ async fn a_call_is_allowed_once_and_for_this_call_only(home: &Home) {
     assert_eq!((posts(&store).await.len(), store.find_approval(&asked.id).await.unwrap()), (1, Some(asked.clone())));
     let print = fingerprint("post", &asked.arguments);
     assert_eq!(store.find_approval_for(&made.id, 0, &print).await.unwrap(), Some(asked.clone()));
-    assert_eq!(store.find_approval_for(&made.id, 1, &print).await.unwrap(), None, "another run asks anew");
+    assert_eq!(store.find_approval_for(&made.id, 1, &print).await.unwrap(), None, "another run asks again");
     assert_eq!(store.find_approval_for(&made.id, 0, &fingerprint("post", &serde_json::json!({}))).await.unwrap(), None);
 
     let decided = store.decide_approval(&asked.id, true, "Ada", at(30)).await.unwrap().unwrap();
@@ -326,10 +326,10 @@ async fn what_happens_moves_the_mark(home: &Home) {
     let claimed = claim(&store).await;
     let later = store.backlog_mark().await.unwrap();
     assert!(later > mark);
-    store.beat(&claimed.lease.worker).await.unwrap();
+    store.heartbeat(&claimed.lease.worker).await.unwrap();
     assert_eq!(store.backlog_mark().await.unwrap(), later, "a sign of life is nothing to look at");
     let seen = store.list_leases().await.unwrap().remove(0);
-    store.take_back(&seen, 3, at(30)).await.unwrap().unwrap();
+    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
     assert!(store.backlog_mark().await.unwrap() > later);
     let events = store.list_events(&made.id).await.unwrap();
     assert_eq!(events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(), ["new", "ready", "in_progress", "ready"]);

@@ -1,4 +1,4 @@
-//! Random graphs of items under random ends, crashes and people: nothing runs too early, nothing is lost, nothing ends twice or without a reason.
+//! Random graphs of items with random ends, crashes and people: no item runs too early, is lost, ends twice, or ends without a reason.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::support::{number_from, postgres};
 
 const PERSONAS: [&str; 3] = ["vince", "solus", "kelly"];
 
-/// What one item is tied to, by the places of others.
+/// An item's dependencies, as indexes.
 #[derive(Debug, Clone)]
 struct Ties {
     needs: Vec<usize>,
@@ -29,7 +29,7 @@ struct Ties {
 enum Deed {
     Plan,
     Claim,
-    /// The oldest lease that somebody believes to hold; it may be stale.
+    /// The oldest lease that somebody holds. It may be outdated.
     End(usize),
     Crash,
     Restart,
@@ -88,7 +88,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
 }
 
-/// Plays random cases, each in a database of its own.
+/// Runs random cases, each in a separate database.
 fn check_cases<F: Future<Output = Option<Home>>>(cases: u64, home: impl Fn() -> F) {
     let config = Config { cases: u32::try_from(cases).unwrap(), failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
     let outcome = TestRunner::new(config).run(&graphs(), |(ties, deeds)| {
@@ -135,7 +135,7 @@ fn make(ties: &[Ties]) -> Vec<WorkItem> {
     items
 }
 
-/// The same question as the code's, answered in the simplest way: whatever waits for nothing open ends, until nothing more does.
+/// A simple reference implementation: repeatedly ends items that wait for nothing open.
 fn can_all_end(items: &[WorkItem]) -> bool {
     let mut open: Vec<&WorkItem> = items.iter().collect();
     loop {
@@ -157,7 +157,7 @@ struct Stage<'a> {
     store: &'a Store,
     items: Vec<WorkItem>,
     ties: &'a [Ties],
-    /// What workers believe to hold, dead ones among them.
+    /// Leases that workers believe to hold, including dead ones.
     leases: Vec<Claimed>,
 }
 
@@ -178,8 +178,8 @@ impl Stage<'_> {
             Deed::Crash => {
                 let leases = store.list_leases().await.unwrap();
                 if let Some(seen) = leases.get(place % leases.len().max(1)) {
-                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_some());
-                    prop_assert!(store.take_back(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
+                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_some());
+                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
                 }
             }
             Deed::Restart => {
@@ -214,7 +214,7 @@ impl Stage<'_> {
         self.store.judge_item(&self.items[place].id, &judgement).await.unwrap();
     }
 
-    /// Claims and holds what was claimed against all that others must have done before.
+    /// Claims an item and checks its dependencies.
     async fn claim(&mut self) -> Result<bool, TestCaseError> {
         let worker = WorkerId::generate();
         let Some(claimed) = self.store.claim_item(&ClaimTerms { worker: &worker, parallel: 2 }, at(2)).await.unwrap() else {
@@ -237,7 +237,7 @@ impl Stage<'_> {
         Ok(true)
     }
 
-    /// Ends a run in one of all ways, which works as long as its lease is in force, and only once.
+    /// Ends a run in one of all ways. Succeeds only once, and only with a valid lease.
     async fn end(&self, claimed: &Claimed, kind: usize) -> Result<(), TestCaseError> {
         let end = match kind {
             0 => failed(),
@@ -255,14 +255,14 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// All workers are dead.
+    /// Reclaims everything, as if all workers had died.
     async fn bury(&self, poisonous: u32) {
         for seen in self.store.list_leases().await.unwrap() {
-            self.store.take_back(&seen, poisonous, at(4)).await.unwrap();
+            self.store.reclaim_item(&seen, poisonous, at(4)).await.unwrap();
         }
     }
 
-    /// Lets people and workers do all that is left, until nothing is open. Anything that nobody can take on is lost.
+    /// Lets people and workers complete the rest until nothing is open. An item that nobody can continue is lost.
     async fn finish(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..200 {
             self.bury(u32::MAX).await;
@@ -288,7 +288,7 @@ impl Stage<'_> {
         Err(TestCaseError::fail(format!("nobody can take these on: {left:#?}")))
     }
 
-    /// Each step was a legal one from where the last had led to, and each end has its reason.
+    /// Checks that each change was allowed, and that each end has a reason.
     async fn check_histories(&self) -> Result<(), TestCaseError> {
         let by_id: HashMap<_, _> = all(self.store).await.into_iter().map(|item| (item.id.clone(), item)).collect();
         prop_assert_eq!(by_id.len(), self.items.len());

@@ -30,7 +30,7 @@ pub(super) fn read_request(headers: &HeaderMap, body: Value) -> Result<Asked, St
     })
 }
 
-/// The tool that stands for a schema: the one that has to be called or, where any tool has to be, the last one.
+/// The tool for a schema: the one that must be called, or the last one if any tool must be called.
 fn find_answer_tool(body: &Value) -> Option<&Value> {
     match text_of(&body["tool_choice"], "type") {
         "tool" => list(body, "tools").find(|tool| tool["name"] == body["tool_choice"]["name"]),
@@ -39,7 +39,7 @@ fn find_answer_tool(body: &Value) -> Option<&Value> {
     }
 }
 
-/// The rules of the real service that are easily broken.
+/// Checks rules of the real API that are easily violated.
 fn check_messages(body: &Value) -> Result<(), String> {
     let roles: Vec<&str> = list(body, "messages").map(|message| text_of(message, "role")).collect();
     if roles.first() != Some(&"user") {
@@ -73,7 +73,7 @@ fn stop_reason(answer: &Answer) -> &'static str {
     }
 }
 
-/// Without the output, which is told at the end.
+/// Without output tokens, which come at the end.
 fn input_usage(answer: &Answer) -> Value {
     let counted = answer.counted;
     json!({
@@ -84,7 +84,7 @@ fn input_usage(answer: &Answer) -> Value {
     })
 }
 
-/// The tool call; a structured answer is one of the tool that stands for the schema, or text where there is none.
+/// The tool call of an answer. A structured answer is a call of the schema's tool, or text without one.
 fn call(asked: &Asked, answer: &Answer) -> Option<(String, Value)> {
     let structured = answer.json.clone().zip(find_answer_tool(&asked.body)).map(|(json, tool)| (text_of(tool, "name").to_owned(), json));
     answer.call.clone().or(structured)

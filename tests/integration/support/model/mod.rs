@@ -1,7 +1,7 @@
-//! A model server on loopback that speaks OpenAI's and Anthropic's protocols and answers as it is told, well or badly.
+//! A model server on loopback with OpenAI's and Anthropic's protocols and scripted answers, including faulty ones.
 //!
-//! It knows nothing of the tests, so that benchmarks can run it too. What it is told comes from a queue and, when that is empty, from a
-//! function of the request. Requests that the real services would refuse are refused here.
+//! Independent of the tests, so that benchmarks can use it. Answers come from a queue, or else from a function of the request. It rejects
+//! requests that the real APIs would reject.
 
 mod anthropic;
 mod openai;
@@ -24,10 +24,10 @@ use tokio::sync::watch;
 
 pub(crate) use script::{Counted, Script};
 
-/// How long what must come is waited for.
+/// The time limit for expected requests.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// One request as the server understood it.
+/// A parsed request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) protocol: ProviderKind,
@@ -35,19 +35,19 @@ pub(crate) struct Asked {
     pub(crate) system: String,
     /// Without the system prompt.
     pub(crate) messages: Vec<Said>,
-    /// The names of the tools on offer; not the one that stands for a schema.
+    /// The names of offered tools, without the schema's.
     pub(crate) tools: Vec<String>,
     pub(crate) schema: Option<Value>,
     pub(crate) stream: bool,
-    /// From the header where the protocol has it.
+    /// From the header, if the protocol has one.
     pub(crate) key: Option<String>,
-    /// Everything, as it came.
+    /// The complete body.
     pub(crate) body: Value,
-    /// How many requests came before it.
+    /// The number of earlier requests.
     pub(crate) number: usize,
 }
 
-/// One message of a request. Tool calls and results are part of the text.
+/// A message of a request, with tool calls and results as text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
     pub(crate) role: String,
@@ -55,23 +55,23 @@ pub(crate) struct Said {
 }
 
 impl Asked {
-    /// What the user said last.
+    /// The last user message.
     pub(crate) fn last(&self) -> &str {
         self.messages.last().map_or("", |said| &said.text)
     }
 
-    /// All messages, as one text.
+    /// All messages as one text.
     pub(crate) fn prompt(&self) -> String {
         self.messages.iter().map(|said| said.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The last word of the first message, which is how a question ends.
+    /// The last word of the first message, where a question ends.
     pub(crate) fn last_word(&self) -> String {
         let first = self.messages.first().map_or("", |said| said.text.as_str());
         first.split_whitespace().last().unwrap_or_default().to_owned()
     }
 
-    /// How often a tool has answered in this turn.
+    /// The number of tool results in this turn.
     pub(crate) fn tool_results(&self) -> usize {
         let is_result = |message: &&Value| {
             message["role"] == "tool"
@@ -83,7 +83,7 @@ impl Asked {
 
 type Behaviour = Arc<dyn Fn(&Asked) -> Script + Send + Sync>;
 
-/// The running server; it ends when this is dropped.
+/// The running server. Stopped on drop.
 pub(crate) struct ScriptedModel {
     address: std::net::SocketAddr,
     shared: Arc<Shared>,
@@ -99,7 +99,7 @@ struct Shared {
 }
 
 impl ScriptedModel {
-    /// A server on a free port of loopback that echoes.
+    /// Starts a server that echoes, on a free port.
     pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound listener has an address");
@@ -117,49 +117,49 @@ impl ScriptedModel {
         let connections = Arc::clone(&shared);
         let listener = listener.tap_io(move |stream| {
             connections.connections.fetch_add(1, Ordering::Relaxed);
-            // Small events would wait for acknowledgements otherwise.
+            // Otherwise small events wait for acknowledgements.
             stream.set_nodelay(true).expect("loopback takes the option");
         });
         let server = tokio::spawn(async move { axum::serve(listener, app).await.expect("the server runs until it is dropped") });
         Self { address, shared, server }
     }
 
-    /// For both protocols.
+    /// Works for both protocols.
     pub(crate) fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Answers by this function from now on.
+    /// Sets the function that answers.
     pub(crate) fn on(&self, behaviour: impl Fn(&Asked) -> Script + Send + Sync + 'static) {
         *lock(&self.shared.behaviour) = Arc::new(behaviour);
     }
 
-    /// Answers the next requests with these, in order.
+    /// Queues answers for the next requests.
     pub(crate) fn next(&self, scripts: impl IntoIterator<Item = Script>) {
         lock(&self.shared.queue).extend(scripts);
     }
 
-    /// Drops what is left of the queue.
+    /// Clears the queue.
     pub(crate) fn forget_queue(&self) {
         lock(&self.shared.queue).clear();
     }
 
-    /// All requests so far, in order of arrival; those that were refused as malformed are not among them.
+    /// All requests in order of arrival, except rejected ones.
     pub(crate) fn requests(&self) -> Vec<Asked> {
         lock(&self.shared.requests).clone()
     }
 
-    /// How many requests there were.
+    /// The number of requests.
     pub(crate) fn count(&self) -> usize {
         *self.shared.count.borrow()
     }
 
-    /// How many connections they came over.
+    /// The number of connections.
     pub(crate) fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Waits until there were so many requests.
+    /// Waits for this number of requests.
     pub(crate) async fn wait_for(&self, count: usize) {
         let mut seen = self.shared.count.subscribe();
         let asked = tokio::time::timeout(PATIENCE, seen.wait_for(|seen| *seen >= count)).await;
@@ -177,7 +177,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no behaviour panics while it is read")
 }
 
-/// What the server says when nobody told it anything: who it was told to be and what it was told last.
+/// The default answer: the persona and the last message.
 fn echo(asked: &Asked) -> Script {
     let who = asked.system.lines().find(|line| !line.trim().is_empty()).unwrap_or("nobody");
     Script::say(format!("[{who}] {}", asked.last()))
@@ -208,7 +208,7 @@ async fn answer(protocol: ProviderKind, State(shared): State<Arc<Shared>>, reque
     script.perform(&asked).await
 }
 
-/// An error's body, as the protocol words it.
+/// An error body in the protocol's format.
 fn error(protocol: ProviderKind, kind: &str, message: &str) -> Json<Value> {
     Json(match protocol {
         ProviderKind::OpenAi => json!({"error": {"type": kind, "message": message, "param": null, "code": null}}),

@@ -9,66 +9,66 @@ use serde_json::Value;
 
 use super::{Asked, anthropic, error, openai};
 
-/// What the server does with one request.
+/// The answer to one request.
 #[derive(Debug, Clone)]
 pub(crate) enum Script {
     Say(String),
-    /// Says it with these numbers of tokens.
+    /// Answers with these token counts.
     SayCounted(String, Counted),
-    /// Says it word by word with a pause before each.
+    /// Answers word by word, with a pause before each.
     SaySlowly {
         text: String,
         pause: Duration,
     },
-    /// Says it after a while.
+    /// Answers after a delay.
     SayAfter(Duration, String),
-    /// Says it in one piece of JSON, whether or not a stream was asked for.
+    /// Answers with a single JSON response, even if a stream was requested.
     SayWhole(String),
-    /// Wants a tool called.
+    /// Calls a tool.
     Call {
         tool: String,
         arguments: Value,
     },
-    /// Gives a structured answer by the means of the protocol.
+    /// Gives a structured answer.
     Json(Value),
     Status {
         code: u16,
         body: String,
         headers: Vec<(&'static str, String)>,
     },
-    /// Says it and falls silent before the end.
+    /// Sends part of the answer and then nothing.
     SayAndHang(String),
-    /// Takes the request and never answers.
+    /// Never answers.
     Hang,
-    /// Begins to answer and falls silent after so many bytes.
+    /// Sends this many bytes and then nothing.
     HangAfter(usize),
     /// Sends one byte of the answer at a time.
     Drip(Duration),
-    /// 200 and a web page.
+    /// Status 200 and a web page.
     Garbage,
-    /// 200 and a stream of events that are not the protocol's.
+    /// Status 200 and events of another format.
     GarbageEvents,
-    /// Ends well and says nothing.
+    /// An empty answer.
     Empty,
-    /// Stops at the limit of tokens.
+    /// Stops at the token limit.
     Truncated(String),
-    /// The connection closes in the middle.
+    /// Closes the connection in the middle.
     CutOff,
-    /// The content filter stops it.
+    /// Blocked by the content filter.
     Filtered,
-    /// Begins with 200 and then reports an error of this type.
+    /// Status 200, then an error of this type.
     ErrorAfter200 {
         kind: String,
         message: String,
     },
-    /// Says so many bytes.
+    /// Sends this many bytes.
     Flood(usize),
 }
 
-/// Numbers of tokens for the protocol to report.
+/// Token counts to report.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counted {
-    /// All of the prompt.
+    /// The whole prompt.
     pub(crate) input: u64,
     pub(crate) cached: u64,
     /// Written to the cache; Anthropic only.
@@ -76,7 +76,7 @@ pub(crate) struct Counted {
     pub(crate) output: u64,
 }
 
-/// An answer, before a protocol words it.
+/// An answer, independent of the protocol.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) pieces: Vec<String>,
@@ -99,7 +99,7 @@ impl Script {
         Self::Say(text.into())
     }
 
-    /// A bare status with an error of the usual shape.
+    /// A status with an error in the usual format.
     pub(crate) fn status(code: u16) -> Self {
         Self::Status { code, body: format!(r#"{{"error":{{"message":"scripted {code}"}}}}"#), headers: Vec::new() }
     }
@@ -198,7 +198,7 @@ fn first_half(mut frames: Vec<String>) -> Vec<String> {
     frames
 }
 
-/// What comes before the model is said to have stopped.
+/// The frames before the stop event.
 fn without_end(frames: Vec<String>) -> Vec<String> {
     let ends = |frame: &String| ["\"finish_reason\":\"", "content_block_stop"].iter().any(|mark| frame.contains(mark));
     frames.into_iter().take_while(|frame| !ends(frame)).collect()

@@ -1,4 +1,4 @@
-//! Tools as a run calls them, against a world that answers well and badly.
+//! Web tools with correct and faulty servers.
 
 mod inside;
 mod page;
@@ -19,14 +19,14 @@ use kernel::tools::{Decision, ToolContext, ToolError, ToolOutput, Toolbox};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// An address that is public. Nothing is ever sent there: the lookup leads it to the test's server.
+/// A public address. Nothing is sent there: lookups are redirected to the test's server.
 const PUBLIC: &str = "93.184.216.34";
 
 fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).unwrap()
 }
 
-/// Names as a test wants them. What is not public goes where it says, on the port of the `site`, so that a hole would be seen.
+/// Scripted DNS answers. Addresses that are not public are connected on the `site`'s port, so that a hole would be detected.
 #[derive(Default)]
 struct Names {
     answers: Mutex<HashMap<String, VecDeque<Vec<IpAddr>>>>,
@@ -39,7 +39,7 @@ impl Names {
         Self { site: Some(site), ..Self::default() }
     }
 
-    /// What lookups of a name give, one after the other; the last answer stays.
+    /// Sets the answers for a name in order. The last one stays.
     fn tell(&self, name: &str, answers: &[&[&str]]) {
         let answers = answers.iter().map(|list| list.iter().map(|address| address.parse().unwrap()).collect()).collect();
         self.answers.lock().unwrap().insert(name.into(), answers);
@@ -64,7 +64,7 @@ impl Lookup for Names {
     }
 }
 
-/// A team's web tools and one run that calls them.
+/// A team's web tools, and a run that calls them.
 struct Run {
     toolbox: Toolbox,
     clock: ManualClock,
@@ -107,7 +107,7 @@ impl Run {
         self.perform("fetch_page", &json!({"url": url})).await
     }
 
-    /// The same in words.
+    /// Like `fetch`, as text.
     async fn told(&self, url: &str) -> Result<String, String> {
         self.fetch(url).await.map(|output| output.text).map_err(|error| error.to_string())
     }

@@ -12,7 +12,7 @@ fn html(body: &'static str) -> Answer {
     Answer::Body("text/html; charset=utf-8", body.into())
 }
 
-/// A site that the world knows as public.test, and a run that may read what is public.
+/// A site reachable as public.test, and a run that may read public pages.
 async fn public_site() -> (Site, Run) {
     let site = Site::start().await;
     let names = Names::leading_to(address_of(&site));
@@ -98,7 +98,7 @@ async fn listed_hosts_are_read_wherever_they_are_and_no_others() {
     assert!(matches!(get(format!("http://{host}/away")).await, Err(ToolError::Refused(_))));
     assert!(matches!(run.fetch(&format!("http://{host}/away")).await, Err(ToolError::Refused(_))));
     assert_eq!(other.asked(), [""; 0]);
-    // Without listed hosts there is no such tool.
+    // Without listed hosts the tool does not exist.
     assert!(Run::new(&[], None, Arc::new(Names::default())).toolbox.names().eq(["fetch_page"]));
 }
 
@@ -114,7 +114,7 @@ async fn a_tainted_run_fetches_what_it_saw_and_asks_for_what_it_composed() {
         let decision = run.decide_tainted("fetch_page", composed);
         assert!(matches!(decision, Decision::NeedsApproval { risk: Risk::ReachOut, .. }), "{composed}: {decision:?}");
     }
-    // Nobody is asked for what the call itself refuses.
+    // No approval is requested for calls that are refused anyway.
     for impossible in ["not an address", "ftp://example.org/a?b=c"] {
         assert_eq!(run.decide_tainted("fetch_page", impossible), allowed, "{impossible}");
         assert!(run.fetch(impossible).await.is_err(), "{impossible}");

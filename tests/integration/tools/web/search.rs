@@ -21,7 +21,7 @@ fn query() -> Value {
     json!({"query": "ärger & more"})
 }
 
-/// A server that takes down what it is asked and finds nothing.
+/// A search engine that records requests and finds nothing.
 async fn listener() -> (String, Arc<Mutex<Vec<String>>>) {
     async fn note(State(asked): State<Arc<Mutex<Vec<String>>>>, request: Request) -> &'static str {
         let (head, body) = request.into_parts();

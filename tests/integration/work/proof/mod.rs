@@ -1,4 +1,4 @@
-//! Each claim that is not so beside a twin that is.
+//! False claims, each with a true counterpart.
 
 mod products;
 mod property;
@@ -37,7 +37,7 @@ fn at_most_200() -> SettlingRule {
 #[tokio::test]
 async fn what_proves_nothing_of_its_kind_is_refused() {
     let stage = Stage::on_sqlite().await;
-    let nothing = "nothing was claimed that can be looked up";
+    let nothing = "nothing was claimed that can be checked";
     for execution in [Execution::Write, Execution::Build, Execution::Remind { answer: false }] {
         assert!(reasons(stage.verify(&item(execution), &[], &[]).await).contains(nothing));
     }

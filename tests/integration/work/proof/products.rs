@@ -1,4 +1,4 @@
-//! What was written and built, by what the run says it read and wrote.
+//! Claims about files and sources.
 
 use kernel::tools::Trace;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
@@ -9,7 +9,7 @@ use crate::support::skip;
 use crate::work::stage::{Stage, called, fetched, fetched_from, file, item, refused, returned};
 
 const REPORT: &str = "# Prices\n\nScanner A asks nine dollars, says https://a.example/x, and scanner B asks four of us.\n";
-/// Research with a report that cites what was fetched.
+/// Research with a report that cites fetched pages.
 async fn researched(stage: &Stage) -> (WorkItem, Vec<JournalEntry>) {
     let item = item(Execution::Research);
     let journal = vec![fetched("https://a.example/x"), stage.write(&item, "prices.md", REPORT.as_bytes()).await];
@@ -24,7 +24,7 @@ async fn research_with_its_sources_goes_to_review_with_evidence() {
     let [Evidence::File { path, bytes, form, sha256 }, Evidence::Link { url, .. }] = evidence.as_slice() else { panic!("{evidence:?}") };
     assert_eq!((path.as_str(), *bytes, sha256.len()), ("prices.md", REPORT.len() as u64, 64));
     assert_eq!((form.as_str(), url.as_str()), ("Markdown, 1 heading, 14 words", "https://a.example/x"));
-    assert_eq!(why, "code cannot judge whether it is any good");
+    assert_eq!(why, "code cannot judge its quality");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
     let outside = stage.directory.path().join("outside.md");
     std::fs::write(&outside, REPORT).unwrap();
     std::os::unix::fs::symlink(&outside, stage.workspaces.open(&item.id).await.unwrap().path().join("link.md")).unwrap();
-    // Even if the journal had it: the very contents, under the name of the link.
+    // Even if the journal had the same contents under the link's name.
     let Some(JournalEntry::Returned { trace: Some(Trace::Wrote { sha256, bytes, .. }), .. }) = journal.pop() else { panic!("written") };
     journal.push(returned("write", false, Some(Trace::Wrote { path: "link.md".into(), sha256, bytes })));
     assert!(reasons(stage.verify(&item, &[file("link.md")], &journal).await).contains("\"link.md\" was claimed, but"));
@@ -61,7 +61,7 @@ async fn a_link_out_of_the_workspace_proves_nothing() {
 async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() {
     let stage = Stage::on_sqlite().await;
     let (item, journal) = researched(&stage).await;
-    let not_written = "was not written in this run as it stands";
+    let not_written = "was changed after it was written";
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "left by an earlier run");
     let refused_write = [journal[0].clone(), refused(journal[1].clone())];
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &refused_write).await).contains(not_written));
@@ -118,7 +118,7 @@ async fn a_page_that_was_not_fetched_cannot_be_cited() {
         }
         let told = reasons(verdict);
         for address in &wrong {
-            assert!(told.contains(&format!("names {address}, which was not fetched in this run")), "{links}: {told}");
+            assert!(told.contains(&format!("names {address}, which was not fetched in this attempt")), "{links}: {told}");
         }
         assert_eq!(told.lines().count(), wrong.len(), "{told}");
     }
@@ -145,7 +145,7 @@ async fn research_rests_on_something_that_was_read() {
     }
     let mut refused_read = read("read_feed");
     refused_read[1] = refused(refused_read[1].clone());
-    // The same id again, for another tool.
+    // The same call id, used for another tool.
     let renamed = [called("1", "read_feed"), called("1", "memory_search"), returned("1", true, None), written.clone()];
     for journal in [vec![written.clone()], read("web_search").to_vec(), refused_read.to_vec(), renamed.to_vec()] {
         assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains("it rests on no source"), "{journal:?}");
@@ -154,13 +154,13 @@ async fn research_rests_on_something_that_was_read() {
     evidence(stage.verify(&written_only, &[file("prices.md")], &[written]).await);
 }
 
-/// Something was built, to be tested by this command.
+/// An item whose result is tested by this command.
 async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
     let mut stage = Stage::on_sqlite().await;
     stage.verifier.settings.test_command = command.iter().map(|word| (*word).to_owned()).collect();
     let criteria = criteria.iter().map(|words| (*words).to_owned()).collect();
     let item = WorkItem { criteria, ..item(Execution::Build) };
-    // A picture, and an address that nobody fetched: what is built need not be a text, and need not cite.
+    // A picture and an unfetched address: built files need not be text and need no citations.
     let written = stage.write(&item, "src/a.bin", &[0xff, 0x00]).await;
     let documented = stage.write(&item, "src/a.rs", b"// See https://never.example\nfn main() {}\n").await;
     stage.verify(&item, &[file("src/a.bin"), file("src/a.rs")], &[written, documented]).await
@@ -168,7 +168,7 @@ async fn built(command: &[&str], criteria: &[&str]) -> Verdict {
 
 #[tokio::test]
 async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not() {
-    let not_tested = "code cannot judge whether it is any good";
+    let not_tested = "code cannot judge its quality";
     assert!(matches!(built(&[], &[]).await, Verdict::ForReview { why, .. } if why == not_tested));
     let passed = built(&["true"], &[]).await;
     if let Verdict::ForReview { why, .. } = &passed {
@@ -176,7 +176,7 @@ async fn what_is_built_is_tested_where_that_can_be_confined_and_judged_where_not
         return skip::missing("landlock", why);
     }
     assert!(evidence(passed).iter().any(|found| matches!(found, Evidence::Test { exit_code: 0, .. })));
-    assert!(matches!(built(&["true"], &["It is good"]).await, Verdict::ForReview { why, .. } if why == "its criteria are in words"));
+    assert!(matches!(built(&["true"], &["It is good"]).await, Verdict::ForReview { why, .. } if why == "its criteria are in prose"));
     assert!(reasons(built(&["sh", "-c", "echo 2 tests failed; exit 3"], &[]).await).contains("ended with 3: 2 tests failed"));
     assert!(matches!(built(&["no-such-program-here"], &[]).await, Verdict::ForReview { .. }));
 }

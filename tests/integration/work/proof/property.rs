@@ -1,4 +1,4 @@
-//! Random claims in a random world.
+//! Random claims about random stored data.
 
 use chrono::TimeDelta;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
@@ -10,7 +10,7 @@ use teamroom::features::backlog::verifier::Verdict;
 use super::{at_most_200, watch};
 use crate::work::stage::{Stage, fetched, file, item, now};
 
-/// Something that a run says, and whether the world has it.
+/// A claim, and whether it is true.
 #[derive(Debug, Clone)]
 enum Said {
     File { name: u8, written: bool, in_this_run: bool, changed: bool, cites: Option<bool> },
@@ -28,7 +28,7 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 impl Said {
-    /// Whether it is so and says something of an item of that kind.
+    /// Whether the claim is true and proves an item of this kind.
     fn is_so(&self, kind: &Execution) -> bool {
         match (self, kind) {
             (Self::File { written, in_this_run, changed, cites, .. }, Execution::Write) => {
@@ -40,7 +40,7 @@ impl Said {
         }
     }
 
-    /// Makes the world as it is, and says otherwise or not.
+    /// Stores the data, and makes a true or false claim about it.
     async fn claim(&self, stage: &Stage, item: &WorkItem, index: usize, journal: &mut Vec<JournalEntry>) -> Claim {
         match self {
             Self::File { name, written, in_this_run, changed, cites } => {

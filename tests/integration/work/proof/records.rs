@@ -1,4 +1,4 @@
-//! What the store knows: messages, answers, values of feeds.
+//! Claims about stored records: messages, answers, feed values.
 
 use chrono::TimeDelta;
 use kernel::agent::ask::{Ask, AskState};
@@ -54,7 +54,7 @@ async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
     assert!(reasons(stage.verify(&reminder, &[unknown], &[]).await).contains("there is no message nowhere"));
 
     let strict = WorkItem { criteria: vec!["It is friendly".into()], ..reminder };
-    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in words".into() };
+    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in prose".into() };
     assert_eq!(stage.verify(&strict, &[claim(&delivered)], &[]).await, for_review);
 }
 
@@ -93,12 +93,12 @@ async fn an_answer_proves_a_question_and_words_about_none_do_not(home: &Home) {
     for (ask, why) in [
         (ask("solus", Some(AskState::Failed), None).await, "solus could not answer"),
         (ask("solus", Some(AskState::Answered), Some(" \n")).await, "solus could not answer"),
-        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not to be asked"),
+        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not the one to ask"),
         (AskId::from("nowhere"), "there is no question nowhere"),
     ] {
         assert!(reasons(stage.verify(&question, &claim(&ask), &[]).await).contains(why), "{why}");
     }
-    // That the question was delivered is no answer.
+    // A delivered question is not an answer.
     let posted = OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "Which?");
     stage.store.enqueue(std::slice::from_ref(&posted), now()).await.unwrap();
     stage.store.record_sent(&posted.id, &Posted { channel: "10".into(), message: "p".into(), at: now() }).await.unwrap();
@@ -154,7 +154,7 @@ async fn data_proves_a_watch_for_data(home: &Home) {
     assert_eq!(stage.verify(&watch(None, "shop"), &claim("shop", at), &[]).await, proof("shop"));
     assert!(reasons(stage.verify(&watch(None, "shop"), &claim("shop", now()), &[]).await).contains("nothing is known of data"));
 
-    // A feed without numbers leaves its trace in the journal.
+    // A feed without numbers leaves a trace in the journal.
     let trace = Trace::Stored { kind: "reading".into(), id: format!("docs {}", at.to_rfc3339()) };
     let journal = [returned("watch", true, Some(trace))];
     assert_eq!(stage.verify(&watch(None, "docs"), &claim("docs", at), &journal).await, proof("docs"));

@@ -1,7 +1,7 @@
-//! What a turn's prompt is made of: the transcript, files, feeds, lessons and the question, each within a budget of its own (MEM-3).
+//! Builds the prompt of a turn from the transcript, files, feeds, lessons and the question, each within a token budget (MEM-3).
 //!
-//! Only what is new or speaks of the question is sent. Text that is not the operator's or the asking person's stands in data blocks
-//! with a marker that its author could not know (TRUST-2). Building is pure: the same input gives the same prompt.
+//! Includes only what is new or relevant to the question. Text from anybody but the operator and the asking person is put into data blocks
+//! with an unguessable marker (TRUST-2). Pure: the same input gives the same prompt.
 
 use chrono::{DateTime, Utc};
 
@@ -17,7 +17,7 @@ use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
 
-/// Everything that a turn may draw on.
+/// The inputs of a prompt.
 pub struct ContextInput<'a> {
     pub team: &'a str,
     pub roster: &'a Roster,
@@ -26,32 +26,31 @@ pub struct ContextInput<'a> {
     /// The channel's name without `#`; empty in a direct conversation.
     pub channel: &'a str,
     pub question: Question<'a>,
-    /// What was said before the question, oldest first.
+    /// The messages before the question, oldest first.
     pub transcript: &'a [Spoken],
-    /// The files of the message itself.
+    /// The files of the question's message.
     pub files: &'a [ChannelFile],
-    /// Files posted before, newest first.
+    /// Earlier files of the channel, newest first.
     pub channel_files: &'a [ChannelFile],
-    /// Texts that the persona's feeds hold.
+    /// Documents from the persona's feeds.
     pub documents: &'a [Document],
     pub feeds: &'a [FeedReport],
-    /// What was learnt before on the subject of the question, the most fitting first.
+    /// Lessons on the question's subject, best match first.
     pub lessons: &'a [Memory],
     pub budget: ContextBudget,
-    /// Letters and digits, fresh for each turn and unguessable: see [`new_marker`].
+    /// Letters and digits, random for each turn: see [`new_marker`].
     pub marker: &'a str,
 }
 
-/// What the persona is to answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     pub from: &'a Speaker,
     pub text: &'a str,
-    /// The persona that puts a person's question to this one.
+    /// The persona that forwards a person's question.
     pub through: Option<&'a PersonaSlug>,
 }
 
-/// The most tokens of each section, estimated at four bytes each: real counts are the endpoint's, and the ledger has them.
+/// The most tokens of each section, estimated at four bytes each. The ledger has the real counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextBudget {
     pub transcript: usize,
@@ -67,20 +66,19 @@ impl Default for ContextBudget {
     }
 }
 
-/// A prompt, and what it is made of.
+/// A prompt and the sizes of its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnContext {
     pub prompt: Prompt,
-    /// Characters of each section, in order; together they are the whole prompt.
+    /// Characters of each section, in order. They add up to the whole prompt.
     pub sections: Vec<(&'static str, usize)>,
 }
 
-/// A fresh marker: 48 random bits, enough that nobody guesses it within a turn, few enough to be cheap.
+/// A new marker with 48 random bits: impossible to guess within a turn, and short.
 pub fn new_marker() -> String {
     format!("{:012x}", fastrand::u64(..) >> 16)
 }
 
-/// Builds the prompt of one turn.
 pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
     let transcript = transcript_block(input, cleaner);
@@ -88,7 +86,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner);
     let lessons = lesson_block(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
-    // What an agent says may quote anybody, so it is material; a person's words are the question itself.
+    // An agent's message may quote anybody, so it goes into a data block. A person's message is the question itself.
     let agent = input.question.from.is_agent();
     let outside = agent
         || !files.is_empty()
@@ -122,22 +120,22 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
 }
 
 const BYTES_PER_TOKEN: usize = 4;
-/// One line of the transcript: beyond this only its beginning is told.
+/// Longer transcript lines are cut.
 const LINE_CHARS: usize = 700;
-/// One lesson: what is to be remembered stands at its beginning.
+/// Longer lessons are cut.
 const LESSON_CHARS: usize = 400;
-/// One quotation from a file that does not fit whole.
+/// Longer quotations from a file are cut.
 const QUOTE_CHARS: usize = 1200;
 const QUOTES: usize = 4;
 
-/// Takes out of a foreign text what could make it more than text.
+/// Neutralises text from outside.
 #[derive(Clone, Copy)]
 pub struct Cleaner<'a> {
     pub marker: &'a str,
 }
 
 impl Cleaner<'_> {
-    /// Without invisible characters and without the marker, at most about `bytes` long.
+    /// Removes invisible characters and the marker, and cuts to about `bytes`.
     pub fn text(self, text: &str, bytes: usize) -> String {
         let clean = without_invisible(text).trim_end().replace(self.marker, "…");
         if clean.len() <= bytes {
@@ -147,14 +145,14 @@ impl Cleaner<'_> {
         format!("{kept}…\n(cut: {} characters more)", clean[kept.len()..].chars().count())
     }
 
-    /// One line, at most `chars` long.
+    /// One line of at most `chars` characters.
     pub fn line(self, text: &str, chars: usize) -> String {
         let clean = self.text(text, usize::MAX);
         cut(&clean.split_whitespace().collect::<Vec<_>>().join(" "), chars)
     }
 }
 
-/// A name as it may stand in a tag: one line, nothing that opens or closes anything, no invisible characters, at most 32 characters.
+/// A name that is safe inside a tag: one line, no angle brackets or quotes, no invisible characters, at most 32 characters.
 pub fn flat_name(name: &str) -> String {
     let shown = without_invisible(name).replace(|c: char| "[]<>{}()|`#*@:,".contains(c), " ");
     let flat = cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 32);
@@ -185,7 +183,7 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     let mut lines: Vec<String> = Vec::new();
     for spoken in input.transcript.iter().rev() {
         let text = cut(&cleaner.text(&spoken.text, usize::MAX), LINE_CHARS);
-        // Indented, so that only the program's own tags stand at the beginning of a line.
+        // Indented, so that only our own tags start at the beginning of a line.
         let text = text.replace('\n', "\n    ");
         let line = format!("[{}, {}] {text}", speaker(&spoken.speaker, input.roster), spoken.at.format("%H:%M"));
         if line.len() > left {
@@ -198,7 +196,7 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
     (!lines.is_empty()).then(|| Block { label: "transcript, oldest first".into(), text: lines.join("\n") })
 }
 
-/// The message's own files whole where they fit; of all others, and of those that do not, the passages that speak of the question.
+/// Files of the message are included whole if they fit. Other files are included as the passages relevant to the question.
 fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     let mut left = input.budget.files * BYTES_PER_TOKEN;
     let mut blocks = Vec::new();
@@ -231,7 +229,7 @@ fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
         blocks.push(Block { label: format!("part of {}", file_name(&quote.place)), text: cleaner.text(&quote.text, usize::MAX) });
     }
     if blocks.is_empty() {
-        // The question names nothing in it ("what do you make of this?"): its beginning says at least what it is.
+        // The question matches nothing ("what do you make of this?"), so the beginning of the file is used.
         let own = input
             .files
             .first()
@@ -241,13 +239,13 @@ fn file_blocks(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A file's name or place: one line that cannot close the tag it stands in.
+/// A file name or path that is safe inside a tag.
 fn file_name(name: &str) -> String {
     let shown = without_invisible(name).replace(['<', '>', '|'], " ");
     cut(&shown.split_whitespace().collect::<Vec<_>>().join(" "), 120)
 }
 
-/// Each feed with its newest items, in equal shares of so many tokens; a failing one with its reason.
+/// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.
 pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
     let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
     let block = |report: &FeedReport| {
@@ -277,7 +275,6 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) ->
     feeds.iter().map(block).collect()
 }
 
-/// The lessons that fit.
 fn lesson_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block> {
     let mut left = input.budget.lessons * BYTES_PER_TOKEN;
     let lines = input.lessons.iter().map(|lesson| format!("- {}", cleaner.line(&lesson.text, LESSON_CHARS)));

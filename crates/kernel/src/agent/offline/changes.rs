@@ -1,4 +1,4 @@
-//! "What happened this week?": what the persona's feeds hold for a stretch of time.
+//! Answers "What happened this week?" from the persona's feeds.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds;
 use crate::feeds::{FeedItem, FeedQuery, FeedReport, Reading};
 
-/// How many items are shown one by one; the others are counted.
+/// The most items listed. The rest is only counted.
 const SHOWN: usize = 10;
-/// How many items are read, for counting by author.
+/// The most items read for counting by author.
 const READ: usize = 1000;
 
-/// Reports what each feed holds for `range`, by default the last seven days.
+/// Reports each feed's items in `range`, by default the last seven days.
 pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {
     if asked.feeds.is_empty() {
         return team::no_feeds(asked);
@@ -42,7 +42,7 @@ fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> 
     let note = reading.note.as_deref().map_or(String::new(), |note| format!(" ({})", foreign(note, 200)));
     let source = foreign(&reading.source, 100);
     if reading.items.is_empty() {
-        // Said quietly: nothing to report is a good report (STAND-9).
+        // No changes is a normal report, not a warning (STAND-9).
         return vec![format!("Nothing to report, {}: {source} since {since}, as of {as_of}{note}.", range.label)];
     }
     let mut lines = vec![format!("**{}**, {source}{}{note}", sentence_case(&range.label), tally(reading))];
@@ -62,7 +62,7 @@ fn sentence_case(label: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// ": 23 commits, 1 tag". Items that are counts themselves are not counted. What lies beyond the items that were read is counted as one sum.
+/// ": 23 commits, 1 tag". Items that are sums are not counted. Items beyond the read limit are counted together.
 fn tally(reading: &Reading) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for item in reading.items.iter().filter(|item| item.what != "activity") {
@@ -83,7 +83,7 @@ fn tally(reading: &Reading) -> String {
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 
-/// Who did how much, most first; nothing where the feed names nobody.
+/// Authors by number of items, highest first. None if the feed has no authors.
 fn most_active(items: &[FeedItem]) -> Option<String> {
     let counts = commits_by_author(items);
     let shown: Vec<_> = counts.iter().take(6).map(|(author, number)| format!("{} {number}", foreign(author, 40))).collect();

@@ -1,4 +1,4 @@
-//! "What did we spend?": the ledger's sums.
+//! Answers "What did we spend?" from the ledger.
 
 use chrono::{NaiveTime, TimeDelta};
 
@@ -8,7 +8,7 @@ use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds::{FeedItem, FeedQuery, Reading};
 use crate::money::Money;
 
-/// Tells the sums of the asked range, by default those of today and of the last seven days.
+/// Reports the costs of the range, by default of today and of the last seven days.
 pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Draft {
     let Some(ledger) = asked.feeds.iter().find(|feed| feed.kind() == "ledger") else {
         return team::no_ledger(asked);
@@ -56,7 +56,7 @@ fn total(items: &[&FeedItem], value: &str) -> f64 {
     items.iter().map(|item| item.value(value)).sum()
 }
 
-/// Back to the ledger's own unit, rounded, because sums of fractions are a hair off.
+/// Converts a sum of fractions back to the ledger's unit, rounded.
 fn money(dollars: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "sums of the ledger are far below 9e12 dollars")]
     Money((dollars * 1e6).round() as i64).to_string()

@@ -1,4 +1,4 @@
-//! What a question wants, by its words. Rules in the order in which they are tried; the first that fits counts.
+//! Detects the intent of a question from its words. The first matching rule wins.
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,6 @@ use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use crate::text::without_invisible;
 
-/// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intent {
     Greeting,
@@ -24,19 +23,18 @@ pub(super) enum Intent {
     Changes,
     /// What is in this file?
     Outline,
-    /// A view, a choice, a forecast: for a mind, not for a search.
+    /// An opinion, a choice or a forecast, which a search cannot answer.
     Judgement,
-    /// Anything that a document or a feed may answer.
+    /// Anything that a document or a feed might answer.
     Question,
 }
 
-/// A question, understood as far as rules understand.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Understood {
     pub intent: Intent,
-    /// The time it speaks of, where it does.
+    /// The time range in the question.
     pub range: Option<TimeRange>,
-    /// What it is about, without the words that `intent` and `range` used up.
+    /// The subject, without the words used for `intent` and `range`.
     pub topic: Query,
 }
 
@@ -74,7 +72,7 @@ const CHANGES: &[&str] = &[
     "update",
     "updates",
 ];
-/// Where changes happen: no subject of their own when asked for changes.
+/// Places of changes. They are not a subject in a question about changes.
 const SURROUNDINGS: &[&str] = &[
     "around",
     "branch",
@@ -101,10 +99,10 @@ const SURROUNDINGS: &[&str] = &[
     "world",
 ];
 
-/// What lies beyond is a pasted text; the question stands before it.
+/// Longer text is pasted; the question comes first.
 const MAX_CHARS: usize = 2000;
 
-/// Understands a question put to `persona`.
+/// Interprets a question to `persona`.
 pub(super) fn understand(text: &str, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Understood {
     let text = without_invisible(text);
     let mut words = words_of(&cut(&text, MAX_CHARS));

@@ -1,9 +1,8 @@
-//! The offline composer: what a persona answers when no model is configured (LLM-2).
+//! The offline composer: a persona's answers without a model (LLM-2).
 //!
-//! It is no model and never pretends to be one. It understands a question by rules (`intent`), reports what changed from the
-//! persona's feeds (`changes`), tells costs from the ledger (`costs`), and answers other questions by quoting files and feeds with
-//! citations (`sources`). What none of these holds it does not know, and says so. Each fact it tells stands in a feed item or in a
-//! line of a file, and the same question over the same material gives the same answer.
+//! It detects what is asked by rules (`intent`), reports changes from the persona's feeds (`changes`) and costs from the ledger (`costs`),
+//! and answers other questions with quotations from files and feeds (`sources`). If these contain no answer, it says so. Every fact comes
+//! from a feed item or a file, and the same inputs give the same answer.
 
 mod changes;
 mod costs;
@@ -22,39 +21,37 @@ use crate::persona::Persona;
 use crate::persona::roster::Roster;
 use intent::{Intent, Understood, understand};
 
-/// What people are told in full once per channel a day (LLM-2).
-pub const EXPLANATION: &str = "No language model is configured, so our answers are composed by rule: what our feeds and the files posted \
-     here say, with its place. Set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to let us think.";
+/// Shown in full once per channel and day (LLM-2).
+pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
+     answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart.";
 
-/// The last line of each composed answer, in Discord's small print.
-pub const FOOTER: &str = "-# composed from feeds and files, no model";
+/// The last line of each composed answer.
+pub const FOOTER: &str = "-# from feeds and files, generated without AI";
 
-/// A question to a persona, with all that it may draw on.
+/// A question and the material for its answer.
 pub struct OfflineQuestion<'a> {
     pub persona: &'a Persona,
     pub roster: &'a Roster,
     pub text: &'a str,
-    /// The files of the message itself.
+    /// The files of the message.
     pub files: &'a [ChannelFile],
-    /// Files posted in the channel before, newest first.
+    /// Earlier files of the channel, newest first.
     pub channel_files: &'a [ChannelFile],
-    /// What was said in the channel before, oldest first.
+    /// Earlier messages of the channel, oldest first.
     pub transcript: &'a [Spoken],
-    /// The persona's own feeds.
     pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
 }
 
-/// A composed answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfflineAnswer {
-    /// Markdown, ready to be posted, with [`FOOTER`].
+    /// Markdown with [`FOOTER`].
     pub text: String,
-    /// What it rests on: feeds and places in files. Empty where it tells nothing but who is on the team or that it does not know.
+    /// The feeds and files used. Empty if the answer is only about the team, or unknown.
     pub sources: Vec<String>,
 }
 
-/// An answer in the making: lines, to which the footer comes at the end.
+/// An answer that is being composed. The footer is added at the end.
 #[derive(Debug, Default)]
 struct Draft {
     lines: Vec<String>,
@@ -73,7 +70,7 @@ impl<L: Into<String>> From<L> for Draft {
     }
 }
 
-/// Answers a question. Never fails: what cannot be read is told as such.
+/// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
     let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
     let Draft { mut lines, sources } = draft(asked, &understood).await;
@@ -92,13 +89,13 @@ async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {
         Intent::Outline if !about_something && sources::newest_file(asked).is_some() => sources::outline(asked),
         Intent::Changes if asked.files.is_empty() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         Intent::Question if asked.text.trim().is_empty() && !asked.files.is_empty() => sources::outline(asked),
-        // "What have you been up to this week?": a time and nothing else.
+        // Only a time range: "What have you been up to this week?"
         Intent::Question if understood.range.is_some() && !about_something => changes::tell(asked, understood.range.as_ref()).await,
         intent => search(asked, understood, intent).await,
     }
 }
 
-/// Quotes what speaks of the topic; a question without one ("why?") takes it from what was asked before.
+/// Quotes the passages on the topic. A question without a topic ("why?") uses the topic of the question before.
 async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: Intent) -> Draft {
     let query = if understood.topic.is_empty() { asked_before(asked, understood) } else { understood.topic.clone() };
     let material = sources::gather(asked, understood.range.as_ref()).await;
@@ -111,9 +108,9 @@ async fn search(asked: &OfflineQuestion<'_>, understood: &Understood, intent: In
 
 fn asked_before(asked: &OfflineQuestion<'_>, understood: &Understood) -> Query {
     let people = asked.transcript.iter().rev().filter(|line| matches!(line.speaker, Speaker::Person { .. }) && line.text != asked.text);
-    // Only the line just before: a follow-up follows something.
+    // Only the line directly before.
     let before = people.take(1).map(|line| understand(&line.text, asked.persona, asked.roster, asked.now).topic).next();
-    // A judgement has no subject of its own either, but it is no follow-up.
+    // A question for an opinion also has no topic, but is not a follow-up.
     match before.filter(|_| understood.intent == Intent::Question) {
         Some(topic) => Query { kind: understood.topic.kind, ..topic },
         None => understood.topic.clone(),

@@ -1,4 +1,4 @@
-//! Answers by quotation: files and feeds as one library.
+//! Answers with quotations from files and feeds.
 
 use chrono::TimeDelta;
 
@@ -8,28 +8,28 @@ use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{ChannelFile, Library, Query, cut, headings_of};
 
-/// Characters of one quotation, how many there are at most, and of all together, so that an answer is one message.
+/// The most characters of a quotation, the most quotations, and the most characters in total: one message.
 const QUOTE: usize = 800;
 const QUOTES: usize = 3;
 const ALL_QUOTES: usize = 1600;
-/// A further quotation must be nearly as good as the best one.
+/// Further quotations need at least this share of the best score.
 const NEARLY: f64 = 0.75;
-/// How far back facts of feeds are searched when no time was said.
+/// How many days of feed items are searched if the question has no time range.
 const FACT_DAYS: i64 = 90;
 const FACTS: usize = 500;
-/// Kinds whose items have words of their own; the others are sums and counts.
+/// Feeds with textual items. The others contain only numbers.
 const TELLING: [&str; 3] = ["backlog", "git", "rss"];
 
-/// All that a question may be answered from.
+/// The searchable material.
 pub(super) struct Material {
     library: Library,
-    /// What was looked at, for an honest "nothing".
+    /// The searched sources, listed when nothing is found.
     looked_at: Vec<String>,
-    /// Feeds that had nothing to show, with the reason.
+    /// Feeds without data, and why.
     failures: Vec<String>,
 }
 
-/// Reads everything that the persona may answer from. The message's own files are preferred over others.
+/// Collects the material. Files of the message rank higher than others.
 pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>) -> Material {
     let mut material = Material { library: Library::default(), looked_at: Vec::new(), failures: Vec::new() };
     for file in asked.files {
@@ -47,7 +47,7 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
             Ok(documents) => {
                 for document in documents {
                     material.add_document(&document.name, &document.text, 1.0);
-                    // A large file takes tens of milliseconds; others on this thread need not wait for all of them.
+                    // Indexing a large file takes tens of milliseconds. Other tasks may run in between.
                     tokio::task::yield_now().await;
                 }
             }
@@ -67,13 +67,13 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
 
 type Read<T> = Result<T, FeedError>;
 
-/// What of a feed can be found by words: its texts and, of some kinds, its items.
+/// A feed's documents and, for some kinds, its items.
 async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
     let facts = async { if TELLING.contains(&feed.kind()) { Some(feed.read(query).await) } else { None } };
     tokio::join!(feed.documents(query.now), facts)
 }
 
-/// Files posted before; of several with one name only the newest, and none that the message itself brings anew.
+/// Earlier files: only the newest of each name, and none that the message contains again.
 fn newest_versions<'a>(asked: &OfflineQuestion<'a>) -> Vec<&'a ChannelFile> {
     let mut newest: Vec<&ChannelFile> = Vec::new();
     for file in asked.channel_files {
@@ -97,7 +97,7 @@ impl Material {
         self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
     }
 
-    /// The best quotations with their places; nothing where nothing speaks of it.
+    /// The best quotations with their sources. None if nothing matches.
     pub(super) fn quote(&self, query: &Query) -> Option<Draft> {
         let hits = self.library.find(query, QUOTES);
         let best = hits.first()?.score;
@@ -107,7 +107,7 @@ impl Material {
             let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
             left = rest;
             if !draft.lines.is_empty() {
-                // Two block quotes that touch are shown as one.
+                // Separates the quotes. Otherwise Discord joins adjacent block quotes.
                 draft.line("");
             }
             let place = foreign(&quote.place, 200);
@@ -119,21 +119,21 @@ impl Material {
         Some(draft)
     }
 
-    /// An honest "nothing", with what was looked at.
+    /// Says that nothing was found, and what was searched.
     pub(super) fn nothing_found(&self, asked: &OfflineQuestion<'_>, query: &Query) -> Draft {
         let subject: Vec<_> = asked_words(asked.text, query);
         let looked = if self.looked_at.is_empty() {
-            format!("I have nothing to look {} up in: no file was dropped here", quoted(&subject))
+            format!("I have nothing to look {} up in: no file was posted here", quoted(&subject))
         } else {
-            format!("I find nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
+            format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
-        let mut draft = Draft::from(format!("{looked}, and without a language model I know nothing else."));
+        let mut draft = Draft::from(format!("{looked}. Connect a model for a fuller answer."));
         draft.lines.extend(self.failures.iter().cloned());
         draft
     }
 }
 
-/// The words of the question that were searched for, as they were written.
+/// The question's search terms as the person wrote them.
 fn asked_words(text: &str, query: &Query) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))) {
@@ -154,12 +154,12 @@ fn listed(names: &[String]) -> String {
     if names.len() > 5 { format!("{shown} and {} more", names.len() - 5) } else { shown }
 }
 
-/// The file that a question without a subject is about.
+/// The file that a question without a subject refers to.
 pub(super) fn newest_file<'a>(asked: &OfflineQuestion<'a>) -> Option<&'a ChannelFile> {
     asked.files.first().or(asked.channel_files.first())
 }
 
-/// What stands in the message's files, or in the channel's newest one: size, beginning, headings with their lines.
+/// Summarises the message's files or the channel's newest file: size, beginning, headings with line numbers.
 pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
     let files: Vec<&ChannelFile> =
         if asked.files.is_empty() { asked.channel_files.iter().take(1).collect() } else { asked.files.iter().collect() };
@@ -181,11 +181,11 @@ pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
         }
         draft.sources.push(name);
     }
-    draft.line("Ask me about it, and I quote what it says.");
+    draft.line("Ask me about it and I'll quote from it.");
     draft
 }
 
-/// Headings of the first level that occurs more than once: one title above all is no table of contents.
+/// The headings of the highest level with more than one heading. A single title is skipped.
 fn sections_of(text: &str) -> Vec<(usize, String)> {
     let headings = headings_of(text);
     let of_level = |level: usize| -> Vec<(usize, String)> {

@@ -1,10 +1,10 @@
-//! What is answered from the roster: who is there, what can be asked, and what cannot be known.
+//! Answers from the roster: who is on the team and what they can do.
 
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::persona::Persona;
 
-/// How to get a model, in one line.
-const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart, and I can.";
+/// How to connect a model, in one line.
+const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to change that.";
 
 pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
     let abilities = abilities(asked.persona);
@@ -33,10 +33,10 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
     draft
 }
 
-/// A question for a mind. What it is, what it can do, and the remedy: one line each.
+/// Explains that the question needs a model, what works without one, and how to connect one.
 pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
     Draft::from(format!(
-        "I cannot judge that: no language model is configured, so I only tell what feeds and files hold. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
+        "I can't judge that without a language model. I can only quote feeds and files. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
         asked.persona.name,
         asked.persona.role,
         abilities(asked.persona).join(", or ")
@@ -44,14 +44,14 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
 }
 
 pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
-    Draft::from(format!("I read no feeds, so I cannot tell what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
+    Draft::from(format!("I have no feeds, so I don't know what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
 }
 
 pub(super) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
-    Draft::from(format!("I do not read the ledger, so I cannot tell what was spent.{}", hint(asked, |persona| reads(persona, "ledger"))))
+    Draft::from(format!("I don't have access to costs.{}", hint(asked, |persona| reads(persona, "ledger"))))
 }
 
-/// Who to ask instead.
+/// Suggests another persona.
 fn hint(asked: &OfflineQuestion<'_>, able: impl Fn(&Persona) -> bool) -> String {
     let others = asked.roster.personas().iter().filter(|persona| persona.slug != asked.persona.slug && able(persona));
     let others: Vec<_> = others.map(|persona| format!("{} ({})", persona.name, feeds_of(persona))).collect();
@@ -62,23 +62,23 @@ fn reads(persona: &Persona, kind: &str) -> bool {
     persona.feeds.iter().any(|feed| feed.kind == kind)
 }
 
-/// What can be asked without a model, by the persona's feeds.
+/// What this persona can answer without a model, based on its feeds.
 fn abilities(persona: &Persona) -> Vec<String> {
     let mut abilities: Vec<String> = persona.feeds.iter().filter_map(|feed| example(&feed.kind)).map(str::to_owned).collect();
     abilities.dedup();
-    abilities.push("a question about a text file that you drop here".to_owned());
+    abilities.push("a question about a text file you post here".to_owned());
     abilities
 }
 
 fn example(kind: &str) -> Option<&'static str> {
     match kind {
         "git" => Some("\"what happened this week?\" in the repository"),
-        "files" => Some("a question that the knowledge folder answers"),
+        "files" => Some("a question about the knowledge folder"),
         "activity" => Some("\"what did the team do today?\""),
         "ledger" => Some("\"what did we spend?\""),
         "backlog" => Some("\"what happened this week?\" in the backlog"),
-        "http_json" => Some("\"what happened this week?\" with the numbers that I read"),
-        "rss" => Some("\"what happened this week?\" in the news that I read"),
+        "http_json" => Some("\"what happened this week?\" in my data sources"),
+        "rss" => Some("\"what happened this week?\" in the news"),
         _ => None,
     }
 }

@@ -1,21 +1,21 @@
-//! "this week", "last 3 days", "since monday", "in october": a stretch of time as people say it. Days and weeks are those of UTC, and
-//! weeks begin on Monday.
+//! Parses time ranges such as "this week", "last 3 days", "since monday" and "in october". Days and weeks are in UTC; weeks begin on
+//! Monday.
 
 use chrono::{DateTime, Datelike as _, Days, Months, NaiveDate, TimeDelta, Utc, Weekday};
 
-/// A stretch of time and the words that named it.
+/// A time range and the words for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TimeRange {
     pub since: DateTime<Utc>,
     pub until: DateTime<Utc>,
-    /// As it was said: `this week`.
+    /// The words used: `this week`.
     pub label: String,
 }
 
-/// The farthest that "last N …" reaches back: beyond ten years somebody is joking.
+/// The limit for "last N …": ten years.
 const MAX_DAYS: i64 = 3660;
 
-/// The first time phrase among `words` (lower case), and how many words it takes from which on.
+/// The first time phrase among `words` (lower case), with the index and number of its words.
 pub(super) fn find(words: &[String], now: DateTime<Utc>) -> Option<(TimeRange, std::ops::Range<usize>)> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     (0..words.len()).find_map(|at| {
@@ -25,7 +25,7 @@ pub(super) fn find(words: &[String], now: DateTime<Utc>) -> Option<(TimeRange, s
     })
 }
 
-/// The stretch that `words` begin with: from, to, and how many words were used.
+/// The range at the beginning of `words`: from, to, and the number of words used.
 fn parse(words: &[&str], now: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<Utc>, usize)> {
     let today = now.date_naive();
     let week = today - Days::new(u64::from(today.weekday().num_days_from_monday()));
@@ -53,7 +53,7 @@ fn parse(words: &[&str], now: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<
     }
 }
 
-/// "3 days" before now.
+/// The range "3 days" before now.
 fn count_back(count: &str, unit: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let count: i64 = match count {
         "a" | "one" => 1,
@@ -72,7 +72,7 @@ fn count_back(count: &str, unit: &str, now: DateTime<Utc>) -> Option<DateTime<Ut
     Some(now - TimeDelta::days(days) - TimeDelta::hours(hours.clamp(0, MAX_DAYS * 24) % 24))
 }
 
-/// A weekday, a month or a date by its name: its newest occurrence that has begun.
+/// The latest weekday, month or date of this name that has begun.
 fn named(words: &[&str], today: NaiveDate) -> Option<(DateTime<Utc>, DateTime<Utc>, usize)> {
     let word = *words.first()?;
     if let Ok(weekday) = word.parse::<Weekday>() {
@@ -100,7 +100,7 @@ mod tests {
     use crate::memory::retrieval::words_of;
     use crate::testing::feeds::now;
 
-    /// From, to, and the words, as short text. Now is Saturday, 21 November 2026, 22:50.
+    /// Formats from, to and the words. Now is Saturday, 21 November 2026, 22:50.
     fn found(text: &str) -> Option<String> {
         let (range, _) = find(&words_of(text), now())?;
         let show = |at: DateTime<Utc>| at.format("%m-%d %H:%M").to_string();

@@ -1,4 +1,4 @@
-//! How numbers, times and foreign words are put into an answer.
+//! Formats numbers, times and text from outside for answers.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -6,7 +6,6 @@ use crate::feeds::FeedError;
 use crate::memory::retrieval::cut;
 use crate::text::without_invisible;
 
-/// "1 commit", "3 commits", "2 branches", "4 entries".
 pub fn count(number: usize, what: &str) -> String {
     match what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
         _ if number == 1 => format!("1 {what}"),
@@ -16,7 +15,7 @@ pub fn count(number: usize, what: &str) -> String {
     }
 }
 
-/// The time of day today, the weekday within a week, else the date.
+/// Today's time, the weekday within a week, or else the date.
 pub fn moment(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let format = if at.date_naive() == now.date_naive() {
         "%H:%M"
@@ -28,22 +27,22 @@ pub fn moment(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
     at.format(format).to_string()
 }
 
-/// A line from outside within an answer: on one line, of bounded length, and unable to address or link anybody.
+/// Text from outside on one line, cut to `limit`, without mentions and links.
 pub fn foreign(text: &str, limit: usize) -> String {
     let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    // A full-width sign looks the same and mentions nobody, so that a commit subject cannot call a persona.
+    // The full-width `＠` looks the same but mentions nobody.
     cut(&line.replace('@', "＠").replace("](", "] ("), limit)
 }
 
-/// A passage from outside as a block quote, in which nobody is addressed either.
+/// Text from outside as a block quote without mentions.
 pub fn block_quote(text: &str) -> String {
-    // A fence would open a code block for the rest of the answer.
+    // A fence would open a code block in the rest of the answer.
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("```"));
     let lines = lines.map(|line| format!("> {}", foreign(line, 1500).replace("```", "`")));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What is told of a feed that has nothing to show.
+/// Describes a feed without data.
 pub fn failure(feed: &str, error: &FeedError, now: DateTime<Utc>) -> String {
     match error {
         FeedError::NoDataSince { since, reason } => format!("{feed}: no data since {} ({reason})", moment(*since, now)),

@@ -1,8 +1,7 @@
-//! The prompts: templates in the files beside this one, which a person can read and edit (LLM-6).
+//! Renders the prompt templates next to this file, which people can edit (LLM-6).
 //!
-//! This folder puts values into templates and nothing else. What goes into a turn, how much of it, and what must be kept apart from
-//! the instructions is decided by `context`, for standups by `standup`, and for work items by the executor. `system.md.j2` begins with what is the same for all personas and holds nothing that changes
-//! between turns, so that providers' caches hit.
+//! `context` decides what a turn contains. `system.md.j2` starts with the text shared by all personas and contains nothing that changes
+//! between turns, so that providers can cache it.
 
 use std::sync::OnceLock;
 
@@ -17,26 +16,26 @@ use crate::persona::roster::Roster;
 static SYSTEM: Template = Template::new(include_str!("system.md.j2"));
 static TURN: Template = Template::new(include_str!("turn.md.j2"));
 
-/// A template in a file of ours.
+/// A template file.
 pub struct Template {
     source: &'static str,
     parsed: OnceLock<Environment<'static>>,
 }
 
 impl Template {
-    /// `source` is the text of the file.
+    /// `source` is the file's text.
     pub const fn new(source: &'static str) -> Self {
         Self { source, parsed: OnceLock::new() }
     }
 
-    /// The text with `values` in it. A value that is missing is a fault of the program, and tests show it.
+    /// Renders the template. A missing value is a bug, which tests detect.
     pub fn render(&self, values: impl Serialize) -> String {
         let template = self.parsed.get_or_init(|| parse(self.source)).get_template(NAME).expect("it was added when it was parsed");
         template.render(Serde(values)).expect("our own templates render our own types").trim().to_owned()
     }
 }
 
-/// Each environment holds one template.
+/// Each environment contains one template.
 const NAME: &str = "prompt";
 
 fn parse(source: &'static str) -> Environment<'static> {
@@ -64,33 +63,33 @@ struct Member<'a> {
     coordinator: bool,
 }
 
-/// What changes from turn to turn. All texts are clean already.
+/// The values that change with each turn. All texts are sanitised already.
 #[derive(Debug, Serialize)]
 pub struct Turn<'a> {
     pub marker: &'a str,
     pub now: String,
     pub place: String,
     pub blocks: &'a [Block],
-    /// Who asks, as a sentence.
+    /// A sentence that says who asks.
     pub asking: String,
-    /// Nothing where the question stands in a block, because it comes from outside.
+    /// None if the question comes from outside and is in a data block.
     pub question: Option<String>,
 }
 
-/// A part of the prompt that is material and no instruction.
+/// A data block of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Block {
     pub label: String,
     pub text: String,
 }
 
-/// The part that stays the same from turn to turn of a persona.
+/// Renders the constant part of a persona's prompt.
 pub fn render_system(team: &str, roster: &Roster, persona: &Persona) -> String {
     let members = roster.personas().iter().map(member).collect();
     SYSTEM.render(System { team, members, persona: member(persona), prompt: persona.prompt.trim() })
 }
 
-/// The part that changes.
+/// Renders the changing part.
 pub fn render_turn(turn: &Turn<'_>) -> String {
     TURN.render(turn)
 }

@@ -7,12 +7,12 @@ use crate::llm::ToolCall;
 use crate::tools::approval::Risk;
 use crate::tools::{CallStatus, Decision, ToolContext, ToolError, ToolOutput};
 
-/// What a model is told of a call that a crash fell into.
+/// The result for the model if a crash interrupted a call.
 const UNKNOWN: &str =
     "The process ended while this was being done. It is not known whether it happened, and it is not repeated; look before you rely on it.";
 
 impl Session<'_> {
-    /// Makes one call, or tells the model why not. Returns the arguments of the call that ends the run.
+    /// Makes a call, or tells the model why not. Returns the arguments if the call ends the run.
     pub(super) async fn carry_out(&mut self, call: &ToolCall) -> Result<Option<Value>, RunError> {
         let Some(tools) = self.tools.as_ref() else {
             self.refuse(call, "Not done: you have no tools here.".into()).await?;
@@ -53,7 +53,7 @@ impl Session<'_> {
             return self.refuse(call, "Not done: you have no tools here.".into()).await;
         };
         let decision = self.runner.tools.decide(&tools.listed, &call.name, &call.arguments, &context);
-        // Before anybody is asked: no person can give what the run has used up.
+        // Checked before asking for approval, because a person cannot extend the run's limits.
         let mut research = self.progress.research;
         match (decision, research.take(&call.name)) {
             (Decision::Refused { why }, _) | (_, Err(why)) => self.refuse(call, format!("Not done: {why}")).await,
@@ -65,7 +65,7 @@ impl Session<'_> {
         }
     }
 
-    /// Answers a call that was begun before the process ended. It is never made a second time.
+    /// Answers a call that was interrupted by a restart. It is never made twice.
     pub(super) async fn give_up(&mut self, call: &ToolCall) -> Result<(), RunError> {
         self.answer(call, told(UNKNOWN.into()), CallStatus::Failed).await
     }
@@ -78,10 +78,10 @@ impl Session<'_> {
         let toolbox = &self.runner.tools;
         match toolbox.perform(&call.name, &call.arguments, &context).await {
             Ok(output) => self.answer(call, output, CallStatus::Ok).await,
-            // Nobody knows how far it came: what was begun stays begun.
+            // The call may have happened, so its entry stays open.
             Err(_) if self.cancel.is_cancelled() => Err(RunError::Cancelled),
             Err(error) => {
-                // An error may quote a server or a page. A workspace quotes nobody.
+                // An error may quote a server or a page. Workspace tools quote nothing.
                 let outside = !toolbox.needs_workspace(&call.name);
                 let (text, status) = match error {
                     ToolError::Refused(why) => (format!("Not done: {why}"), CallStatus::Refused),
@@ -95,7 +95,7 @@ impl Session<'_> {
         }
     }
 
-    /// Why a call may not be made that a person has to allow; none where a person has.
+    /// Why the call needs a person's approval. None if it was approved.
     async fn find_objection(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Option<String>, RunError> {
         let Some(approvals) = self.tools.as_ref().and_then(|tools| tools.approvals) else {
             let objection = format!("Not done: {why}. A person would have to allow it, and nobody can be asked here. Go on without it.");
@@ -128,7 +128,7 @@ impl Session<'_> {
         self.record(JournalEntry::Returned { call: call.id.clone(), text, outside, status, trace }).await
     }
 
-    /// None where the run has no persona or no tools.
+    /// None if the run has no persona or no tools.
     fn context(&self) -> Option<ToolContext<'_>> {
         let Tools { workspace, source, .. } = self.tools.as_ref()?;
         Some(ToolContext {

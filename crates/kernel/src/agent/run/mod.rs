@@ -1,7 +1,7 @@
-//! One way to ask a persona: prompt, tools, limits, journal → reply.
+//! The agent loop: prompt, tools, limits and journal in, reply out.
 //!
-//! [`Runner`] asks the model, carries out its tool calls and asks again until the model answers. `progress` tells from the journal where a run
-//! stands, `call` decides on one call and makes it. A run without a journal keeps the same entries in memory.
+//! [`Runner`] asks the model, executes its tool calls and repeats until the model answers. `progress` computes the state from the journal;
+//! `call` checks and executes one call. Without a journal the same entries are kept in memory.
 
 mod call;
 mod progress;
@@ -31,30 +31,29 @@ use crate::tools::{ToolError, ToolOutput, Toolbox};
 
 pub use progress::{Progress, addresses_in};
 
-/// What a run begins with.
+/// The prompt of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The part that stays the same from run to run.
+    /// The part that is the same for all runs.
     pub system: String,
     pub message: String,
-    /// It holds text from outside (TRUST-1).
+    /// Contains text from outside (TRUST-1).
     pub holds_outside: bool,
 }
 
-/// A prompt that is built when the run begins. A run that continues has it in its journal, and nothing is read for it.
+/// A prompt that is built when a new run starts. A resumed run takes it from the journal.
 pub type LazyPrompt<'a> = Pin<Box<dyn Future<Output = Result<Prompt, RunError>> + Send + 'a>>;
 
-/// One question to a model.
 pub struct Run<'a> {
-    /// None for a question that no persona answers, such as a classification.
+    /// None if no persona answers, for example in a classification.
     pub persona: Option<&'a Persona>,
-    /// With `subject` the place in the ledger, which says whose budget pays.
+    /// With `subject`: the entry in the ledger, and the budget that pays.
     pub purpose: Purpose,
     pub subject: &'a str,
     pub tier: Tier,
     pub prompt: LazyPrompt<'a>,
     pub max_output_tokens: u32,
-    /// Half an answer is better than none: `cancel` is a deadline.
+    /// Accepts a partial answer when `cancel` fires: it is a deadline.
     pub keep_partial: bool,
     pub tools: Option<Tools<'a>>,
     pub journal: Option<&'a dyn Journal>,
@@ -62,7 +61,7 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A persona answers in one reply, without tools and without a journal.
+    /// A single reply of a persona, without tools and journal.
     pub fn new(
         persona: &'a Persona,
         (purpose, subject): (Purpose, &'a str),
@@ -85,29 +84,29 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a run may do besides writing.
+/// The tools of a run.
 pub struct Tools<'a> {
-    /// The names of those of the team's tools that are offered.
+    /// The names of the team's tools to offer.
     pub listed: Vec<String>,
-    /// Tools that the caller carries out.
+    /// Tools that the caller executes.
     pub own: Vec<Box<dyn OwnTool + 'a>>,
-    /// The item in whose workspace files are written. None: tools that need a workspace are not offered.
+    /// The item whose workspace is used. None: workspace tools are not offered.
     pub workspace: Option<&'a WorkItemId>,
-    /// Where the things come from that tools store.
+    /// The source recorded for what tools store.
     pub source: Option<MemorySource>,
-    /// Addresses in the words of the person who asks, which may be fetched without approval.
+    /// Addresses in the person's own words, which may be fetched without approval.
     pub addresses: Vec<String>,
-    /// None: nobody can be asked, and a call that a person has to allow is refused.
+    /// None: calls that need approval are refused.
     pub approvals: Option<&'a dyn Approvals>,
     pub limits: Limits,
 }
 
-/// How much a run may do (TOOL-1).
+/// The limits of a run (TOOL-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls that are made. Further ones are refused.
+    /// The most calls. Further ones are refused.
     pub calls: usize,
-    /// Replies of the model. One that goes on calling when no call is left goes round in circles.
+    /// The most replies, against models that keep calling tools after the limit.
     pub replies: usize,
 }
 
@@ -116,68 +115,67 @@ impl Limits {
     pub const WORK: Self = Self { calls: 24, replies: 32 };
 }
 
-/// A tool of one run, which the run's caller carries out.
+/// A tool of a single run, executed by the caller.
 #[async_trait]
 pub trait OwnTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
-    /// A call that succeeds is the end of the run, and is not counted.
+    /// Whether a successful call ends the run. Such a call is not counted.
     fn ends_run(&self) -> bool {
         false
     }
 
-    /// Does it.
+    /// Executes the tool.
     ///
     /// # Errors
     /// A sentence for the model.
     async fn call(&self, arguments: &Value, progress: &Progress) -> Result<ToolOutput, ToolError>;
 }
 
-/// Where a person is asked for a call that policy does not allow (TRUST-3).
+/// Asks a person to approve a call (TRUST-3).
 #[async_trait]
 pub trait Approvals: Send + Sync {
-    /// What a person said to this very call. Asks a person where nobody was asked yet.
+    /// The decision on this call. Creates a request if there is none.
     async fn request(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Consent, RunError>;
 }
 
-/// What a person said to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consent {
-    /// It may be made once after this time.
+    /// Approved. The call may be made once after this time.
     Allowed {
         at: DateTime<Utc>,
     },
     Refused,
-    /// Nothing yet. The run stops here and continues when the person has decided.
+    /// No decision yet. The run stops and resumes after the decision.
     Asked(ApprovalId),
 }
 
-/// What a run came to. It holds no secret.
+/// The result of a run. Contains no secrets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
     pub text: String,
-    /// `provider/model`; none when no model wrote it.
+    /// `provider/model`. None if code wrote the reply.
     pub model: Option<String>,
-    /// What this process used; what an earlier one used before a restart is in the ledger.
+    /// Tokens used in this process. Earlier usage, before a restart, is in the ledger.
     pub usage: TokenUsage,
-    /// The size of the prompt, for the benchmark.
+    /// The size of the prompt, for benchmarks.
     pub prompt_chars: usize,
-    /// Why there is no more of it; none of an answer that is whole.
+    /// Why the answer is incomplete. None if it is complete.
     pub broke_off: Option<ModelError>,
-    /// The arguments of the tool that ended the run; none where it ended in words.
+    /// The arguments of the tool that ended the run. None if it ended with text.
     pub finish: Option<Value>,
-    /// Files that the run wrote, in the order of their first writing.
+    /// Files the run wrote, in order of first write.
     pub written: Vec<String>,
 }
 
 impl Reply {
-    /// A reply put together by code.
+    /// A reply composed by code.
     pub fn plain(text: String) -> Self {
         Self { text, model: None, usage: TokenUsage::default(), prompt_chars: 0, broke_off: None, finish: None, written: Vec::new() }
     }
 }
 
-/// Everything that runs are made with. Knows no persona, no prompt and no database.
+/// Runs agents. Independent of personas, prompts and the database.
 pub struct Runner {
     pub models: Models,
     pub tools: Toolbox,
@@ -186,7 +184,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// Runs until the model answers. Nothing is held over the model call.
+    /// Runs until the model answers. Holds no lock or transaction during model calls.
     ///
     /// # Errors
     /// There is no answer, or not yet: see [`RunError`].
@@ -195,11 +193,11 @@ impl Runner {
         session.drive(prompt).await
     }
 
-    /// Asks for a value of `T`, which is a struct: providers want an object at the top. An answer that cannot be used is asked for once more,
+    /// Asks for a value of `T`. `T` must be a struct, because providers require an object at the top. An invalid answer is rejected once
     /// with the reason.
     ///
     /// # Errors
-    /// As of [`Self::run`], and [`RunError::Unusable`] when the second answer cannot be used either.
+    /// As [`Self::run`], and [`RunError::Unusable`] if the second answer is invalid too.
     pub async fn run_structured<T: DeserializeOwned + JsonSchema>(&self, run: Run<'_>) -> Result<Structured<T>, RunError> {
         let (session, prompt) = Session::new(self, run, Some(AnswerFormat::of::<T>()));
         let reply = session.drive(prompt).await?;
@@ -208,7 +206,7 @@ impl Runner {
         Ok(Structured { value, model })
     }
 
-    /// Removes secrets and counts what was removed. `subject` says in the log what the text belongs to.
+    /// Removes secrets and logs how many. `subject` identifies the text in the log.
     pub fn redact(&self, text: String, subject: &str) -> String {
         let (clean, redacted) = self.redactor.redact(&text);
         if redacted == 0 {
@@ -231,7 +229,7 @@ impl Runner {
     }
 }
 
-/// A run under way.
+/// The state of a run.
 struct Session<'a> {
     runner: &'a Runner,
     persona: Option<&'a Persona>,
@@ -247,7 +245,7 @@ struct Session<'a> {
     usage: TokenUsage,
     prompt_chars: usize,
     broke_off: Option<ModelError>,
-    /// The model was told what is wrong with its structured answer.
+    /// The model was already told once that its structured answer is invalid.
     is_repaired: bool,
 }
 
@@ -313,7 +311,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Stores an entry before anything rests on it.
+    /// Stores an entry before the run continues.
     async fn record(&mut self, entry: JournalEntry) -> Result<(), RunError> {
         let now = self.runner.clock.now();
         if let Some(journal) = self.journal
@@ -358,11 +356,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// A reply as it is kept: without secrets, and its calls under ids of ours. Some servers give every call the same id, and some take
-    /// back none but those of nine letters and digits.
+    /// A reply as stored: without secrets, and with new call ids. Some servers give every call the same id, and some accept only ids of
+    /// nine letters and digits.
     fn replied(&self, reply: ModelReply) -> JournalEntry {
         let (model, subject) = (reply.full_name(), self.call.subject.as_str());
-        // Where no tools are offered a call is no answer, and what was said beside it is.
+        // Calls without offered tools are ignored, and the text counts as the answer.
         let most = self.tools.as_ref().map_or(0, |tools| tools.limits.calls);
         let calls = (self.progress.calls + 1..).zip(reply.calls.into_iter().take(most)).map(|(number, call)| ToolCall {
             id: format!("call{number:05}"),
@@ -373,7 +371,7 @@ impl<'a> Session<'a> {
         JournalEntry::Replied { text: self.runner.redact(reply.text, subject), calls, model }
     }
 
-    /// Why an answer cannot be used.
+    /// Why an answer is invalid.
     fn find_fault(&self, text: &str) -> Option<String> {
         self.format.as_ref().and_then(|format| format.check(text).err())
     }
@@ -384,7 +382,7 @@ impl<'a> Session<'a> {
         }
         tracing::debug!(subject = self.call.subject, reason, "asking again for a structured answer");
         self.is_repaired = true;
-        self.progress.messages.push(ModelMessage::User(AnswerFormat::complaint(&reason)));
+        self.progress.messages.push(ModelMessage::User(AnswerFormat::correction(&reason)));
         Ok(())
     }
 

@@ -8,44 +8,43 @@ use crate::llm::{ModelMessage, ToolCall};
 use crate::tools::approval::fingerprint;
 use crate::tools::{CallStatus, ResearchUse, Trace};
 
-/// Where a run stands. Depends on its journal alone: the same entries always give the same state.
+/// The state of a run, computed only from its journal.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// `provider/model` of the last reply; none where no model wrote it.
+    /// `provider/model` of the last reply. None if code wrote it.
     pub model: Option<String>,
-    /// Files that were written, each once, in the order of their first writing.
+    /// Files written, without duplicates, in order of first write.
     pub written: Vec<String>,
     pub(super) system: String,
     pub(super) messages: Vec<ModelMessage>,
-    /// It holds text from outside (TRUST-1). Once it does it always will.
+    /// The run has text from outside (TRUST-1). Never reset.
     pub(super) tainted: bool,
     pub(super) replies: usize,
-    /// How many calls have a result, refused ones included.
+    /// Calls with a result, including refused ones.
     pub(super) calls: usize,
     pub(super) research: ResearchUse,
-    /// Addresses that may be fetched without approval: those in the task's own words, and those that searches and pages gave.
+    /// Addresses that may be fetched without approval: from the task's text, searches and fetched pages.
     pub(super) seen: Vec<String>,
-    /// Calls of the last reply that have no result yet.
+    /// Calls of the last reply without a result.
     open: VecDeque<ToolCall>,
-    /// The first of them was begun.
+    /// The first of them was started.
     begun: bool,
     /// The text of the last reply.
     text: String,
-    /// Calls that were begun, by their fingerprint.
+    /// Started calls by fingerprint.
     made: Vec<(String, DateTime<Utc>)>,
 }
 
-/// What a run does next.
+/// The next step of a run.
 #[derive(Debug, PartialEq)]
 pub(super) enum Step {
-    /// Write the prompt.
+    /// Create the prompt.
     Begin,
-    /// Ask the model.
     Ask,
     Call(ToolCall),
-    /// The call was begun, and the process died before its result was stored.
+    /// The process died after the call started and before its result was stored.
     Unknown(ToolCall),
-    /// The model has answered with this and wants nothing more.
+    /// The model has answered with this text and makes no more calls.
     Conclude(String),
 }
 
@@ -60,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// Whether this very call was made since then.
+    /// Whether this exact call was made since then.
     pub(super) fn was_made_since(&self, call: &ToolCall, since: DateTime<Utc>) -> bool {
         let wanted = fingerprint(&call.name, &call.arguments);
         self.made.iter().any(|(made, at)| *made == wanted && *at >= since)
@@ -86,12 +85,12 @@ impl Progress {
             }
             JournalEntry::Returned { call, text, outside, status, trace } => {
                 self.learn(trace.as_ref());
-                // An entry of a file that the caller saved itself answers no call.
+                // The entry for a file saved by the caller belongs to no call.
                 if let Some(answered) = self.open.pop_front_if(|open| open.id == *call) {
                     self.begun = false;
                     self.calls += 1;
                     if *status != CallStatus::Refused {
-                        // It was within the limit when it was made.
+                        // The limit was checked when the call was made.
                         let _ = self.research.take(&answered.name);
                     }
                     self.tainted |= outside;
@@ -112,20 +111,20 @@ impl Progress {
     }
 }
 
-/// Text from outside, between markers that its author could not know (TRUST-2).
+/// Wraps text from outside in unguessable markers (TRUST-2).
 fn marked(tool: &str, text: &str) -> String {
     let marker = new_marker();
     let text = Cleaner { marker: &marker }.text(text, usize::MAX);
     format!("Marker of this message: {marker}\n<<data {marker} | result of {tool}>>\n{text}\n<<end {marker}>>")
 }
 
-/// The web addresses that a text names.
+/// The web addresses in a text.
 pub fn addresses_in(text: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "<>\"'`|()[]{}".contains(c);
     let begins = text.match_indices("http").map(|(at, _)| &text[at..]);
     let addresses = begins.filter_map(|rest| {
         let host = rest.strip_prefix("http://").or_else(|| rest.strip_prefix("https://"))?;
-        // The brackets of `http://[2001:db8::1]/` are its own.
+        // The brackets of `http://[2001:db8::1]/` belong to the address.
         let literal = host.strip_prefix('[').and_then(|inside| inside.find(']')).map_or(0, |closed| closed + 2);
         let begins = rest.len() - host.len() + literal;
         let length = rest[begins..].find(ends).map_or(rest.len(), |end| begins + end);

@@ -1,6 +1,6 @@
-//! Files of a message as text: which are read (CHAT-26), how their bytes become text, and how text and files become one content (CHAT-27).
+//! Attachments as text: which are read (CHAT-26), how bytes are decoded, and how text and files are joined (CHAT-27).
 //!
-//! A file's name is for showing and for its ending. It is never a path here or anywhere else.
+//! A file name is only displayed and used for its extension. It never becomes a path.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
@@ -8,16 +8,16 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use crate::chat::message::Attachment;
 use crate::text::is_invisible;
 
-/// The most files that are read of one message (CHAT-26).
+/// The most files read per message (CHAT-26).
 pub const MAX_FILES: usize = 10;
-/// The most bytes of one file.
+/// The size limit of one file.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
-/// The most bytes of all files of a message together.
+/// The size limit of all files of a message.
 pub const MAX_TOTAL_BYTES: u64 = 2 * 1024 * 1024;
-/// The most characters of a name that are shown.
+/// The longest file name shown.
 const MAX_NAME: usize = 80;
 
-/// Endings of files that hold text. They count before the content type: Discord sends `application/octet-stream` for many of them.
+/// Extensions of text files. Checked before the content type, because Discord sends `application/octet-stream` for many of them.
 #[rustfmt::skip] // One word a line would bury the list.
 const TEXT_ENDINGS: &[&str] = &[
     "md", "markdown", "txt", "text", "rst", "adoc", "org", "tex", "json", "jsonl", "ndjson", "json5", "yaml", "yml", "toml", "ini", "cfg",
@@ -27,7 +27,7 @@ const TEXT_ENDINGS: &[&str] = &[
     "tf", "nix", "diff", "patch", "srt", "vtt", "ics",
 ];
 
-/// Content types that are text although they do not begin with `text/`.
+/// Content types of text that do not begin with `text/`.
 const TEXT_TYPES: &[&str] = &[
     "application/json",
     "application/x-ndjson",
@@ -40,30 +40,30 @@ const TEXT_TYPES: &[&str] = &[
     "application/sql",
 ];
 
-/// Endings of files that hold no text, whatever their content type says.
+/// Extensions of binary files, whatever their content type.
 const BINARY_ENDINGS: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "mp3", "ogg", "wav", "flac", "mp4", "mov", "webm", "mkv", "pdf", "doc", "docx",
     "xls", "xlsx", "ppt", "pptx", "odt", "ods", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "tar", "exe", "dll", "so", "bin",
     "wasm", "jar", "db", "sqlite",
 ];
 
-/// Why a file is not read, as a sentence for the person who sent it.
+/// Why a file is not read, as a sentence for its sender.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("I cannot read {name}: I take text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
+    #[error("I can't read {name}. I can read text files (such as .md, .txt, .json, .yaml, .csv, .log, .html or source code).")]
     NotText { name: String },
-    #[error("{name} is too large for me: {} of at most {}. Please send the part that matters.", in_words(*size), in_words(*limit))]
+    #[error("{name} is too large: {} of at most {}. Please send only the part that matters.", in_words(*size), in_words(*limit))]
     TooLarge { name: String, size: u64, limit: u64 },
     #[error(
-        "{name} is one file too many: I read at most {MAX_FILES} files and {} of a message. Please send the rest in another one.",
+        "{name} is one file too many. I can read {MAX_FILES} files and {} per message. Please send the rest in another message.",
         in_words(MAX_TOTAL_BYTES)
     )]
     TooMuch { name: String },
-    #[error("{name} does not look like text inside, so I left it out.")]
+    #[error("{name} is not a text file, so I skipped it.")]
     Binary { name: String },
 }
 
-/// Whether a file is to be fetched at all, by what the platform announced: ending first, then content type, then size.
+/// Checks before download, from the announced extension, content type and size.
 ///
 /// # Errors
 /// The refusal, as a sentence for the person.
@@ -78,7 +78,7 @@ pub fn accept(attachment: &Attachment) -> Result<(), Refusal> {
     }
 }
 
-/// The files of a message that are to be fetched, in their order, and the refusals of the others.
+/// The files to download, in order, and the refusals of the others.
 pub fn select(attachments: &[Attachment]) -> (Vec<&Attachment>, Vec<Refusal>) {
     let (mut accepted, mut refused, mut total) = (Vec::new(), Vec::new(), 0_u64);
     for attachment in attachments {
@@ -108,15 +108,15 @@ fn is_text(attachment: &Attachment) -> bool {
     content_type.starts_with("text/") || TEXT_TYPES.contains(&content_type.as_str())
 }
 
-/// Whether this is the file into which Discord's clients turn a paste that is too long for a message: it is message text.
+/// Whether Discord's client made this file from a pasted text that was too long. It counts as message text.
 pub fn is_long_paste(attachment: &Attachment) -> bool {
     attachment.name == "message.txt"
 }
 
-/// The text of a fetched file: by its byte order mark, as UTF-8, or in the encoding that its bytes look like.
+/// Decodes a file: by its byte order mark, as UTF-8, or by a detected encoding.
 ///
 /// # Errors
-/// [`Refusal::Binary`] for bytes that are no text in any of these, [`Refusal::TooLarge`] where the file was larger than announced.
+/// [`Refusal::Binary`] if it is not text, [`Refusal::TooLarge`] if it is larger than announced.
 pub fn decode(bytes: &[u8], attachment: &Attachment) -> Result<String, Refusal> {
     let name = || display_name(&attachment.name);
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -124,7 +124,7 @@ pub fn decode(bytes: &[u8], attachment: &Attachment) -> Result<String, Refusal> 
     }
     let text = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) => decode_as(encoding, &bytes[mark..]),
-        // Outside UTF-16 no text has a zero byte, and almost every other format has.
+        // Only UTF-16 text has zero bytes. Most binary formats have them too.
         None if bytes.contains(&0) => guess_utf_16(bytes).and_then(|encoding| decode_as(encoding, bytes)),
         None => std::str::from_utf8(bytes).map(str::to_owned).ok().or_else(|| decode_as(guess_encoding(bytes), bytes)),
     };
@@ -141,7 +141,7 @@ fn guess_encoding(bytes: &[u8]) -> &'static Encoding {
     detector.guess(None, Utf8Detection::Deny)
 }
 
-/// UTF-16 without a mark: nearly every second byte of western text is zero, always on the same side.
+/// UTF-16 without a byte order mark: in western text nearly every second byte is zero, always on the same side.
 fn guess_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     let pairs = bytes.chunks_exact(2);
     if bytes.len() < 4 || !pairs.remainder().is_empty() {
@@ -160,14 +160,13 @@ fn guess_utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Control characters that no text has. A few escapes, as logs have them, are let through.
+/// Control characters that do not occur in text. A few escapes are allowed, as in logs.
 fn has_binary_characters(text: &str) -> bool {
     let odd = text.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{000C}' | '\u{001B}' | '\u{0085}')).count();
     text.contains('\0') || odd * 100 > text.len()
 }
 
-/// A name that is safe to show and to put into a heading: the last part of what might be a path, without what does not show, without
-/// Markdown, and short. Never empty.
+/// A file name that is safe to display: the last path component, without invisible characters and Markdown, shortened. Never empty.
 pub fn display_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let safe = last.chars().filter(|c| !is_invisible(*c) && !matches!(c, '\n' | '\t' | '`' | '*' | '<' | '>' | '|' | '#' | '@' | '"'));
@@ -180,7 +179,7 @@ pub fn display_name(name: &str) -> String {
     }
 }
 
-/// The beginning of a long name and its ending, which tells what it is.
+/// Shortens a name in the middle and keeps its extension.
 fn shorten(name: &str) -> String {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending).filter(|ending| ending.chars().count() <= 10);
     let tail = ending.map_or_else(|| "…".to_owned(), |ending| format!("….{ending}"));
@@ -188,9 +187,9 @@ fn shorten(name: &str) -> String {
     head + &tail
 }
 
-/// The message and its files as one content: the text, then each file (name, text) under a heading with its name.
+/// The message and its files as one text, each file under a heading with its name.
 ///
-/// Marking it as data is for the prompt, which alone knows the turn's marker.
+/// The prompt adds the data markers later.
 pub fn join(text: &str, files: &[(String, String)]) -> String {
     let mut content = text.trim_end().to_owned();
     for (name, file) in files {
@@ -205,13 +204,12 @@ pub fn join(text: &str, files: &[(String, String)]) -> String {
     content
 }
 
-/// A number of bytes for people.
 fn in_words(bytes: u64) -> String {
     const MIB: u64 = 1024 * 1024;
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..MIB => format!("{} KiB", bytes.div_ceil(1024)),
-        // In tenths and rounded up, so that what is over a limit never looks as large as the limit.
+        // In tenths and rounded up, so that a size over the limit never looks equal to it.
         _ => match (bytes * 10).div_ceil(MIB) {
             tenths if tenths % 10 == 0 => format!("{} MiB", tenths / 10),
             tenths => format!("{}.{} MiB", tenths / 10, tenths % 10),

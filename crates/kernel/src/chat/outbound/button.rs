@@ -1,23 +1,22 @@
 use serde::{Deserialize, Serialize};
 
-/// A button below a message. Who presses it gives the command that its id says.
+/// A button below a message. A click runs the command in its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Button {
-    /// Says everything that the press means, since nothing about a button is remembered: it works after a restart. At most 100 characters.
+    /// The complete command, at most 100 characters. Nothing else about a button is stored, so it works after a restart.
     pub id: String,
     /// At most 80 characters.
     pub label: String,
     pub style: ButtonStyle,
 }
 
-/// How a button looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ButtonStyle {
-    /// What most people want.
+    /// The most common choice.
     Primary,
     Secondary,
-    /// Agrees to something.
+    /// Accepts something.
     Success,
     /// Refuses something, or cannot be undone.
     Danger,

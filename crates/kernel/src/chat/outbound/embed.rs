@@ -7,38 +7,38 @@ const FIELDS: usize = 25;
 const FIELD_NAME: usize = 256;
 const FIELD_VALUE: usize = 1024;
 const FOOTER: usize = 2048;
-/// All texts of an embed together.
+/// The limit for all texts of an embed together.
 const TOGETHER: usize = 6000;
 
-/// What stands in place of a text that a platform would refuse for being blank: a zero-width space.
+/// Replaces a blank text, which a platform would reject: a zero-width space.
 const BLANK: &str = "\u{200b}";
 
-/// A framed card below a message's text.
+/// A card below a message's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Embed {
     pub title: String,
     pub text: String,
-    /// The stripe at its side, as `0xRRGGBB`.
+    /// The color of the left border, `0xRRGGBB`.
     pub color: u32,
     pub fields: Vec<EmbedField>,
     pub footer: Option<String>,
-    /// Where the title leads.
+    /// The link of the title.
     pub url: Option<String>,
-    /// Name of one of the message's files, shown as a picture.
+    /// The name of an attached picture to show.
     pub image: Option<String>,
 }
 
-/// A name with its value inside an [`Embed`].
+/// A named value in an [`Embed`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbedField {
     pub name: String,
     pub value: String,
-    /// Stands beside its neighbours where there is room.
+    /// Shown next to other inline fields if there is room.
     pub inline: bool,
 }
 
 impl Embed {
-    /// The embed within the platform's limits: what is too long ends at a word border with `…`, what comes after the room is used up is left out.
+    /// Cuts the embed to the platform's limits. Long texts end at a word with `…`; fields without room are dropped.
     #[must_use]
     pub fn fit(self) -> Self {
         let mut room = TOGETHER;
@@ -48,13 +48,13 @@ impl Embed {
             fitting
         };
         let title = take(&self.title, TITLE);
-        // The footer says what the embed is; a long text must not push it out.
+        // Room for the footer is reserved first, so that a long text does not remove it.
         let footer = self.footer.as_deref().map(|footer| take(footer, FOOTER)).filter(|footer| !footer.is_empty());
         let text = take(&self.text, TEXT);
         let mut fields = Vec::new();
         for field in self.fields.into_iter().take(FIELDS) {
             let (name, value) = (take(or_blank(&field.name), FIELD_NAME), take(or_blank(&field.value), FIELD_VALUE));
-            // Half a field would be refused, and the rest of the embed with it.
+            // A field with an empty name or value would make the platform reject the whole embed.
             if name.is_empty() || value.is_empty() {
                 break;
             }
@@ -68,7 +68,7 @@ fn or_blank(text: &str) -> &str {
     if text.trim().is_empty() { BLANK } else { text }
 }
 
-/// The text in at most `limit` characters, cut at a line or a word border where one is near.
+/// Cuts at a line or word boundary if possible.
 fn cut(text: &str, limit: usize) -> String {
     let text = text.trim();
     if text.chars().count() <= limit {
@@ -77,7 +77,7 @@ fn cut(text: &str, limit: usize) -> String {
     let Some(room) = limit.checked_sub(1) else { return String::new() };
     let end = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
     let head = &text[..end];
-    // A border before the middle would lose more than a word cut in two.
+    // A boundary in the first half would lose more than cutting inside a word.
     let border = head.rfind(char::is_whitespace).filter(|border| *border >= end / 2);
     let ends_word = text[end..].starts_with(char::is_whitespace);
     let head = if ends_word { head } else { &head[..border.unwrap_or(end)] };

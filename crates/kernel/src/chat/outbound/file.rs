@@ -2,7 +2,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// A file that goes along with a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutboundFile {
     pub name: String,
@@ -10,12 +9,12 @@ pub struct OutboundFile {
     pub content: FileContent,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileContent {
     Text(String),
-    /// Stored as base64, since rows are JSON.
+    /// Stored as base64, because rows are JSON.
     #[serde(with = "base64_text")]
     Bytes(Vec<u8>),
 }

@@ -1,6 +1,4 @@
-//! What the team posts: a text with whatever hangs on it, and where it appears.
-//!
-//! These are rows of the outbox and what they are stored as. How they are sent is the relay's matter, how they look on a platform the adapter's.
+//! Outgoing messages, as stored in the outbox. The relay sends them; the adapter renders them for its platform.
 
 mod button;
 mod embed;
@@ -16,26 +14,25 @@ pub use button::{Button, ButtonStyle};
 pub use embed::{Embed, EmbedField};
 pub use file::{FileContent, OutboundFile};
 
-/// One platform message to be sent: a row of the outbox.
+/// A message to be sent: a row of the outbox.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutboundMessage {
     pub id: OutboxId,
-    /// Who speaks. Every message names its identity; there is no default one.
+    /// The sender. Every message names its persona; there is no default.
     pub persona: PersonaSlug,
     pub channel: ChannelId,
-    /// The turn whose answer this is, or a part of it.
+    /// The turn that this message answers, completely or in part.
     pub turn: Option<TurnId>,
     pub kind: OutboundKind,
-    /// At most 2000 characters, as Discord counts them; `chat::split` sees to it.
+    /// At most 2000 characters by Discord's count. `chat::split` ensures that.
     pub text: String,
     pub reply_to: Option<MessageId>,
     pub files: Vec<OutboundFile>,
-    /// Accounts that this message may ping. Nobody else is, whatever the text says.
+    /// Accounts that this message may ping. No other mention in the text pings.
     pub pings: Vec<UserId>,
-    /// A framed card below the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embed: Option<Embed>,
-    /// At most 25; they stand below everything else, five in a row.
+    /// At most 25, shown below everything else in rows of five.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buttons: Vec<Button>,
     #[serde(default)]
@@ -43,7 +40,7 @@ pub struct OutboundMessage {
 }
 
 impl OutboundMessage {
-    /// A text in a channel, under a new id, that answers nothing, carries nothing and pings nobody.
+    /// A plain text in a channel, with a new id and without pings.
     pub fn new(persona: &PersonaSlug, channel: &ChannelId, kind: OutboundKind, text: impl Into<String>) -> Self {
         Self {
             id: OutboxId::generate(),
@@ -61,7 +58,7 @@ impl OutboundMessage {
         }
     }
 
-    /// Every text that somebody may get to see, for whoever has to look through all of them. The ids of buttons show nowhere.
+    /// All visible texts, for filters. Ids of buttons are not visible.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.text];
         for file in &mut self.files {
@@ -73,7 +70,7 @@ impl OutboundMessage {
         if let Some(embed) = &mut self.embed {
             texts.extend([&mut embed.title, &mut embed.text]);
             texts.extend(embed.fields.iter_mut().flat_map(|field| [&mut field.name, &mut field.value]));
-            // The picture goes by the name of its file, which is among the texts too.
+            // The embed's image refers to a file by name, and file names are included above.
             texts.extend([&mut embed.footer, &mut embed.url, &mut embed.image].into_iter().flatten());
         }
         texts.extend(self.buttons.iter_mut().map(|button| &mut button.label));
@@ -83,9 +80,8 @@ impl OutboundMessage {
         texts
     }
 
-    /// The key by which the platform drops a repetition. The same row always gives the same nonce, so a retry after a crash is
-    /// the same message. Discord takes at most 25 characters, and ids that say what they are about differ only behind these: a digest of the
-    /// whole id, of which 100 bits are left, keeps them apart.
+    /// The key for the platform's deduplication. The same row always has the same nonce, so a retry after a crash is recognised. Discord
+    /// accepts at most 25 characters, and some ids differ only after those. The nonce is therefore 100 bits of a digest of the id.
     pub fn nonce(&self) -> String {
         let digest = Sha256::digest(self.id.as_str());
         let hex = digest.iter().take(13).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
@@ -93,15 +89,14 @@ impl OutboundMessage {
     }
 }
 
-/// What a message is, so that the team's own lines are never taken for talk.
+/// The kind of a message. It keeps the team's notices out of conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutboundKind {
-    /// A persona speaks.
     Answer,
-    /// A persona speaks in a meeting. Part of a context; the guard does not count it, since a meeting's engine started it.
+    /// A contribution to a meeting. Part of the context, but not counted by the guard, because the meeting's engine started it.
     Report,
-    /// The team says something about itself: halted, out of budget, interrupted. Never part of a context and never answered.
+    /// A notice about the team itself: halted, out of budget, interrupted. Never part of a context and never answered.
     Notice,
 }
 
@@ -115,35 +110,34 @@ impl OutboundKind {
     }
 }
 
-/// Where a message appears. Its `channel` is always the one whose order it keeps: for a thread the channel above it.
+/// The place of a message. Its `channel` is the one whose order applies; for a thread that is the parent channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     #[default]
     Channel,
-    /// In the thread that hangs on an earlier message of ours; opened when it is not there yet, under `name` (at most 100 characters).
+    /// In the thread on an earlier message of ours. Created with `name` (at most 100 characters) if needed.
     Thread { on: OutboxId, name: String },
-    /// In place of an earlier message of ours, which it replaces.
+    /// Replaces an earlier message of ours.
     Revision { of: OutboxId },
 }
 
-/// A message that the platform has accepted.
+/// A message accepted by the platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
-    /// Where it stands: for a message in a thread that thread, whatever channel its row waited for.
+    /// The channel it was posted in. For a message in a thread: the thread.
     pub channel: ChannelId,
     pub message: MessageId,
     pub at: DateTime<Utc>,
 }
 
-/// Where an outbox row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// To be sent, at the first or a later attempt.
+    /// Waiting for the first or a later attempt.
     Pending,
     Sent,
-    /// Given up on, with a reason.
+    /// Given up, with a reason.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! One attempt at one row: where its message belongs, and whether it is there already.
+//! One attempt to deliver a row: finds the place and checks whether the message was posted before.
 
 use chrono::{DateTime, Utc};
 
@@ -8,10 +8,10 @@ use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
 use crate::ids::{ChannelId, OutboxId};
 
-/// Clocks of platform and machine differ; a read-back looks this much further into the past.
+/// Clocks of platform and machine differ. Reading back starts this much earlier.
 const SKEW: chrono::Duration = chrono::Duration::seconds(30);
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Hitch {
     #[error(transparent)]
@@ -24,7 +24,7 @@ pub(super) struct Delivery<'a> {
     pub store: &'a Database,
     pub platform: &'a dyn ChatPlatform,
     pub now: DateTime<Utc>,
-    /// As it was before this attempt.
+    /// The row before this attempt.
     pub row: &'a OutboxRow,
 }
 
@@ -37,7 +37,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// In the thread, or in the channel itself where there can be none: what is said must be heard.
+    /// Posts in the thread. Falls back to the channel if no thread is possible, so that the message is not lost.
     async fn post_in_thread(&self, on: &OutboxId, name: &str) -> Result<Posted, Hitch> {
         let Some(starter) = self.store.find_posted(on).await? else { return self.post(&self.row.message.channel).await };
         let opened = self.platform.open_thread(&starter.channel, &starter.message, name).await.map_err(Hitch::from);
@@ -54,20 +54,19 @@ impl Delivery<'_> {
         }
     }
 
-    /// Replaces the original, or is a new message where the original is gone or was never posted. Replacing twice does no harm, so that nothing
-    /// is read back for it.
+    /// Replaces the original. Posts a new message if the original was deleted or never posted. Idempotent, so nothing is read back first.
     async fn revise(&self, of: &OutboxId) -> Result<Posted, Hitch> {
         let Some(original) = self.store.find_posted(of).await? else { return self.post(&self.row.message.channel).await };
         match self.platform.edit(&self.placed_in(&original.channel), &original.message).await {
             Err(SendError::Gone(why)) => {
-                tracing::info!(outbox = %self.row.message.id, original = %original.message, why, "nothing to revise; it is posted anew");
+                tracing::info!(outbox = %self.row.message.id, original = %original.message, why, "nothing to edit; posting it as a new message");
                 self.post(&self.row.message.channel).await
             }
             revised => Ok(revised?),
         }
     }
 
-    /// Posts the message in `channel`, unless an earlier attempt did.
+    /// Posts the message in `channel`, unless an earlier attempt succeeded.
     async fn post(&self, channel: &ChannelId) -> Result<Posted, Hitch> {
         let message = self.placed_in(channel);
         if let Some(since) = self.row.first_attempt_at.filter(|since| self.may_repeat(*since))
@@ -78,12 +77,12 @@ impl Delivery<'_> {
         Ok(self.platform.send(&message).await?)
     }
 
-    /// The message as the platform gets to see it, in the place that was found for it.
+    /// The message with its actual channel.
     fn placed_in(&self, channel: &ChannelId) -> OutboundMessage {
         OutboundMessage { channel: channel.clone(), place: Placement::Channel, ..self.row.message.clone() }
     }
 
-    /// Whether the platform might take a repetition for a second message, so that the channel has to be read back first.
+    /// Whether the platform might accept a duplicate, so that the channel must be read back first.
     fn may_repeat(&self, first_attempt_at: DateTime<Utc>) -> bool {
         let window = self.platform.nonce_window(&self.row.message.persona);
         (self.now - first_attempt_at).to_std().map_or(true, |age| age >= window)

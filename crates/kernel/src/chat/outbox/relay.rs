@@ -17,17 +17,17 @@ use crate::db::{Database, StoreError};
 use crate::ids::ChannelId;
 use crate::time::SharedClock;
 
-/// How often the store is looked through for rows whose time has come. New rows are announced by [`Relay::wake`] and do not wait for this.
+/// The polling interval for rows that are due later. New rows are announced by [`Relay::wake`].
 const SWEEP: Duration = Duration::from_secs(2);
 
 /// Waits between attempts double from the first to the last of these.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(1);
 
-/// A message that could not be delivered for this long helps nobody any more.
+/// After this time a message is given up, because it is outdated.
 const GIVE_UP_AFTER: chrono::Duration = chrono::Duration::hours(24);
 
-/// Sends outbox rows, in order within each channel. Cheap to clone.
+/// Sends the outbox, in order within each channel. Cheap to clone.
 #[derive(Clone)]
 pub struct Relay {
     inner: Arc<Inner>,
@@ -40,14 +40,14 @@ struct Inner {
     clock: SharedClock,
     tasks: TaskTracker,
     stop: CancellationToken,
-    /// Channels with a sender at work. True: something was added since it last looked.
+    /// Channels with an active sender. True: a row was added since its last read.
     busy: Mutex<HashMap<ChannelId, bool>>,
-    /// Told whenever a channel's sender has nothing left to do at once.
+    /// Notified when a channel has nothing left to send at once.
     settled: Notify,
 }
 
 impl Relay {
-    /// Starts the sweep; rows left by an earlier process are sent as soon as their identities are online.
+    /// Starts the relay. Rows from an earlier process are sent once their identities are online.
     pub fn start(
         store: Database,
         platform: Arc<dyn ChatPlatform>,
@@ -62,7 +62,7 @@ impl Relay {
         relay
     }
 
-    /// Says that rows were stored for `channel`.
+    /// Announces new rows for `channel`.
     pub fn wake(&self, channel: &ChannelId) {
         {
             let mut busy = self.busy();
@@ -77,7 +77,7 @@ impl Relay {
         self.inner.tasks.spawn(async move { relay.drain_while_woken(&channel).await });
     }
 
-    /// Waits until every row that can be sent now has been, or `limit` has passed.
+    /// Waits until all rows that can be sent now are sent, at most for `limit`.
     pub async fn drained(&self, limit: Duration) {
         let wait = async {
             loop {
@@ -88,7 +88,7 @@ impl Relay {
                 settled.await;
             }
         };
-        // A platform that hangs must not keep the process from ending; its rows are sent after the next start.
+        // A hanging platform must not delay the shutdown. The rows are sent after the next start.
         let _ = tokio::time::timeout(limit, wait).await;
     }
 
@@ -131,7 +131,7 @@ impl Relay {
         }
     }
 
-    /// Sends the channel's rows in order until none is due. A row that has to wait keeps those behind it waiting.
+    /// Sends the channel's rows in order until none is due. A waiting row blocks the rows behind it.
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
         while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
             self.screen(&mut row.message);
@@ -142,7 +142,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Takes out what no flow should have let through. The row itself stays as it was written.
+    /// Redacts secrets. The stored row is not changed.
     fn screen(&self, message: &mut OutboundMessage) {
         let redacted = self.inner.redactor.redact_message(message);
         if redacted > 0 {
@@ -151,15 +151,15 @@ impl Relay {
         }
     }
 
-    /// One attempt at one row. True when the row is done with and the next may follow.
+    /// Attempts to deliver one row. True if the row is finished and the next may follow.
     async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
         let Inner { store, clock, .. } = &*self.inner;
         let message = &row.message;
         if clock.now() - row.created_at > GIVE_UP_AFTER {
-            self.fail(message, "it could not be delivered for a day").await?;
+            self.fail(message, "it could not be delivered within a day").await?;
             return Ok(true);
         }
-        // Before anything is tried: after a crash it is known that the message may be there already.
+        // Stored before the attempt, so that a restart knows that the message may have been posted.
         store.record_attempt(&message.id, clock.now()).await?;
         let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
         match delivery.attempt().await {
@@ -193,7 +193,7 @@ impl Relay {
     }
 }
 
-/// How long to wait before the next attempt. Up to a quarter less than the full time, so that channels do not come back all at once.
+/// The wait before the next attempt. Jitter of up to a quarter spreads the channels.
 fn wait_after(error: &SendError, attempts: u32) -> Duration {
     if let SendError::RateLimited(wait) = error {
         return *wait;

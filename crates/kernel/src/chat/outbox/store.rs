@@ -1,4 +1,4 @@
-//! The outbox: what is to be posted, in order, until the platform has it.
+//! The outbox table.
 
 use std::time::Duration;
 
@@ -9,30 +9,29 @@ use crate::db::{Database, Document, Result, Transaction, Word, document, plain, 
 use crate::ids::{ChannelId, MessageId, OutboxId, TurnId};
 use crate::jobs::RetentionRule;
 
-/// Deletes what the team said once it is this old.
+/// Deletes messages of the team after `kept`.
 pub fn retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("posts", &["outbox"], kept, |database, before, limit| {
         Box::pin(async move { database.delete_outbound_before(before, limit).await })
     })
 }
 
-/// A message that waits to be sent.
+/// A message waiting to be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxRow {
     pub message: OutboundMessage,
-    /// How often sending was begun.
+    /// The number of attempts.
     pub attempts: u32,
     pub first_attempt_at: Option<DateTime<Utc>>,
     pub created_at: DateTime<Utc>,
 }
 
-/// How far a message of the outbox got.
+/// The delivery state of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
-    /// To be sent, at the first or a later attempt.
+    /// Waiting for the first or a later attempt.
     Pending,
     Sent(Posted),
-    /// Given up on.
     Failed {
         why: String,
     },
@@ -50,14 +49,14 @@ struct OutboxColumns {
 }
 
 impl Database {
-    /// Puts messages into the outbox, in this order.
+    /// Adds messages to the outbox in this order.
     pub async fn enqueue(&self, messages: &[OutboundMessage], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         insert_outbound(&mut transaction, messages, None, at).await?;
         transaction.commit().await
     }
 
-    /// Puts a message into the outbox whose id says what it is about, and has a hyphen. False when it is or was there, whatever became of it.
+    /// Adds a message with a fixed id, which contains a hyphen. False if a row with this id exists or existed, whatever its state.
     pub async fn enqueue_once(&self, message: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         if find_row(&mut transaction, &message.id).await? {
@@ -68,7 +67,7 @@ impl Database {
         Ok(true)
     }
 
-    /// The channels whose next message may be sent now, the longest waiting first.
+    /// Channels whose next message is due, longest wait first.
     pub async fn list_due_channels(&self, now: DateTime<Utc>) -> Result<Vec<ChannelId>> {
         let rows: Vec<(String,)> = sql!(
             self.db().read(),
@@ -81,7 +80,7 @@ impl Database {
         Ok(rows.into_iter().map(|(channel,)| ChannelId::new(channel)).collect())
     }
 
-    /// The next message of a channel. None when nothing waits there, or the next must wait longer: it is never overtaken.
+    /// The next message of a channel. None if there is none or it must wait. Messages never overtake each other.
     pub async fn next_pending(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<Option<OutboxRow>> {
         let row: Option<OutboxColumns> = sql!(
             self.db().read(),
@@ -97,7 +96,7 @@ impl Database {
         }))
     }
 
-    /// Notes that sending begins, before it does: after a crash it is known that the message may be there already.
+    /// Records an attempt before it is made, so that a restart knows that the message may have been posted.
     pub async fn record_attempt(&self, message: &OutboxId, at: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -110,19 +109,18 @@ impl Database {
         Ok(())
     }
 
-    /// Notes that the platform has the message: where, and under which id. From now on the row's channel is where the message stands.
+    /// Records where and under which id the platform has the message. Updates the row's channel to that place.
     pub async fn record_sent(&self, message: &OutboxId, posted: &Posted) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         mark_sent(&mut transaction, message, posted).await?;
         transaction.commit().await
     }
 
-    /// Notes that `revision` stands in place of `original` now. What it replaced is nowhere to be read any more, and whoever revises the original
-    /// once more, or opens a thread on it, finds the message that took its place.
+    /// Records that `revision` replaced `original`. Later edits of the original, and threads on it, then refer to the revision's message.
     pub async fn record_revised(&self, revision: &OutboxId, original: &OutboxId, posted: &Posted) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         mark_sent(&mut transaction, revision, posted).await?;
-        // Earlier revisions have the original's platform id; it is still the old one if the message had to be posted anew.
+        // Earlier revisions have the original's platform id. It is outdated if the message had to be posted again.
         sql!(
             transaction.on(),
             execute,
@@ -144,14 +142,14 @@ impl Database {
         transaction.commit().await
     }
 
-    /// Where a message of ours stands on the platform. None while it is pending, and when it was given up on.
+    /// The platform id of a message. None while it is pending, or if it was given up.
     pub async fn find_posted(&self, message: &OutboxId) -> Result<Option<Posted>> {
         let row: Option<(String, Option<String>, Option<DateTime<Utc>>)> =
             sql!(self.db().read(), fetch_optional, "SELECT channel, platform_id, sent_at FROM outbox WHERE id = $1", message.as_str())?;
         Ok(row.and_then(|(channel, message, at)| Some(Posted { channel: channel.into(), message: message?.into(), at: at? })))
     }
 
-    /// How far a message of ours got; none where there is no such message.
+    /// The delivery state of a message. None if it does not exist.
     pub async fn find_delivery(&self, message: &OutboxId) -> Result<Option<Delivery>> {
         #[derive(sqlx::FromRow)]
         struct Columns {
@@ -179,7 +177,7 @@ impl Database {
         })
     }
 
-    /// Lets a message wait until `next`, because of `why`.
+    /// Schedules the next attempt at `next`, because of `why`.
     pub async fn record_retry(&self, message: &OutboxId, next: DateTime<Utc>, why: &str) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -192,7 +190,7 @@ impl Database {
         Ok(())
     }
 
-    /// Gives a message up, because of `why`; the next one of its channel takes its turn.
+    /// Gives up a message, because of `why`. The channel continues with the next one.
     pub async fn record_failed(&self, message: &OutboxId, why: &str) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -204,7 +202,7 @@ impl Database {
         Ok(())
     }
 
-    /// How many messages wait, and for how long the oldest has.
+    /// The number of waiting messages and the age of the oldest.
     pub async fn outbox_depth(&self, now: DateTime<Utc>) -> Result<(u64, Duration)> {
         let (count, oldest): (i64, Option<DateTime<Utc>>) =
             sql!(self.db().read(), fetch_one, "SELECT COUNT(*), MIN(created_at) FROM outbox WHERE state = 'pending'")?;
@@ -232,7 +230,7 @@ impl Database {
         )
     }
 
-    /// The team's own message that the platform has under `message`, as it was revised last.
+    /// The team's message with this platform id, in its last revision.
     pub async fn find_by_platform_id(&self, message: &MessageId) -> Result<Option<OutboundMessage>> {
         let row: Option<OutboxColumns> = sql!(
             self.db().read(),
@@ -262,7 +260,7 @@ async fn mark_sent(transaction: &mut Transaction, message: &OutboxId, posted: &P
     Ok(())
 }
 
-/// Puts messages into the outbox; `cause` is the message that they are about.
+/// Adds messages to the outbox. `cause` is the message that they respond to.
 pub async fn insert_outbound(
     transaction: &mut Transaction,
     messages: &[OutboundMessage],

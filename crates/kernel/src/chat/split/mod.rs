@@ -1,19 +1,19 @@
-//! Long text as several messages (CHAT-23).
+//! Splits long text into several messages (CHAT-23).
 //!
-//! Length is counted in code points, as Discord counts it. A cut falls on a paragraph, a line or a word border; only where there is none
-//! does it fall inside a word, and then never inside a link, a mention or what shows as one character.
+//! Length is counted in code points, like Discord does. Cuts fall at a paragraph, line or word boundary. Without one, they fall inside a
+//! word, but never inside a link, a mention or a combined character.
 
-/// How Discord's clients close a code block, with the line break before it.
+/// Closes a code block, with the line break before it.
 const CLOSING: &str = "\n```";
 
-/// Below this limit there is no room to repair fences; they are cut as they come.
+/// Below this limit, code fences are not repaired, because there is no room.
 const SMALLEST_FOR_FENCES: usize = 32;
 
-/// The most bytes that are looked back for the start of a mention or of what shows as one character.
+/// The most bytes to search backwards for the start of a mention or a combined character.
 const LOOK_BACK: usize = 64;
 
-/// Splits a text into messages of at most `limit` characters (at least one). None of them is blank; the text between two of them lacks
-/// the white space at the cut. A code block that is cut is closed and opened again with its language, within the limit.
+/// Splits a text into messages of at most `limit` characters (at least one). No message is blank. White space at a cut is dropped. A code
+/// block that is cut is closed and reopened with its language, within the limit.
 pub fn split(text: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(1);
     let mut messages = Vec::new();
@@ -42,7 +42,7 @@ pub fn split(text: &str, limit: usize) -> Vec<String> {
             message.truncate(message.trim_end_matches('\n').len());
             message.push_str(CLOSING);
             rest = rest.strip_prefix('\n').unwrap_or(rest);
-            // The block ends here anyway: what is left of it is only its end.
+            // Only the closing fence is left, so the block ends here.
             if let Some(after) = rest.trim_start().strip_prefix("```") {
                 (fence, rest) = (None, after);
             }
@@ -60,13 +60,13 @@ fn push(messages: &mut Vec<String>, message: String) {
     }
 }
 
-/// The first line of a block that goes on. A language that would take up much of the message is left out.
+/// The first line of a continued code block. A long language name is dropped.
 fn reopening(language: &str, limit: usize) -> String {
     let language = if language.len() * 4 > limit { "" } else { language };
     format!("```{language}\n")
 }
 
-/// Where the first `room` characters end, if there are more.
+/// The byte position after `room` characters, if the text is longer.
 fn find_overflow(text: &str, room: usize) -> Option<usize> {
     match text.as_bytes().get(..room) {
         None => None,
@@ -75,7 +75,7 @@ fn find_overflow(text: &str, room: usize) -> Option<usize> {
     }
 }
 
-/// The language of the block that is open behind `text`, if one was (or was not) open before it.
+/// The language of the code block open after `text`, given the one open before it.
 fn fence_after<'t>(mut open: Option<&'t str>, text: &'t str) -> Option<&'t str> {
     let mut rest = text;
     while let Some(at) = rest.find("```") {
@@ -85,15 +85,15 @@ fn fence_after<'t>(mut open: Option<&'t str>, text: &'t str) -> Option<&'t str> 
     open
 }
 
-/// The language named behind the opening of a block. Without a line break it is no language but code: "```word```".
+/// The language after an opening fence. Text without a line break is code, not a language: "```word```".
 fn language_of(block: &str) -> &str {
     let line = block.split_once('\n').map_or("", |(line, _)| line.trim_end());
     if line.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-' | '.' | '#')) { line } else { "" }
 }
 
-/// Where to cut, given that the text must end at `window` at the latest. Never 0.
+/// The position of the cut, at most `window`. Never 0.
 fn find_cut(text: &str, window: usize, fence: Option<&str>) -> usize {
-    // A border right behind the window leaves the whole window to this message.
+    // A boundary directly after the window leaves the whole window to this message.
     let next = text[window..].chars().next().map_or(0, char::len_utf8);
     let reach = &text[..window + next];
     let paragraph = reach.rfind("\n\n").filter(|at| *at >= window / 3);
@@ -103,7 +103,7 @@ fn find_cut(text: &str, window: usize, fence: Option<&str>) -> usize {
     before_fence(&text[..cut], fence).unwrap_or(cut)
 }
 
-/// Not inside `[words](address)`, whose words may hold blanks: before it, unless that leaves nothing.
+/// Moves the cut before a `[text](address)` link, whose text may contain spaces, unless that leaves nothing.
 fn before_link(text: &str, cut: usize) -> usize {
     let line = text[..cut].rfind('\n').map_or(0, |at| at + 1);
     let Some(open) = text[line..cut].rfind('[').map(|at| line + at) else { return cut };
@@ -114,7 +114,7 @@ fn before_link(text: &str, cut: usize) -> usize {
     if open > 0 && end.is_some_and(|end| end >= cut) { open } else { cut }
 }
 
-/// A cut in a run of characters without any white space.
+/// A cut in text without white space.
 fn inside_word(text: &str, window: usize) -> usize {
     let mut cut = before_link(text, window);
     if let Some((link, _)) = text[..cut].rmatch_indices('h').find(|(at, _)| is_address(&text[*at..]))
@@ -145,7 +145,7 @@ fn is_address(text: &str) -> bool {
     text.starts_with("http://") || text.starts_with("https://")
 }
 
-/// Whether what stands on both sides of a border shows as one character: a letter with its marks, an emoji with its parts, a flag.
+/// Whether both sides of a position form one visible character: a letter with marks, an emoji sequence, a flag.
 fn joins(before: &str, after: &str) -> bool {
     let (Some(last), Some(next)) = (before.chars().next_back(), after.chars().next()) else { return false };
     let extends = matches!(next,
@@ -161,7 +161,7 @@ fn is_flag_half(c: char) -> bool {
     matches!(c, '\u{1F1E6}'..='\u{1F1FF}')
 }
 
-/// Where a block begins of which nothing but the first line would be left in this message.
+/// The start of a code block of which only the first line would fit.
 fn before_fence(head: &str, fence: Option<&str>) -> Option<usize> {
     let at = head.rfind("```").map(|at| head[..at].trim_end_matches('`').len()).filter(|at| *at > 0)?;
     let only_its_line = !head[at..].trim_end().contains('\n');

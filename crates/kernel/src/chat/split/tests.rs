@@ -6,7 +6,7 @@ fn characters(text: &str) -> usize {
     text.chars().count()
 }
 
-/// What of a text must survive: everything but white space, backticks and the language that blocks are opened again with.
+/// The part of a text that must survive: all but white space, backticks and repeated languages.
 fn essence(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != '`').collect::<String>().replace("lang", "")
 }
@@ -105,7 +105,7 @@ fn pieces() -> impl Strategy<Value = String> {
         "[a-z]{1,12}",
         Just("```lang\n".to_owned()),
         Just("\n```\n".to_owned()),
-        // With a blank, so that what follows is not taken for a language and repeated.
+        // With a space, so that the next text is not parsed as a language and repeated.
         Just("``` ".to_owned()),
         Just("` ".to_owned()),
         Just("\n\n".to_owned()),

@@ -1,4 +1,4 @@
-//! Channels the team has seen, and how far it has heard each.
+//! Known channels and the last message seen in each.
 
 use chrono::{DateTime, Utc};
 
@@ -6,7 +6,6 @@ use crate::chat::message::{Channel, Place};
 use crate::db::{Database, Document, Result, document, plain, sql};
 use crate::ids::MessageId;
 
-/// A channel and the last message heard there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelSeen {
     pub channel: Channel,
@@ -25,7 +24,7 @@ struct ChannelColumns {
 }
 
 impl Database {
-    /// Notes that `channel` was heard up to `message`, sent at `at`. Going back does nothing, so the order of calls does not matter.
+    /// Records that `channel` was read up to `message`, sent at `at`. Older values are ignored, so calls may come in any order.
     pub async fn record_channel_seen(&self, channel: &Channel, message: &MessageId, at: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -43,7 +42,7 @@ impl Database {
         Ok(())
     }
 
-    /// All channels in which something was heard, the latest first.
+    /// All channels with a message, latest first.
     pub async fn list_channels(&self) -> Result<Vec<ChannelSeen>> {
         let rows: Vec<ChannelColumns> = sql!(self.db().read(), fetch_all, "SELECT * FROM channels ORDER BY last_at DESC, id")?;
         Ok(rows

@@ -1,26 +1,24 @@
-//! The text of attached files, kept for later turns.
+//! The text of attachments, kept for later turns.
 
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, count, plain, sql};
 use crate::ids::{ChannelId, MessageId};
 
-/// A file on a message, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileText {
     /// The platform's id of the attachment.
     pub id: String,
     pub message: MessageId,
     pub channel: ChannelId,
-    /// For showing only, never a path.
+    /// For display only, never a path.
     pub name: String,
-    /// Bytes.
     pub size: u64,
-    /// None when it could not be read; `note` says why.
+    /// None if it could not be read. `note` says why.
     pub text: Option<String>,
-    /// What a reader must know about the text: cut off, not fetched, no text at all.
+    /// Notes for the reader: cut off, not downloaded, not text.
     pub note: Option<String>,
-    /// Display name of who posted it.
+    /// Display name of the sender.
     pub by: String,
     pub at: DateTime<Utc>,
 }
@@ -56,7 +54,7 @@ impl From<FileColumns> for FileText {
 }
 
 impl Database {
-    /// Keeps files. One that is kept already is replaced, and none of a message that was deleted meanwhile is kept.
+    /// Stores files, replacing earlier versions. Skips files of messages that were deleted in the meantime.
     pub async fn record_files(&self, files: &[FileText]) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for file in files {
@@ -100,7 +98,6 @@ impl Database {
         Ok(rows.into_iter().map(FileText::from).collect())
     }
 
-    /// The files of a message.
     pub async fn list_message_files(&self, message: &MessageId) -> Result<Vec<FileText>> {
         let rows: Vec<FileColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM files WHERE message = $1 ORDER BY id", message.as_str())?;

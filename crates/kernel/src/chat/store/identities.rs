@@ -1,11 +1,10 @@
-//! The accounts through which personas speak, how often they logged in, and which slash commands the platform knows of.
+//! The accounts of personas, their logins, and the registered slash commands.
 
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, sql};
 use crate::ids::{PersonaSlug, UserId};
 
-/// A persona's account on a platform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub persona: PersonaSlug,
@@ -15,7 +14,7 @@ pub struct Identity {
 }
 
 impl Database {
-    /// Notes under which account a persona speaks, as the platform told it.
+    /// Records a persona's account, as the platform reported it.
     pub async fn record_identity(&self, persona: &PersonaSlug, platform: &str, account: &UserId, now: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -30,7 +29,7 @@ impl Database {
         Ok(())
     }
 
-    /// All accounts known, by persona.
+    /// All known accounts by persona.
     pub async fn list_identities(&self) -> Result<Vec<Identity>> {
         let rows: Vec<(String, String, String, DateTime<Utc>)> =
             sql!(self.db().read(), fetch_all, "SELECT persona, platform, account, updated_at FROM identities ORDER BY persona")?;
@@ -45,26 +44,26 @@ impl Database {
             .collect())
     }
 
-    /// Notes a login. Discord allows a thousand in 24 hours and resets the token of who needs more.
+    /// Records a login. Discord resets a token after 1000 logins in 24 hours.
     pub async fn record_identify(&self, persona: &PersonaSlug, at: DateTime<Utc>) -> Result<()> {
         sql!(self.db().write()?, execute, "INSERT INTO identifies (persona, at) VALUES ($1, $2)", persona.as_str(), at)?;
         Ok(())
     }
 
-    /// How many logins a persona made since.
+    /// The number of a persona's logins since a time.
     pub async fn count_identifies(&self, persona: &PersonaSlug, since: DateTime<Utc>) -> Result<u64> {
         let (count,): (i64,) =
             sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM identifies WHERE persona = $1 AND at >= $2", persona.as_str(), since)?;
         Ok(count.cast_unsigned())
     }
 
-    /// The hash of the slash commands that the platform was last given for `scope`: a server, or everywhere.
+    /// The digest of the commands last registered for `scope`: a server, or all.
     pub async fn find_registration(&self, scope: &str) -> Result<Option<String>> {
         let row: Option<(String,)> = sql!(self.db().read(), fetch_optional, "SELECT hash FROM registrations WHERE scope = $1", scope)?;
         Ok(row.map(|(hash,)| hash))
     }
 
-    /// Notes which slash commands the platform was given, so that they are given again only when they change.
+    /// Records the registered commands, so that an unchanged set is not registered again.
     pub async fn record_registration(&self, scope: &str, hash: &str, now: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,

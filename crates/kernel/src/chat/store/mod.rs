@@ -1,4 +1,4 @@
-//! What was said, in which channels, with which files, and by which accounts.
+//! Stored messages, channels, files and accounts.
 
 mod channels;
 mod files;

@@ -1,4 +1,4 @@
-//! The transcript of a channel: what others said and what the team said, as a reader sees it.
+//! The transcript of a channel: messages of people and of the team.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -9,14 +9,14 @@ use crate::chat::outbound::OutboundKind;
 use crate::db::{Database, Document, Result, sql};
 use crate::ids::{ChannelId, MessageId, PersonaSlug};
 
-/// What a transcript needs of an [`InboundMessage`](crate::chat::message::InboundMessage). The rest is not even parsed: before
-/// each turn dozens of lines are read.
+/// The fields of an [`InboundMessage`](crate::chat::message::InboundMessage) that a transcript needs. Parsing only these is faster: dozens
+/// of lines are read before each turn.
 #[derive(Deserialize)]
 struct Heard {
     text: String,
 }
 
-/// What it needs of an [`OutboundMessage`](crate::chat::outbound::OutboundMessage).
+/// The fields of an [`OutboundMessage`](crate::chat::outbound::OutboundMessage) that a transcript needs.
 #[derive(Deserialize)]
 struct Said {
     persona: PersonaSlug,
@@ -42,19 +42,18 @@ struct SaidColumns {
     sent_at: Option<DateTime<Utc>>,
     created_at: DateTime<Utc>,
     trigger: Option<String>,
-    /// Who wrote the message that started the turn.
+    /// The author of the message that started the turn.
     starter: Option<String>,
 }
 
 impl Database {
-    /// The last `limit` lines that were spoken in a channel, oldest first: messages of others that are not deleted or empty, and answers and
-    /// reports of the team. An answer that is not yet posted comes last, as it will on the platform; the clocks of platform and process are
-    /// never compared.
+    /// The last `limit` lines of a channel, oldest first: messages that are not deleted or empty, and answers and reports of the team.
+    /// Answers that are not posted yet come last, so that clocks of platform and process are never compared.
     pub async fn list_spoken(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
         self.list_lines(channel, limit, true).await
     }
 
-    /// The same without what the team said in meetings: so many lines outside of them, however long a meeting was.
+    /// Like `list_spoken`, without the team's lines in meetings. The limit counts only lines outside of meetings.
     pub async fn list_spoken_outside_meetings(&self, channel: &ChannelId, limit: u32) -> Result<Vec<Spoken>> {
         self.list_lines(channel, limit, false).await
     }
@@ -80,7 +79,7 @@ impl Database {
             i64::from(limit),
             with_meetings
         )?;
-        // Newest first, both of them; put right, they are merged by a stable sort that keeps a message before its answer.
+        // Both lists are newest first. Reversed, a stable sort keeps each message before its answer.
         let heard = heard.into_iter().rev().map(|row| (row.sent_at, row.spoken()));
         let mut lines: Vec<(DateTime<Utc>, Spoken)> = heard.collect();
         for row in said.into_iter().rev() {

@@ -10,20 +10,20 @@ use crate::commands::{
 };
 use crate::persona::roster::UnknownPersona;
 
-/// Says whether somebody may, or why not. Asked for every command, button and completion that comes from a chat.
+/// Checks whether a caller is permitted. Called for every command, button and completion from a chat.
 pub type Authorize = Arc<dyn Fn(Right, &Caller, &Channel) -> Result<(), Refused> + Send + Sync>;
 
-/// Something that completion offers.
+/// A suggestion of completion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What is typed for the caller.
+    /// Inserted when chosen.
     pub value: String,
-    /// What the caller sees.
+    /// Shown to the caller.
     pub label: String,
 }
 
 impl Suggestion {
-    /// A name, which is shown as it is typed.
+    /// A suggestion whose label is its value.
     pub fn name(name: impl Into<String>) -> Self {
         let value: String = name.into();
         Self { label: value.clone(), value }
@@ -35,7 +35,6 @@ trait Completer: Send + Sync + 'static {
     async fn complete(&self, typed: &str) -> Vec<Suggestion>;
 }
 
-/// All commands and buttons.
 pub struct Registry {
     commands: Vec<CommandSpec>,
     /// By path: `schedule pause`.
@@ -46,7 +45,7 @@ pub struct Registry {
     authorize: Authorize,
 }
 
-/// Adds commands to a group; they share a service.
+/// Adds the commands of a group, which share a service.
 pub struct Group<'a, T> {
     registry: &'a mut Registry,
     name: &'static str,
@@ -58,7 +57,7 @@ impl Registry {
         Self { commands: Vec::new(), handlers: HashMap::new(), buttons: HashMap::new(), completers: HashMap::new(), authorize }
     }
 
-    /// Adds a command that is no group.
+    /// Adds a single command.
     ///
     /// # Panics
     /// The name is taken.
@@ -85,7 +84,7 @@ impl Registry {
         self.commands.push(spec);
     }
 
-    /// Begins a group, whose commands follow.
+    /// Starts a group. Its commands are added to the result.
     ///
     /// # Panics
     /// The name is taken.
@@ -106,7 +105,7 @@ impl Registry {
         assert!(taken.is_none(), "there are two kinds of buttons called {prefix}");
     }
 
-    /// Completes arguments that are references of a kind: `persona`, `item`.
+    /// Completes references of a kind: `persona`, `item`.
     pub fn completion<T, F>(&mut self, kind: &'static str, service: &Late<T>, complete: F)
     where
         T: Send + Sync + 'static,
@@ -120,12 +119,12 @@ impl Registry {
         self.handlers.insert(path, handler);
     }
 
-    /// All commands, in the order in which they were registered.
+    /// All commands in order of registration.
     pub fn commands(&self) -> &[CommandSpec] {
         &self.commands
     }
 
-    /// The command that a path names; none for a group.
+    /// The command at a path. None for a group.
     pub fn find(&self, path: &str) -> Option<&CommandSpec> {
         let mut names = path.split(' ');
         let first = names.next()?;
@@ -137,12 +136,12 @@ impl Registry {
         (names.next().is_none() && found.subcommands.is_empty()).then_some(found)
     }
 
-    /// Who sees the reply to a command, which a chat has to say before there is one.
+    /// Who sees the reply. A chat needs this before the command runs.
     pub fn audience_of(&self, path: &str, given: &[(String, String)]) -> Audience {
         self.find(path).map_or(Audience::Caller, |spec| spec.audience_with(given.iter().map(|(name, _)| name.as_str())))
     }
 
-    /// What completes an argument that is typed. Nothing for whoever may not be heard here.
+    /// Suggestions for a reference being typed. Empty if the caller is not permitted.
     pub async fn complete(&self, kind: &str, typed: &str, caller: &Caller, channel: &Channel) -> Vec<Suggestion> {
         match self.completers.get(kind) {
             Some(completer) if (self.authorize)(Right::Anybody, caller, channel).is_ok() => completer.complete(typed).await,
@@ -150,7 +149,7 @@ impl Registry {
         }
     }
 
-    /// Does what was asked and answers. Whatever goes wrong ends in an answer.
+    /// Runs a request. Every error becomes a reply.
     pub async fn run(&self, request: CommandRequest) -> CommandReply {
         let invoked = request.invoked.clone();
         self.try_run(request).await.unwrap_or_else(|error| {
@@ -159,20 +158,20 @@ impl Registry {
                 return CommandReply::refused(sentence(&why));
             }
             tracing::error!(error = format!("{error:#}"), ?invoked, "a command failed");
-            CommandReply::refused("That did not work: our database does not answer. Please try again in a minute.")
+            CommandReply::refused("That didn't work because the database is not responding. Please try again in a minute.")
         })
     }
 
-    /// The same for a terminal, which words errors itself.
+    /// Like `run`, for the command line, which formats errors itself.
     ///
     /// # Errors
-    /// What the handler ended with.
+    /// The handler's error.
     pub async fn try_run(&self, request: CommandRequest) -> anyhow::Result<CommandReply> {
         let CommandRequest { invoked, caller, channel } = request;
         let (name, handler, arguments, needed) = match invoked {
             Invoked::Command { path, given } => {
                 let found = self.find(&path).zip(self.handlers.get(&path));
-                let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command is not known any more.")) };
+                let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command no longer exists.")) };
                 let needed = spec.right_with(given.iter().map(|(name, _)| name.as_str()));
                 self.check(needed, &caller, channel.as_ref())?;
                 (path, handler, Arguments::parse(spec, &given)?, needed)
@@ -180,7 +179,7 @@ impl Registry {
             Invoked::Button(id) => {
                 let prefix = id.split(':').next().unwrap_or_default();
                 let handler = self.buttons.get(prefix);
-                let Some(handler) = handler else { return Ok(CommandReply::refused("This button is not known any more.")) };
+                let Some(handler) = handler else { return Ok(CommandReply::refused("This button no longer works.")) };
                 (id, handler, Arguments::default(), Right::Anybody)
             }
         };
@@ -189,7 +188,7 @@ impl Registry {
         handler.run(&CommandCall { name, arguments, caller, channel, right }).await
     }
 
-    /// The one check of rights. Only the command line has no channel, and may do everything.
+    /// Checks permissions. The command line has no channel and is always permitted.
     fn check(&self, needed: Right, caller: &Caller, channel: Option<&Channel>) -> Result<(), Refused> {
         match (caller, channel) {
             (Caller::CommandLine, _) => Ok(()),
@@ -203,7 +202,7 @@ impl<T: Send + Sync + 'static> Group<'_, T> {
     /// Adds a command to the group.
     ///
     /// # Panics
-    /// The group has one of this name.
+    /// The group has a command of this name.
     pub fn command<F>(&mut self, spec: CommandSpec, run: F) -> &mut Self
     where
         F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
@@ -216,7 +215,7 @@ impl<T: Send + Sync + 'static> Group<'_, T> {
     }
 }
 
-/// A function with the service that it works on.
+/// A function bound to its service.
 struct Bound<T, F> {
     service: Late<T>,
     run: F,
@@ -248,7 +247,7 @@ where
     }
 }
 
-/// A reason as a sentence.
+/// Adds a capital letter and a full stop.
 fn sentence(why: &str) -> String {
     let mut chars = why.chars();
     let capital: String = chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default();

@@ -96,10 +96,10 @@ async fn what_goes_wrong_ends_in_an_answer() {
     let fault = told(&registry, command("Bob", "count up", &[("step", "13")])).await;
     assert!(fault.1 && fault.0.contains("try again") && !fault.0.contains("away"), "{fault:?}");
     for path in ["count", "count down", "", "count up up"] {
-        assert_eq!(told(&registry, command("Bob", path, &[])).await, ("This command is not known any more.".into(), true), "{path}");
+        assert_eq!(told(&registry, command("Bob", path, &[])).await, ("This command no longer exists.".into(), true), "{path}");
     }
     let button = CommandRequest { invoked: Invoked::Button("other:7".into()), ..command("Bob", "", &[]) };
-    assert_eq!(told(&registry, button).await, ("This button is not known any more.".into(), true));
+    assert_eq!(told(&registry, button).await, ("This button no longer works.".into(), true));
     let starting = super::tests::registry(&Services::new("We are just starting."));
     assert_eq!(told(&starting, command("Bob", "count up", &[])).await, ("We are just starting.".into(), true));
 }

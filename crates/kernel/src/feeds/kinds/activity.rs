@@ -7,26 +7,25 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
-/// Where the team's own doings are counted.
+/// Counts the team's own activity.
 #[async_trait]
 pub trait ActivitySource: Send + Sync {
-    /// One line for each thing that was done by somebody or somewhere between the two instants.
+    /// One line for each activity of a persona or a channel between the two times.
     async fn list_activity(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> anyhow::Result<Vec<ActivityLine>>;
 }
 
-/// How often something was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActivityLine {
-    /// What was done, in the plural. `messages` and `answers` are gauges of the feed; others are only told.
+    /// The activity, in the plural. `messages` and `answers` become values of the feed; others are only listed.
     pub what: String,
-    /// By whom or where, as people know it: `Vince`, `#general`.
+    /// The display name of the persona or channel: `Vince`, `#general`.
     pub whose: String,
     pub count: u64,
-    /// When it was last done.
+    /// The time of the last one.
     pub last_at: Option<DateTime<Utc>>,
 }
 
-/// What the team itself did: answers, asks, what the guard blocked.
+/// The team's own activity: answers, asks, blocked messages.
 struct Activity {
     source: Arc<dyn ActivitySource>,
 }
@@ -54,7 +53,7 @@ impl Source for Activity {
 impl Activity {
     async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ActivityLine>, FeedError> {
         let lines = self.source.list_activity(since, until).await;
-        lines.map_err(|error| FeedError::Failed(format!("the team's activity could not be read: {error:#}")))
+        lines.map_err(|error| FeedError::Failed(format!("cannot read the team's activity: {error:#}")))
     }
 }
 

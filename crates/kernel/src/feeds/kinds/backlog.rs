@@ -7,44 +7,42 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
-/// Where work items are kept.
+/// Reads work items.
 #[async_trait]
 pub trait BacklogSource: Send + Sync {
-    /// How the backlog stands, with the work items that changed from `since` to `until`: the newest `limit` of them. `today` is since when
-    /// an item counts as done today.
+    /// The state of the backlog, with the newest `limit` items that changed from `since` to `until`. `today`: the time from which an item
+    /// counts as done today.
     async fn read_backlog(&self, since: DateTime<Utc>, until: DateTime<Utc>, today: DateTime<Utc>, limit: usize)
     -> anyhow::Result<Backlog>;
 }
 
-/// The backlog at one time.
+/// The state of the backlog.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many items have each status that is not an end: `ready`, `blocked`, … Statuses without items may be left out.
+    /// The number of items per open status: `ready`, `blocked`, … Statuses without items may be missing.
     pub open: Vec<(String, u64)>,
     pub done_today: u64,
-    /// Newest first.
     pub changed: Vec<WorkLine>,
-    /// All items that changed in the range.
+    /// All items that changed in the range, also beyond the limit.
     pub total: u64,
 }
 
-/// A work item that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkLine {
-    /// What people find it by: `W-12`.
+    /// The short id: `W-12`.
     pub reference: String,
     pub text: String,
-    /// As people know the owner: `Vince`.
+    /// The owner's display name: `Vince`.
     pub owner: Option<String>,
-    /// The status that it has now.
+    /// The current status.
     pub status: String,
     pub at: DateTime<Utc>,
 }
 
-/// These are told even where nothing has the status, so that a number that falls to zero is a number.
+/// Reported even at zero, so that their history has no gaps.
 const ALWAYS: [&str; 2] = ["ready", "blocked"];
 
-/// The work items: how many there are in each status, and what changed.
+/// Work items: the number in each status, and what changed.
 struct Work {
     source: Arc<dyn BacklogSource>,
 }
@@ -58,7 +56,7 @@ pub(super) fn build(_: &mut Settings<'_>, sources: &FeedSources) -> Result<Box<d
 impl Source for Work {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let backlog = self.source.read_backlog(asked.since, asked.until, asked.today(), asked.limit).await;
-        let backlog = backlog.map_err(|error| FeedError::Failed(format!("the backlog could not be read: {error:#}")))?;
+        let backlog = backlog.map_err(|error| FeedError::Failed(format!("cannot read the backlog: {error:#}")))?;
         Ok(Reading {
             source: "the backlog".into(),
             as_of: asked.now,
@@ -75,7 +73,7 @@ fn gauges(backlog: &Backlog) -> Vec<Value> {
     let mut values = vec![Value::count("open", backlog.open.iter().map(|(_, count)| count).sum())];
     values.extend(ALWAYS.map(|status| Value::count(status, of(status))));
     let others = backlog.open.iter().filter(|(status, _)| !ALWAYS.contains(&status.as_str()));
-    // As people write it: `in progress`.
+    // For people: `in progress`.
     values.extend(others.map(|(status, count)| Value::count(status.replace('_', " "), *count)));
     values.push(Value::count("done today", backlog.done_today));
     values

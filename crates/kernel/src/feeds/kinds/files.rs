@@ -9,19 +9,18 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{Document, FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
-/// A file beyond this is left out. The same as for attachments (CHAT-26).
+/// Larger files are skipped. The same limit as for attachments (CHAT-26).
 const MAX_FILE: u64 = 1024 * 1024;
-/// All files together: what is searched in about 0.2 s, which a reader does not feel.
+/// The limit for all files together. Searching this much takes about 0.2 s.
 const MAX_TOTAL: u64 = 4 * 1024 * 1024;
 const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 6;
 
-/// A folder of text files: what changed in it, and the texts themselves.
+/// A folder of text files: recent changes and the texts.
 ///
-/// Links are not followed, so nothing outside the folder can be read through it; names that begin with a dot are passed over, so
-/// that a `.env` is no knowledge.
+/// Symbolic links are not followed, so nothing outside the folder is read. Names that begin with a dot are skipped, for example `.env`.
 struct Files {
-    /// As declared, for people.
+    /// As declared, for display.
     shown: String,
     root: PathBuf,
 }
@@ -58,7 +57,7 @@ impl Files {
         let folder = tokio::task::spawn_blocking(move || Folder::load(&root)).await;
         folder
             .map_err(|error| FeedError::Failed(error.to_string()))?
-            .map_err(|error| FeedError::Failed(format!("the folder {} could not be read: {error}", self.shown)))
+            .map_err(|error| FeedError::Failed(format!("the folder {} cannot be read: {error}", self.shown)))
     }
 }
 
@@ -76,7 +75,7 @@ fn item_of(file: &Document) -> FeedItem {
     }
 }
 
-/// What a folder holds, and what of it was left out.
+/// The content of a folder, and what was skipped.
 #[derive(Debug, Default)]
 struct Folder {
     exists: bool,
@@ -112,7 +111,7 @@ impl Folder {
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            // The entry's own type: a link is neither a file nor a folder here.
+            // The type of the entry itself: a symbolic link is neither file nor folder.
             let kind = entry.file_type()?;
             if name.starts_with('.') || kind.is_symlink() {
                 continue;
@@ -139,12 +138,12 @@ impl Folder {
     }
 }
 
-/// The text of a file; nothing where it is too large, unreadable or no text.
+/// The text of a file. None if it is too large, unreadable or not text.
 fn read_text(path: &Path) -> Option<(String, Option<DateTime<Utc>>)> {
     let file = fs::File::open(path).ok()?;
     let changed_at = file.metadata().ok()?.modified().ok().map(DateTime::from);
     let mut bytes = Vec::new();
-    // One byte more than allowed shows that it is too large, whatever the size was when it was listed.
+    // Reading one byte more than allowed detects a file that grew after it was listed.
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
     if bytes.len() as u64 > MAX_FILE || bytes.contains(&0) {
         return None;

@@ -10,19 +10,18 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
-/// Between commits and between fields of one: characters that neither subjects nor names hold in practice. The subject comes last,
-/// so that one which does hold them stays in one piece.
+/// Separators between commits and between fields. They practically never occur in subjects or names. The subject comes last, so that it
+/// stays complete even then.
 const RECORD: char = '\x1e';
 const FIELD: char = '\x1f';
 
-/// The size of a commit is told for the newest ones only: git reads every version of every file for it, which is nearly all the work of
-/// a reading.
+/// Only the newest commits get their size, because git must read every version of every file for it.
 const SIZED: usize = 50;
 
-/// Commits are counted up to here, which takes git about a second; beyond it their number is no gauge.
+/// The limit for counting commits, which takes git about a second. Beyond it no value is reported.
 const MOST_COUNTED: u64 = 100_000;
 
-/// A repository: its commits, tags and branches. Only metadata is read, never contents, and nothing is fetched.
+/// A repository: commits, tags and branches. Reads only metadata and fetches nothing.
 struct Git {
     directory: PathBuf,
 }
@@ -38,7 +37,7 @@ impl Source for Git {
         let top = match self.git(&["rev-parse", "--show-toplevel"]).await {
             Ok(top) => PathBuf::from(top.trim()),
             Err(GitError::Refused(reason)) if reason.contains("not a git repository") => {
-                return Ok(empty(asked, Vec::new(), format!("{} is no git repository", self.directory.display())));
+                return Ok(empty(asked, Vec::new(), format!("{} is not a git repository", self.directory.display())));
             }
             Err(error) => return Err(error.into()),
         };
@@ -71,11 +70,11 @@ fn gauges(commits: Option<u64>, refs: &[Ref]) -> Vec<Value> {
 }
 
 fn parse_count(count: &str) -> Result<u64, FeedError> {
-    count.trim().parse().map_err(|_| FeedError::Failed("git counted no number".into()))
+    count.trim().parse().map_err(|_| FeedError::Failed("git did not return a count".into()))
 }
 
 impl Git {
-    /// The newest commits of the range, and how many there are in all.
+    /// The newest commits of the range, and their total number.
     async fn list_commits(&self, asked: &FeedQuery) -> Result<(Vec<FeedItem>, usize), FeedError> {
         let since = format!("--max-age={}", asked.since.timestamp());
         let until = format!("--min-age={}", asked.until.timestamp());
@@ -102,14 +101,14 @@ impl Git {
         Ok(parse_refs(&self.git(&["for-each-ref", REF_FORMAT, "refs/heads", "refs/tags"]).await?))
     }
 
-    /// Runs git with fixed arguments, without a shell, and without the environment of this process, which holds tokens and may hold
-    /// `GIT_DIR`. A reader that gives up (a time-out) takes the child with it.
+    /// Runs git with fixed arguments, without a shell and without this process's environment, which contains tokens and maybe `GIT_DIR`.
+    /// The child process is killed if the future is dropped (time-out).
     async fn git(&self, arguments: &[&str]) -> Result<String, GitError> {
         let mut command = Command::new("git");
         command.env_clear().envs([("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_OPTIONAL_LOCKS", "0")]);
-        // A partial clone would fetch what it lacks.
+        // A partial clone would fetch missing objects.
         command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
-        // Where git lies, and the owner's `safe.directory`. No setting of ours, hence not part of the configuration.
+        // For finding git, and for the owner's `safe.directory`. Not our settings, so not part of the configuration.
         for kept in ["PATH", "HOME"] {
             command.envs(std::env::var_os(kept).map(|value| (kept, value)));
         }
@@ -119,14 +118,14 @@ impl Git {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
             let reason = String::from_utf8_lossy(&output.stderr);
-            Err(GitError::Refused(reason.lines().next().unwrap_or("git failed without a word").to_owned()))
+            Err(GitError::Refused(reason.lines().next().unwrap_or("git failed without a message").to_owned()))
         }
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 enum GitError {
-    #[error("git could not be run ({0}); is it installed?")]
+    #[error("cannot run git ({0}). Is it installed?")]
     NotRun(#[from] io::Error),
     #[error("git said: {0}")]
     Refused(String),
@@ -154,7 +153,7 @@ fn parse_commit(record: &str) -> Option<FeedItem> {
     })
 }
 
-/// The commit on the first line, then a line per file with the lines added and removed (`-` for a binary file).
+/// The commit on the first line, then one line per file with lines added and removed (`-` for a binary file).
 fn parse_size(record: &str) -> (&str, Vec<Value>) {
     let (hash, files) = record.split_once('\n').unwrap_or((record, ""));
     let (mut touched, mut added, mut removed) = (0.0, 0.0, 0.0);
@@ -172,14 +171,13 @@ fn lines_of(column: Option<&str>) -> f64 {
 
 const REF_FORMAT: &str = "--format=%(refname)%1f%(objectname:short)%1f%(creatordate:unix)%1f%(HEAD)%1f%(subject)";
 
-/// A tag or a branch.
 #[derive(Debug, PartialEq)]
 struct Ref {
     what: &'static str,
     name: String,
     hash: String,
     at: DateTime<Utc>,
-    /// The branch that is checked out; its commits are listed one by one.
+    /// The checked-out branch. Its commits are listed separately.
     current: bool,
     subject: String,
 }

@@ -10,22 +10,22 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 
 const MOST_BYTES: usize = 1 << 20;
 
-/// Beyond it a float does not hold every whole number, so that a change of one would not be seen.
+/// Above this, a float cannot represent every integer, so a change of one could be missed.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
-/// Unix times from here on are milliseconds: as seconds this is the year 5138.
+/// Unix times above this are milliseconds: in seconds it would be the year 5138.
 const MILLISECONDS_FROM: f64 = 1e11;
 
-/// Numbers out of a JSON document on the web.
+/// Numbers from a JSON document on the web.
 struct HttpJson {
     web: Web,
     url: Url,
     values: Vec<Declared>,
-    /// Where the document tells the time of its data.
+    /// The path of the document's time.
     time: Option<String>,
 }
 
-/// A number that is looked up.
+/// A declared number.
 struct Declared {
     name: String,
     pointer: String,
@@ -77,7 +77,7 @@ impl Source for HttpJson {
             }
         }
         if values.is_empty() {
-            return Err(FeedError::Failed(format!("none of its values could be read ({})", notes.join("; "))));
+            return Err(FeedError::Failed(format!("it has no readable values ({})", notes.join("; "))));
         }
         let total = items.len();
         items.truncate(asked.limit);
@@ -87,11 +87,11 @@ impl Source for HttpJson {
 }
 
 impl HttpJson {
-    /// The data's own time. A document that does not tell it as declared is taken as of now, which is said.
+    /// The document's time. If it is missing or invalid, uses the current time and adds a note.
     fn time_of(&self, document: &Json, now: DateTime<Utc>, notes: &mut Vec<String>) -> DateTime<Utc> {
         let Some(pointer) = &self.time else { return now };
         document.pointer(pointer).and_then(parse_time).unwrap_or_else(|| {
-            notes.push(format!("no time at {pointer}, so it counts as of now"));
+            notes.push(format!("no time at {pointer}, so it counts as current"));
             now
         })
     }
@@ -104,13 +104,15 @@ impl Declared {
         let number = match found {
             None => return Err(format!("there is nothing at {pointer}")),
             Some(Json::Number(number)) => number.as_f64(),
-            Some(Json::String(text)) => text.trim().parse().map(Some).map_err(|_| format!("at {pointer} there is a text and no number"))?,
-            Some(other) => return Err(format!("at {pointer} there is {} and no number", kind_of(other))),
+            Some(Json::String(text)) => {
+                text.trim().parse().map(Some).map_err(|_| format!("the value at {pointer} is a text, not a number"))?
+            }
+            Some(other) => return Err(format!("the value at {pointer} is {}, not a number", kind_of(other))),
         };
         let number =
             number.filter(|number| number.abs() <= LARGEST).ok_or_else(|| format!("the number at {pointer} is too large or none"))?;
         if found.is_some_and(Json::is_string) {
-            // Many services do that so that no reader rounds them, others by mistake.
+            // Many services do this on purpose to avoid rounding, others by mistake.
             notes.push(format!("{} is a number written as text", self.name));
         }
         Ok(Value::new(self.name.clone(), number, self.unit.clone()))
@@ -133,7 +135,7 @@ fn kind_of(json: &Json) -> &'static str {
     }
 }
 
-/// RFC 3339, or Unix time in seconds or milliseconds, as a number or as text.
+/// RFC 3339, or Unix time in seconds or milliseconds, as a number or text.
 fn parse_time(time: &Json) -> Option<DateTime<Utc>> {
     let unix = match time {
         Json::Number(number) => number.as_f64()?,

@@ -8,14 +8,14 @@ use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 use crate::money::{CostGroup, CostLine, Money};
 
-/// Where model calls are accounted for.
+/// Reads the ledger of model calls.
 #[async_trait]
 pub trait LedgerSource: Send + Sync {
-    /// Sums of all calls from `since` to `until`, by `group`. A group without calls has no line.
+    /// The costs from `since` to `until` by `group`. Groups without calls are left out.
     async fn list_costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> anyhow::Result<Vec<CostLine>>;
 }
 
-/// What model calls cost: one item per day, per persona and per model; [`FeedItem::what`] says which.
+/// The cost of model calls: one item per day, persona and model. [`FeedItem::what`] says which.
 struct Ledger {
     source: Arc<dyn LedgerSource>,
 }
@@ -50,7 +50,7 @@ impl Source for Ledger {
 impl Ledger {
     async fn list(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>, FeedError> {
         let lines = self.source.list_costs(since, until, group).await;
-        lines.map_err(|error| FeedError::Failed(format!("the ledger could not be read: {error:#}")))
+        lines.map_err(|error| FeedError::Failed(format!("cannot read the ledger: {error:#}")))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The kinds of feed: one file each, and one line each in `KINDS`.
 //!
-//! A kind only reads. Time-outs and ages, names and keys are the business of [`super::feed`].
+//! A kind only reads. Time-outs, ages, names and keys are handled by [`super::feed`].
 
 mod activity;
 mod backlog;
@@ -21,13 +21,13 @@ use crate::feeds::settings::Settings;
 use crate::feeds::{Document, FeedError, FeedQuery, FeedSources, FeedSpecError, Reading};
 use crate::persona::FeedSpec;
 
-/// Something that can be read, of one kind.
+/// A source of one kind.
 #[async_trait]
 pub trait Source: Send + Sync {
-    /// What there is between `asked.since` and `asked.until`, newest first.
+    /// The items between `asked.since` and `asked.until`, newest first.
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError>;
 
-    /// Whole texts that may be searched, for kinds that hold some.
+    /// Searchable documents, for kinds that have some.
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
         Ok(Vec::new())
     }
@@ -45,12 +45,12 @@ const KINDS: &[(&str, Build)] = &[
     ("rss", rss::build),
 ];
 
-/// The kinds of feed there are.
+/// The names of all kinds.
 pub fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(kind, _)| *kind)
 }
 
-/// How feeds of the declared kind are built.
+/// The constructor of a declared kind.
 pub(super) fn find_build(spec: &FeedSpec) -> Result<Build, FeedSpecError> {
     let found = KINDS.iter().find(|(kind, _)| *kind == spec.kind).map(|(_, build)| *build);
     found.ok_or_else(|| FeedSpecError::UnknownKind { kind: spec.kind.clone(), known: kinds().collect::<Vec<_>>().join(", ") })

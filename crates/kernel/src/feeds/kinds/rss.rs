@@ -11,10 +11,10 @@ use crate::feeds::web::{Page, Web, render_address};
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
 const MOST_BYTES: usize = 4 << 20;
-/// Characters of a title; some blogs have none and put the whole post there.
+/// Longer titles are cut. Some blogs put the whole post there.
 const TITLE: usize = 300;
 
-/// News of a site: RSS, Atom or JSON Feed, whichever it gives.
+/// News of a site as RSS, Atom or JSON Feed.
 struct Rss {
     web: Web,
     url: Url,
@@ -30,12 +30,12 @@ impl Source for Rss {
         let page =
             self.web.get(&self.url, "application/rss+xml, application/atom+xml, application/feed+json, */*;q=0.5", MOST_BYTES).await?;
         let base = self.url.clone();
-        // Some megabytes of XML take a while, in which others on this thread want to go on.
+        // Parsing some megabytes of XML would block other tasks on this thread.
         let entries = tokio::task::spawn_blocking(move || parse(&page, &base)).await;
         let entries = entries.map_err(|_| FeedError::Failed("its answer could not be parsed".into()))??;
         let count = entries.len() as u64;
         let undated = entries.iter().filter(|entry| entry.at.is_none()).count();
-        // What carries no date may be new; it comes last, in the order of the feed.
+        // Entries without a date may be new. They come last, in the order of the feed.
         let mut items = entries;
         items.retain(|item| item.at.is_none_or(|at| (asked.since..=asked.until).contains(&at)));
         items.sort_by_key(|item| Reverse(item.at));
@@ -48,7 +48,7 @@ impl Source for Rss {
 }
 
 fn parse(page: &Page, base: &Url) -> Result<Vec<FeedItem>, FeedError> {
-    // Relative links are completed, but not with the credentials of the feed's own address.
+    // Resolves relative links, without the credentials of the feed's address.
     let mut base = base.clone();
     let stripped = base.set_username("").and_then(|()| base.set_password(None));
     let parser = parser::Builder::new().base_uri(stripped.ok().map(|()| base)).build();
@@ -71,7 +71,6 @@ fn item_of(entry: Entry) -> FeedItem {
     }
 }
 
-/// One line of bounded length.
 fn shorten(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(TITLE) {

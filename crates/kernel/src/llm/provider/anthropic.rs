@@ -6,11 +6,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::llm::provider::draft::{Draft, Stop};
-use crate::llm::provider::failure::Complaint;
-use crate::llm::provider::{Protocol, Trouble};
+use crate::llm::provider::failure::ProviderError;
+use crate::llm::provider::{Protocol, ReadError};
 use crate::llm::{ModelMessage, ModelRequest};
 
-/// The version of the API that this file speaks.
+/// The API version.
 const VERSION: &str = "2023-06-01";
 
 pub(super) struct Anthropic;
@@ -26,7 +26,7 @@ impl Protocol for Anthropic {
                 value.set_sensitive(true);
                 request.header("x-api-key", value)
             }
-            // No header can hold it; the request fails to build, and the error does not quote it.
+            // An invalid key makes the request fail to build. That error does not contain the key.
             Err(_) => request.header("x-api-key", key),
         }
         .header("anthropic-version", VERSION)
@@ -40,7 +40,7 @@ impl Protocol for Anthropic {
             "stream": true,
         });
         if !request.system.is_empty() {
-            // The mark caches everything before it, the tools included.
+            // The cache marker covers everything before it, including the tools.
             body["system"] = json!([{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]);
         }
         let mut tools: Vec<_> = request
@@ -49,7 +49,7 @@ impl Protocol for Anthropic {
             .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}))
             .collect();
         if let Some(schema) = &request.schema {
-            // A schema is asked for as a tool that has to be called; with other tools on offer the model chooses among them.
+            // A schema is sent as a tool that must be called. With other tools, the model chooses among them.
             tools.push(json!({"name": schema.name, "description": "Gives the answer.", "input_schema": schema.schema}));
             body["tool_choice"] =
                 if request.tools.is_empty() { json!({"type": "tool", "name": schema.name}) } else { json!({"type": "any"}) };
@@ -60,7 +60,7 @@ impl Protocol for Anthropic {
         body
     }
 
-    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), Trouble> {
+    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), ReadError> {
         match draft.parse(data)? {
             Event::MessageStart { message } => count(message.usage, draft),
             Event::ContentBlockStart { index, content_block } => take_in(index, content_block, draft)?,
@@ -73,15 +73,15 @@ impl Protocol for Anthropic {
                 stop(delta.stop_reason.as_deref(), draft);
             }
             Event::MessageStop => draft.end(),
-            Event::Error => return Err(Trouble::Reported(Complaint::parse(data))),
+            Event::Error => return Err(ReadError::Reported(ProviderError::parse(data))),
             Event::ContentBlockDelta { delta: Delta::Other, .. } | Event::Other => {}
         }
         Ok(())
     }
 
-    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
+    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         match draft.parse_whole(body)? {
-            Whole::Error => Err(Trouble::Reported(Complaint::parse(body))),
+            Whole::Error => Err(ReadError::Reported(ProviderError::parse(body))),
             Whole::Message { content, stop_reason, usage } => {
                 count(usage, draft);
                 for (index, block) in (0..).zip(content) {
@@ -94,8 +94,8 @@ impl Protocol for Anthropic {
     }
 }
 
-/// Messages in turns: results of tools are a person's words here, and what follows one another from one side is one message, because all
-/// results of a message's calls have to stand in the next.
+/// Converts messages to alternating turns. Tool results are user messages here. Consecutive messages of one side are merged, because all
+/// results of a message's calls must be in the next message.
 fn write_messages(messages: &[ModelMessage]) -> Value {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
@@ -109,7 +109,7 @@ fn write_messages(messages: &[ModelMessage]) -> Value {
     turns.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
 }
 
-/// The API refuses empty blocks of text, so there are none.
+/// The API rejects empty text blocks, so they are left out.
 fn write_blocks(message: &ModelMessage) -> (&'static str, Vec<Value>) {
     let text_block = |text: &str| (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}));
     match message {
@@ -142,7 +142,7 @@ enum Event {
     },
     MessageStop,
     Error,
-    /// `ping`, `content_block_stop`, and what later versions add.
+    /// `ping`, `content_block_stop`, and events of later versions.
     #[serde(other)]
     Other,
 }
@@ -161,7 +161,7 @@ enum Block {
     ToolUse {
         id: String,
         name: String,
-        /// Empty in a stream, where the input follows in pieces.
+        /// Empty in a stream, where the input follows in parts.
         #[serde(default)]
         input: Value,
     },
@@ -176,7 +176,7 @@ enum Delta {
     Text { text: String },
     #[serde(rename = "input_json_delta")]
     InputJson { partial_json: String },
-    /// `thinking_delta` and its like.
+    /// `thinking_delta` and similar.
     #[serde(other)]
     Other,
 }
@@ -193,10 +193,10 @@ enum Whole {
     Error,
 }
 
-/// Running totals: what is left out has not changed.
+/// Running totals. Missing values have not changed.
 #[derive(Deserialize)]
 struct Usage {
-    /// Those that no cache had a part in.
+    /// Tokens neither read from nor written to the cache.
     #[serde(rename = "input_tokens")]
     input: Option<u64>,
     #[serde(rename = "cache_creation_input_tokens")]
@@ -217,7 +217,7 @@ fn count(usage: Option<Usage>, draft: &mut Draft) {
     total.output = usage.output.unwrap_or(total.output);
 }
 
-fn take_in(index: u64, block: Block, draft: &mut Draft) -> Result<(), Trouble> {
+fn take_in(index: u64, block: Block, draft: &mut Draft) -> Result<(), ReadError> {
     match block {
         Block::Text { text } => draft.push_text(&text)?,
         Block::ToolUse { id, name, input } => {

@@ -5,10 +5,10 @@ use crate::llm::{ModelError, ModelReply, ModelRequest, ToolCall, tokens_of};
 use crate::money::TokenUsage;
 use crate::text::is_invisible;
 
-/// The most text that an answer may have, arguments of tool calls included. More is a model that has lost itself.
+/// The most bytes of an answer, including tool arguments. A longer one means that the model is stuck in a loop.
 const ANSWER_BYTES: usize = 1 << 20;
 
-/// An answer while it comes in, and what it has cost by then.
+/// A partially received answer and its usage.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     provider: &'a str,
@@ -18,12 +18,12 @@ pub(super) struct Draft<'a> {
     size: usize,
     stop: Option<Stop>,
     ended: bool,
-    /// As far as the provider has counted.
+    /// As counted by the provider so far.
     usage: TokenUsage,
     charged: bool,
 }
 
-/// A tool call while it comes in: its arguments are the pieces of a JSON text.
+/// A partially received tool call. Its arguments arrive as parts of a JSON text.
 #[derive(Debug, Default)]
 struct DraftCall {
     index: u64,
@@ -32,13 +32,12 @@ struct DraftCall {
     arguments: String,
 }
 
-/// Why the model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Done,
-    /// At the limit of tokens.
+    /// The token limit was reached.
     Length,
-    /// The provider or the model would not.
+    /// Blocked by the provider, or refused by the model.
     Filtered,
 }
 
@@ -62,8 +61,8 @@ impl<'a> Draft<'a> {
         self.grow(text.len())
     }
 
-    /// Adds to the tool call of this index. Its id and name come once, its arguments in pieces. Some local servers give every call the same
-    /// index; another id begins another call.
+    /// Adds a part of the tool call with this index. Id and name come once, arguments in parts. Some local servers give every call the same
+    /// index, so a different id starts a new call.
     pub(super) fn push_call(&mut self, index: u64, id: Option<&str>, name: Option<&str>, arguments: &str) -> Result<(), ModelError> {
         let id = id.unwrap_or_default();
         let begun = self.calls.iter().rposition(|call| call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id));
@@ -91,12 +90,12 @@ impl<'a> Draft<'a> {
         self.stop = Some(stop);
     }
 
-    /// Whether the model has said that it is done. Later pieces only count tokens.
+    /// Whether the model has finished. Later events only contain token counts.
     pub(super) fn has_stopped(&self) -> bool {
         self.stop.is_some()
     }
 
-    /// Nothing more will come. A stream that says so without a reason was not cut off.
+    /// The stream has ended. A stream that ends regularly without a stop reason is complete.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.stop.get_or_insert(Stop::Done);
@@ -110,13 +109,13 @@ impl<'a> Draft<'a> {
         &mut self.usage
     }
 
-    /// The provider took the request not at all, so it costs nothing.
+    /// The provider did not accept the request, so it costs nothing.
     pub(super) fn not_charged(&mut self) {
         self.charged = false;
     }
 
-    /// The tokens used so far: as counted by the provider, and by estimate where it has not counted. A prompt that was sent and not
-    /// refused counts, since a provider may charge for it whether or not the answer arrives.
+    /// The tokens used: counted by the provider, or estimated. The prompt counts once it was sent and not refused, because providers may
+    /// charge even if no answer arrives.
     pub(super) fn usage(&self) -> TokenUsage {
         if !self.charged {
             return TokenUsage::default();
@@ -131,29 +130,29 @@ impl<'a> Draft<'a> {
         ModelError::Garbled { provider: self.provider.to_owned(), reason: reason.into() }
     }
 
-    /// Reads the data of an event.
+    /// Parses the data of an event.
     pub(super) fn parse<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
         serde_json::from_str(json).map_err(|error| self.garbled(format!("it is not what the protocol has: {error}")))
     }
 
-    /// Reads a whole answer. One that ends too early was cut off, which no event can be: events have an end of their own.
+    /// Parses a complete response. JSON that ends too early was truncated. Events cannot be, because they have an end marker.
     pub(super) fn parse_whole<T: DeserializeOwned>(&self, json: &str) -> Result<T, ModelError> {
         let cut_off = serde_json::from_str::<IgnoredAny>(json).is_err_and(|error| error.is_eof());
         if cut_off { Err(ModelError::Truncated { provider: self.provider.to_owned() }) } else { self.parse(json) }
     }
 
-    /// What has come so far, to be kept when the attempt fails.
+    /// The text received so far, kept when the attempt fails.
     pub(super) fn into_text(self) -> String {
         self.text
     }
 
-    /// The answer, if it is one; else what was written stays.
+    /// Takes the answer if it is complete. Otherwise keeps the partial text.
     pub(super) fn take_reply(&mut self, model: &str) -> Result<ModelReply, ModelError> {
         let provider = self.provider.to_owned();
         match self.stop {
             None | Some(Stop::Length) => return Err(ModelError::Truncated { provider }),
             Some(Stop::Filtered) => {
-                return Err(ModelError::Refused { provider, reason: "the answer was held back by its content filter".to_owned() });
+                return Err(ModelError::Refused { provider, reason: "the answer was blocked by its content filter".to_owned() });
             }
             Some(Stop::Done) => {}
         }
@@ -165,8 +164,8 @@ impl<'a> Draft<'a> {
         Ok(ModelReply { text: self.text.trim().to_owned(), calls, usage, provider, model: model.to_owned() })
     }
 
-    /// The tool calls. One of the schema's name is no call but the structured answer, and becomes the text. Where tools were offered, a call of
-    /// another one is for the caller to refuse: the model is told then, and goes on.
+    /// The tool calls. A call of the schema's tool becomes the text of the structured answer. Calls of unknown tools are passed on if tools
+    /// were offered; the caller refuses them and the model continues.
     fn take_calls(&mut self) -> Result<Vec<ToolCall>, ModelError> {
         let mut calls = Vec::new();
         for (position, draft) in std::mem::take(&mut self.calls).into_iter().enumerate() {
@@ -186,13 +185,13 @@ impl<'a> Draft<'a> {
         let arguments = if draft.arguments.trim().is_empty() { "{}" } else { &draft.arguments };
         let arguments: Value = serde_json::from_str(arguments)
             .map_err(|error| self.garbled(format!("the arguments for the tool {:?} are not JSON: {error}", draft.name)))?;
-        // Some local servers leave the id out; the result needs one to refer to.
+        // Some local servers leave out the id, which results need.
         let id = if draft.id.is_empty() { format!("call_{position}") } else { draft.id };
         Ok(ToolCall { id, name: draft.name, arguments })
     }
 }
 
-/// Whether anybody would see this text as an answer. Models that mean to say nothing say a full stop.
+/// Whether the text contains an answer. Models that want to say nothing reply with a full stop.
 fn shows_something(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace() && !is_invisible(c) && !matches!(c, '.' | '…'))
 }

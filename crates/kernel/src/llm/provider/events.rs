@@ -2,16 +2,16 @@ use std::string::FromUtf8Error;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// Cuts bytes into server-sent events, as the HTML standard defines them.
+/// Parses server-sent events, as defined by the HTML standard.
 ///
-/// The crate `eventsource-stream` would do, but it takes time with the square of a line's length and panics on a byte order mark. Here only
-/// the data counts: both protocols repeat an event's name in it. Lines end in a line feed; nobody sends bare carriage returns.
+/// The crate `eventsource-stream` takes quadratic time in the line length and panics on a byte order mark. Only the data is used, because
+/// both protocols repeat the event's name there. Lines end with a line feed; nobody sends bare carriage returns.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     buffer: Vec<u8>,
-    /// Where the first unread line begins.
+    /// The start of the first unread line.
     line: usize,
-    /// Up to where no line feed is.
+    /// No line feed before this position.
     searched: usize,
     data: Vec<u8>,
     begun: bool,
@@ -25,7 +25,7 @@ impl Events {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The data of the next complete event. One that the stream breaks off in is none.
+    /// The data of the next complete event. An event cut off by the end of the stream is dropped.
     pub(super) fn next_event(&mut self) -> Option<Result<String, FromUtf8Error>> {
         while let Some(length) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
             let end = self.searched + length;
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// The events of a text that comes in pieces of this size.
+    /// Parses a text that arrives in parts of this size.
     fn read(text: &[u8], size: usize) -> Vec<String> {
         let mut events = Events::default();
         let mut found = Vec::new();

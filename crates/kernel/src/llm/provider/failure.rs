@@ -1,4 +1,4 @@
-//! What a provider says when it does not answer, sorted by what to do about it.
+//! Classifies providers' errors.
 
 use std::time::Duration;
 
@@ -9,11 +9,10 @@ use serde_json::Value;
 
 use crate::llm::ModelError;
 
-/// The most of a provider's own words that gets into an error.
+/// The most characters of a provider's message in our errors.
 const QUOTE_CHARS: usize = 300;
 
-/// Error types that another attempt cannot mend. Types that are not known are taken for passing trouble: providers add some without
-/// notice, and attempts are few.
+/// Permanent error types. Unknown types count as temporary, because providers add new ones, and retries are few.
 const LASTING: [&str; 12] = [
     "authentication_error",
     "content_filter",
@@ -29,21 +28,21 @@ const LASTING: [&str; 12] = [
     "request_too_large",
 ];
 
-/// The types among them that say that the money is gone; some providers send them as 429.
+/// Error types for exhausted credit. Some providers send them as 429.
 const MONEY: [&str; 3] = ["insufficient_quota", "billing_error", "billing_hard_limit_reached"];
 
-/// An error as a provider words it.
+/// A provider's error.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Complaint {
-    /// `type` and `code`, which between them say what it is.
+pub(super) struct ProviderError {
+    /// `type` and `code`.
     kinds: Vec<String>,
-    /// An HTTP status in the place of a code, as routers send inside a stream.
+    /// An HTTP status instead of a code, which routers send inside a stream.
     status: Option<u16>,
     message: String,
 }
 
-impl Complaint {
-    /// Reads `{"error": {"type", "code", "message"}}`, `{"error": "…"}`, `{"message": "…"}`, `{"detail": "…"}`, or any text.
+impl ProviderError {
+    /// Parses `{"error": {"type", "code", "message"}}`, `{"error": "…"}`, `{"message": "…"}`, `{"detail": "…"}`, or any text.
     pub(super) fn parse(body: &str) -> Self {
         let Ok(value) = serde_json::from_str::<Value>(body) else { return Self { message: body.to_owned(), ..Self::default() } };
         let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(&value);
@@ -63,7 +62,7 @@ impl Complaint {
         self.kinds.iter().any(|kind| kinds.contains(&kind.as_str()))
     }
 
-    /// The error that came instead of an answer.
+    /// The error for a response with an error status.
     pub(super) fn with_status(&self, provider: &str, status: StatusCode, headers: &HeaderMap, key: Option<&str>) -> ModelError {
         let reason = format!("{} {}", status.as_u16(), quote(&self.message, key));
         let passing = matches!(status.as_u16(), 408 | 409 | 429) || status.is_server_error();
@@ -74,7 +73,7 @@ impl Complaint {
         }
     }
 
-    /// The error that came in the middle of an answer, after a status of 200.
+    /// The error for a stream that fails after a status of 200.
     pub(super) fn in_stream(&self, provider: &str, key: Option<&str>) -> ModelError {
         if let Some(status) = self.status.and_then(|status| StatusCode::from_u16(status).ok()) {
             return self.with_status(provider, status, &HeaderMap::new(), key);
@@ -88,7 +87,7 @@ impl Complaint {
     }
 }
 
-/// A provider's words, fit for a log and a chat: on one line, short, without the key.
+/// A provider's message for logs and chats: one short line without the key.
 pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     let without_key = key.filter(|key| !key.is_empty()).map_or_else(|| text.to_owned(), |key| text.replace(key, "[redacted]"));
     let is_key = |word: &str| word.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with("sk-");
@@ -96,7 +95,7 @@ pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     words.collect::<Vec<_>>().join(" ").chars().take(QUOTE_CHARS).collect()
 }
 
-/// `retry-after` in seconds or as a date, and OpenAI's `retry-after-ms`. A date is compared with the provider's own clock.
+/// `retry-after` in seconds or as a date, and OpenAI's `retry-after-ms`. A date is compared with the provider's clock.
 fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|millis| millis.parse::<f64>().ok()) {
@@ -121,7 +120,7 @@ mod tests {
 
     fn kind_of(status: u16, body: &str) -> &'static str {
         let status = StatusCode::from_u16(status).expect("a status");
-        Complaint::parse(body).with_status("p", status, &HeaderMap::new(), None).kind()
+        ProviderError::parse(body).with_status("p", status, &HeaderMap::new(), None).kind()
     }
 
     #[test]
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn errors_inside_a_stream_are_sorted_by_type_or_by_the_status_they_carry() {
-        let kind = |body| Complaint::parse(body).in_stream("p", None).kind();
+        let kind = |body| ProviderError::parse(body).in_stream("p", None).kind();
         assert_eq!(kind(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#), "busy");
         assert_eq!(kind(r#"{"type":"error","error":{"type":"a_type_of_next_year","message":"?"}}"#), "busy");
         assert_eq!(kind(r#"{"type":"error","error":{"type":"billing_error","message":"pay"}}"#), "refused");
@@ -153,7 +152,7 @@ mod tests {
     #[test]
     fn every_usual_shape_of_an_error_gives_its_message() {
         for body in [r#"{"error":{"message":"no"}}"#, r#"{"error":"no"}"#, r#"{"message":"no"}"#, r#"{"detail":"no"}"#, "no"] {
-            assert_eq!(Complaint::parse(body).message, "no", "{body}");
+            assert_eq!(ProviderError::parse(body).message, "no", "{body}");
         }
     }
 

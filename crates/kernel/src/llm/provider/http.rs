@@ -1,4 +1,4 @@
-//! HTTP as models need it: bounded in silence, in size, and in what gets into an error.
+//! HTTP for model providers, with limits for idle time and size.
 
 use std::error::Error;
 use std::future::Future;
@@ -11,32 +11,32 @@ use reqwest::{RequestBuilder, Response};
 
 use crate::llm::ModelError;
 use crate::llm::provider::draft::Draft;
-use crate::llm::provider::failure::{Complaint, quote};
+use crate::llm::provider::failure::{ProviderError, quote};
 
-/// The most bytes of one response. Streams spend up to 300 bytes on a token, so this is far above the limit of the answer itself.
+/// The most bytes of a response. Streams use up to 300 bytes per token, so this is far above the limit of an answer.
 const RESPONSE_BYTES: usize = 8 << 20;
-/// The most bytes of an error that are looked at.
+/// The most bytes read of an error response.
 const ERROR_BYTES: usize = 16 << 10;
 
-/// One provider as seen from here.
+/// One provider's connection settings.
 #[derive(Clone, Copy)]
 pub(super) struct Peer<'a> {
     pub provider: &'a str,
-    /// Only to be kept out of errors.
+    /// Only for removing it from errors.
     pub key: Option<&'a str>,
-    /// The longest silence, before the first byte and between any two.
+    /// The longest wait for the first byte and between two reads.
     pub idle_timeout: Duration,
 }
 
-/// Why there is no response to read.
+/// A request that got no usable response.
 pub(super) struct Unopened {
     pub error: ModelError,
-    /// Whether the request may have been worked on all the same.
+    /// Whether the request may have been processed and charged.
     pub charged: bool,
 }
 
 impl Unopened {
-    /// The failure, its cost noted in the draft that stays empty.
+    /// Records the cost in the empty draft and returns the error.
     pub(super) fn noted_in(self, draft: &mut Draft<'_>) -> ModelError {
         if !self.charged {
             draft.not_charged();
@@ -46,7 +46,7 @@ impl Unopened {
 }
 
 impl Peer<'_> {
-    /// Sends a request and waits for a status of success.
+    /// Sends a request and waits for a success status.
     pub(super) async fn open(&self, request: RequestBuilder) -> Result<Response, Unopened> {
         let sent = self.within(request.send()).await.map_err(|error| Unopened { error, charged: true })?;
         let response = sent.map_err(|error| Unopened { charged: !error.is_connect() && !error.is_builder(), error: self.unsent(error) })?;
@@ -55,13 +55,13 @@ impl Peer<'_> {
         }
         let (status, headers) = (response.status(), response.headers().clone());
         let body = self.read_error(response).await;
-        Err(Unopened { error: Complaint::parse(&body).with_status(self.provider, status, &headers, self.key), charged: false })
+        Err(Unopened { error: ProviderError::parse(&body).with_status(self.provider, status, &headers, self.key), charged: false })
     }
 
-    /// The body as it comes.
+    /// The body as a stream.
     pub(super) fn body(self, response: Response) -> impl Stream<Item = Result<Bytes, ModelError>> {
         try_unfold((response, 0), move |(mut response, read)| async move {
-            // A connection that breaks and a body that is shorter than announced are the same to the reader: half an answer.
+            // A broken connection and a body shorter than announced are the same error: a partial answer.
             let chunk = self.within(response.chunk()).await?.map_err(|_| ModelError::Truncated { provider: self.provider.to_owned() })?;
             let Some(chunk) = chunk else { return Ok(None) };
             let read = read + chunk.len();
@@ -86,7 +86,7 @@ impl Peer<'_> {
             .map_err(|_| ModelError::Garbled { provider: self.provider.to_owned(), reason: "it is not text".to_owned() })
     }
 
-    /// As much of an error's body as is worth reading. Trouble on the way does not matter: the status already says what happened.
+    /// The beginning of an error's body. Read errors are ignored, because the status already tells what happened.
     async fn read_error(&self, mut response: Response) -> String {
         let mut bytes = Vec::new();
         while bytes.len() < ERROR_BYTES
@@ -102,10 +102,10 @@ impl Peer<'_> {
         tokio::time::timeout(self.idle_timeout, step).await.map_err(|_| ModelError::TimedOut { provider: self.provider.to_owned() })
     }
 
-    /// A request that could not be built will not get better; everything else is connection trouble.
+    /// A request that cannot be built is a permanent error. Everything else is a connection problem.
     fn unsent(&self, error: reqwest::Error) -> ModelError {
         let lasting = error.is_builder();
-        // The address may hold credentials.
+        // The address may contain credentials.
         let error = error.without_url();
         let mut reason = error.to_string();
         let mut cause = error.source();

@@ -1,7 +1,7 @@
-//! Providers of models: one attempt over HTTP.
+//! Model providers: one attempt over HTTP.
 //!
-//! A [`Protocol`] only translates, so that it can be tested without a socket; [`HttpModel`] does the talking for all of them. Whether a
-//! failed attempt is made again, and who pays, is decided by `models`.
+//! A [`Protocol`] converts requests and answers, without I/O. [`HttpModel`] does the I/O for all of them. `models` decides about retries
+//! and costs.
 
 mod anthropic;
 mod draft;
@@ -24,34 +24,34 @@ use tokio_util::sync::CancellationToken;
 
 use self::draft::Draft;
 use self::events::Events;
-use self::failure::Complaint;
+use self::failure::ProviderError;
 use self::http::Peer;
 use crate::llm::settings::{ProviderKind, ProviderSettings};
 use crate::llm::{FailedAttempt, LanguageModel, ModelError, ModelReply, ModelRequest};
 
-/// How long the end of a stream is waited for once the answer is complete. Most servers send it at once; the answer is not to wait for the rest.
-const FAREWELL: Duration = Duration::from_millis(50);
+/// How long to wait for the end of the stream after the answer is complete. Most servers send it at once.
+const STREAM_END_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// How one family of providers words requests and answers.
+/// The request and answer format of a family of providers.
 trait Protocol: Send + Sync {
-    /// Below the base URL.
+    /// Relative to the base URL.
     fn path(&self) -> &'static str;
     fn sign(&self, request: RequestBuilder, key: &str) -> RequestBuilder;
     fn write_request(&self, base_url: &str, model: &str, request: &ModelRequest) -> Value;
-    /// Takes in the data of one server-sent event.
-    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), Trouble>;
-    /// Takes in an answer that came in one piece.
-    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble>;
+    /// Parses the data of a server-sent event.
+    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), ReadError>;
+    /// Parses a complete response.
+    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError>;
 }
 
-/// Why an answer cannot be taken in.
-enum Trouble {
+/// Why an answer cannot be parsed.
+enum ReadError {
     Unreadable(ModelError),
-    /// The provider reports an error after it had begun with a status of 200.
-    Reported(Complaint),
+    /// The provider reported an error after a status of 200.
+    Reported(ProviderError),
 }
 
-impl From<ModelError> for Trouble {
+impl From<ModelError> for ReadError {
     fn from(error: ModelError) -> Self {
         Self::Unreadable(error)
     }
@@ -64,7 +64,7 @@ pub(super) struct HttpModel {
     model: String,
     idle_timeout: Duration,
     protocol: &'static dyn Protocol,
-    /// Set once the endpoint has refused a schema. Structured prompts word their schema too, so the call can go on without.
+    /// Set after the endpoint has rejected a schema. The prompt describes the schema too, so later calls omit it.
     schema_refused: AtomicBool,
 }
 
@@ -82,7 +82,7 @@ impl HttpModel {
         Peer { provider: &self.provider.name, key, idle_timeout: self.idle_timeout }
     }
 
-    /// Asks, and asks once more without the schema if that is what the endpoint objects to. A refused request costs nothing.
+    /// Asks, and retries once without the schema if the endpoint rejects it. A rejected request costs nothing.
     async fn ask(&self, request: &ModelRequest, draft: &mut Draft<'_>) -> Result<(), ModelError> {
         let with_schema = request.schema.is_some() && !self.schema_refused.load(Ordering::Relaxed);
         let mut opened = self.open(request, with_schema).await;
@@ -113,7 +113,7 @@ impl HttpModel {
         peer.open(post).await
     }
 
-    /// Takes in the answer, in events or, from servers that do not stream, in one piece.
+    /// Reads the answer as events, or as one response from servers that do not stream.
     async fn read(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), ModelError> {
         let streams = response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         let taken = if streams {
@@ -123,19 +123,19 @@ impl HttpModel {
             self.protocol.read_whole(&body, draft)
         };
         taken.map_err(|trouble| match trouble {
-            Trouble::Unreadable(error) => error,
-            Trouble::Reported(complaint) => complaint.in_stream(&self.provider.name, self.peer().key),
+            ReadError::Unreadable(error) => error,
+            ReadError::Reported(reported) => reported.in_stream(&self.provider.name, self.peer().key),
         })
     }
 
-    async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), Trouble> {
+    async fn read_stream(&self, response: Response, draft: &mut Draft<'_>) -> Result<(), ReadError> {
         let mut events = Events::default();
         let mut body = pin!(self.peer().body(response));
         while !draft.has_ended() {
             let chunk = match body.try_next().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
-                // The answer is complete; what is missing is at most the count of its tokens.
+                // The answer is complete. At most the token count is missing.
                 Err(_) if draft.has_stopped() => break,
                 Err(error) => return Err(error.into()),
             };
@@ -145,14 +145,14 @@ impl HttpModel {
                 self.protocol.read_event(&data, draft)?;
             }
         }
-        // A connection serves the next call only if this answer was read to its very end.
+        // A connection can be reused only if its response was read to the end.
         let rest = async { while let Ok(Some(_)) = body.try_next().await {} };
-        let _ = tokio::time::timeout(FAREWELL, rest).await;
+        let _ = tokio::time::timeout(STREAM_END_TIMEOUT, rest).await;
         Ok(())
     }
 }
 
-/// Whether an endpoint objects to the schema of a request, as those do that know only the older `json_object`.
+/// Whether the endpoint rejected the schema. Some support only the older `json_object`.
 fn names_schema(error: &ModelError) -> bool {
     matches!(error, ModelError::Refused { reason, .. } if ["response_format", "json_schema", "input_schema"].iter().any(|word| reason.contains(word)))
 }

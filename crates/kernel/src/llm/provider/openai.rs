@@ -1,12 +1,12 @@
-//! Chat completions, as OpenAI defined them and most other servers speak them.
+//! OpenAI's chat completions API, which most other servers support too.
 
 use reqwest::RequestBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::llm::provider::draft::{Draft, Stop};
-use crate::llm::provider::failure::Complaint;
-use crate::llm::provider::{Protocol, Trouble};
+use crate::llm::provider::failure::ProviderError;
+use crate::llm::provider::{Protocol, ReadError};
 use crate::llm::{ModelMessage, ModelRequest, ToolCall};
 use crate::money::TokenUsage;
 
@@ -30,7 +30,7 @@ impl Protocol for OpenAi {
             "stream": true,
             "stream_options": {"include_usage": true},
         });
-        // OpenAI's newer models refuse `max_tokens`; most other servers know nothing else.
+        // OpenAI's newer models reject `max_tokens`; most other servers support only that.
         let limit = if base_url.contains("//api.openai.com") { "max_completion_tokens" } else { "max_tokens" };
         body[limit] = request.max_output_tokens.into();
         if !request.tools.is_empty() {
@@ -46,22 +46,22 @@ impl Protocol for OpenAi {
         body
     }
 
-    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), Trouble> {
+    fn read_event(&self, data: &str, draft: &mut Draft) -> Result<(), ReadError> {
         if data.trim() == "[DONE]" {
             draft.end();
             return Ok(());
         }
         let chunk: Completion = draft.parse(data)?;
         if chunk.error.is_some() {
-            return Err(Trouble::Reported(Complaint::parse(data)));
+            return Err(ReadError::Reported(ProviderError::parse(data)));
         }
         take_in(chunk, draft)
     }
 
-    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), Trouble> {
+    fn read_whole(&self, body: &str, draft: &mut Draft) -> Result<(), ReadError> {
         let completion: Completion = draft.parse_whole(body)?;
         if completion.error.is_some() {
-            return Err(Trouble::Reported(Complaint::parse(body)));
+            return Err(ReadError::Reported(ProviderError::parse(body)));
         }
         if completion.choices.is_empty() {
             return Err(draft.garbled("it has no choices").into());
@@ -86,7 +86,7 @@ fn write_call(call: &ToolCall) -> Value {
     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments.to_string()}})
 }
 
-/// A whole completion or a chunk of one. Servers send `null` for what they leave out.
+/// A complete response or a chunk. Servers send `null` for missing values.
 #[derive(Deserialize)]
 struct Completion {
     #[serde(default)]
@@ -111,7 +111,7 @@ struct Delta {
 
 #[derive(Deserialize)]
 struct CallDelta {
-    /// Missing in whole answers.
+    /// Missing in complete responses.
     index: Option<u64>,
     id: Option<String>,
     function: Option<FunctionDelta>,
@@ -130,7 +130,7 @@ struct Usage {
     #[serde(default)]
     completion_tokens: u64,
     prompt_tokens_details: Option<PromptDetails>,
-    /// What `DeepSeek` calls cached tokens.
+    /// `DeepSeek`'s name for cached tokens.
     prompt_cache_hit_tokens: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ struct PromptDetails {
     cached_tokens: Option<u64>,
 }
 
-fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), Trouble> {
+fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), ReadError> {
     if let Some(usage) = chunk.usage {
         let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens).or(usage.prompt_cache_hit_tokens);
         *draft.usage_mut() = TokenUsage { input: usage.prompt_tokens, cached: cached.unwrap_or_default(), output: usage.completion_tokens };
@@ -161,8 +161,8 @@ fn take_in(chunk: Completion, draft: &mut Draft) -> Result<(), Trouble> {
         None => {}
         Some("length") => draft.stop(Stop::Length),
         Some("content_filter") => draft.stop(Stop::Filtered),
-        Some("error") => return Err(Trouble::Reported(Complaint::parse("the upstream model failed"))),
-        // "stop", "tool_calls", and whatever servers make up. A refusal that came before stays one.
+        Some("error") => return Err(ReadError::Reported(ProviderError::parse("the upstream model failed"))),
+        // "stop", "tool_calls", and names that servers invent. An earlier refusal is kept.
         Some(_) if draft.has_stopped() => {}
         Some(_) => draft.stop(Stop::Done),
     }
@@ -190,8 +190,8 @@ mod tests {
         for event in events {
             match OpenAi.read_event(event, &mut draft) {
                 Ok(()) => {}
-                Err(Trouble::Unreadable(error)) => return Err(error),
-                Err(Trouble::Reported(complaint)) => return Err(complaint.in_stream("p", None)),
+                Err(ReadError::Unreadable(error)) => return Err(error),
+                Err(ReadError::Reported(reported)) => return Err(reported.in_stream("p", None)),
             }
         }
         draft.take_reply("m")

@@ -2,13 +2,13 @@ use crate::persona::Tier;
 
 use crate::llm::settings::{ModelPrice, ProviderKind};
 
-/// A provider that an operator need not describe: its name and a key are enough.
+/// A provider that needs no settings besides its key.
 pub(super) struct KnownProvider {
     pub name: &'static str,
     pub kind: ProviderKind,
     pub base_url: &'static str,
     pub needs_key: bool,
-    /// What its key alone gives the tiers. Empty: the operator names models.
+    /// The models used if only the key is set. Empty: the operator must name models.
     pub models: &'static [(Tier, &'static str)],
 }
 
@@ -37,7 +37,7 @@ pub(super) fn find_provider(name: &str) -> Option<&'static KnownProvider> {
     PROVIDERS.iter().find(|provider| provider.name == name)
 }
 
-/// Prices of the models above, from the providers' price lists of June 2026. The file overrides them.
+/// Prices of these models from the providers' price lists of June 2026. The file overrides them.
 pub(super) const PRICES: [(&str, ModelPrice); 5] = [
     ("gpt-4.1-mini", ModelPrice { input: 0.4, cached: 0.1, output: 1.6 }),
     ("gpt-4.1", ModelPrice { input: 2.0, cached: 0.5, output: 8.0 }),

@@ -1,7 +1,6 @@
-//! `[models]`: which endpoints there are, which model each tier asks, what a token costs.
+//! `[models]`: endpoints, the models of each tier, and token prices.
 //!
-//! The settings and their defaults stand here, `known` lists providers that need no address, `read` puts together what the operator gave.
-//! No endpoint is ever called from here.
+//! `known` lists providers that need no address. `read` combines the operator's settings. Nothing here calls an endpoint.
 
 mod known;
 mod read;
@@ -17,31 +16,30 @@ use crate::persona::Tier;
 pub use read::is_web_address;
 
 settings! {
-    /// `[models]`: providers, tiers and prices. Without a provider the team runs offline.
+    /// `[models]`: providers, tiers and prices. Without a provider the team works offline.
     #[derive(Debug, Clone)]
     pub struct ModelSettings {
-        connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "How long a connection to a provider may take.";
-        idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "The longest silence of an answer that is being streamed.";
-        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "The longest a call may take in all.";
-        attempts: u32 = 3, in 1..=10, "Attempts of a call, the first included.";
-        max_output_tokens: u32 = 1500, in 16..=200_000, "The most tokens an answer may have.";
+        connect_timeout: Duration = secs(5), in millis(100)..=mins(5), "Time limit for connecting to a provider.";
+        idle_timeout: Duration = secs(30), in secs(1)..=mins(10), "Time limit between two parts of a streamed answer.";
+        total_timeout: Duration = mins(2), in secs(1)..=hours(1), "Time limit of a whole model call.";
+        attempts: u32 = 3, in 1..=10, "Most attempts of a model call, including the first.";
+        max_output_tokens: u32 = 1500, in 16..=200_000, "Most tokens in an answer.";
         providers: Vec<ProviderSettings> = Vec::new();
-        /// What each tier tries, in order. A tier that is missing is served by the one below; `t1` is there whenever a provider is.
+        /// The models of each tier in order. A missing tier uses the next lower one. `t1` always exists if there is a provider.
         tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
-        /// By model name. An unlisted model costs nothing and the ledger says so by its zero.
+        /// By model name. Unlisted models cost nothing and appear with zero in the ledger.
         prices: BTreeMap<String, ModelPrice> = BTreeMap::new();
     }
 }
 
-/// One endpoint.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
     pub name: String,
     pub kind: ProviderKind,
-    /// Up to and including the version: `http://127.0.0.1:11434/v1`, `https://api.anthropic.com/v1`.
+    /// Including the version: `http://127.0.0.1:11434/v1`, `https://api.anthropic.com/v1`.
     pub base_url: String,
     pub key: Option<SecretString>,
-    /// Calls in flight at once.
+    /// The most concurrent calls.
     pub parallel: usize,
 }
 
@@ -53,14 +51,13 @@ pub enum ProviderKind {
 
 choice!(ProviderKind { "openai" => Self::OpenAi, "anthropic" => Self::Anthropic });
 
-/// A model of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRef {
     pub provider: String,
     pub model: String,
 }
 
-/// Dollars for a million tokens.
+/// Dollars per million tokens.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct ModelPrice {
     pub input: f64,

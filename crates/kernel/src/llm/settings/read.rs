@@ -7,14 +7,14 @@ use crate::llm::settings::known::{KnownProvider, find_provider};
 use crate::llm::settings::{ModelPrice, ModelRef, ModelSettings, ProviderKind, ProviderSettings, known};
 use crate::persona::Tier;
 
-/// The provider that `TEAMROOM_MODEL_URL` describes.
+/// The provider defined by `TEAMROOM_MODEL_URL`.
 const SHORT_PATH: &str = "model";
 const WEB: &[&str] = &["http", "https"];
 const WEB_ADDRESS: &str = "an address that begins with http:// or https://, without user and password";
 const PARALLEL: usize = 4;
 
 impl ModelSettings {
-    /// All of the section: what the table has, and how providers, tiers and prices fit together.
+    /// Reads the whole section: the table, and how providers, tiers and prices fit together.
     pub fn read_all(section: &mut Section<'_>) -> Self {
         let mut models = Self::read(section);
         let short_path = read_short_path(section);
@@ -33,14 +33,14 @@ impl ModelSettings {
         models
     }
 
-    /// Tiers and providers must fit together.
+    /// Checks that every tier's provider exists.
     fn check(&self, section: &mut Section<'_>) {
         let names: Vec<_> = self.providers.iter().map(|provider| provider.name.as_str()).collect();
         for (tier, models) in &self.tiers {
             for ModelRef { provider, .. } in models.iter().filter(|model| !names.contains(&model.provider.as_str())) {
                 let known = names.iter().copied().chain(known::PROVIDERS.iter().map(|provider| provider.name));
                 let meant = find_nearest(provider, known).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
-                let problem = format!("names a provider {provider} that is not configured{meant} Add [models.providers.{provider}]");
+                let problem = format!("uses the provider {provider}, which is not configured{meant} Add [models.providers.{provider}]");
                 section.section("tiers").refuse(tier.as_str(), problem);
             }
         }
@@ -53,16 +53,19 @@ impl ModelSettings {
             let example = self.providers.first().map_or("", |provider| &provider.name);
             section
                 .section("tiers")
-                .refuse("t1", format!("is missing; every tier falls back on it. Give a list such as [\"{example}/a-model\"]"));
+                .refuse("t1", format!("is missing, and the other tiers fall back to it. Give a list such as [\"{example}/a-model\"]"));
         }
     }
 }
 
 fn read_tiers(tiers: &mut Section<'_>) -> BTreeMap<Tier, Vec<ModelRef>> {
     let about = [
-        (Tier::T1, "Models of the cheap tier (chat, standups), tried in order. Empty: the usual ones of the provider whose key is set."),
+        (
+            Tier::T1,
+            "Models of the cheap tier (chat, standups), tried in order. Empty: the default models of the provider whose key is set.",
+        ),
         (Tier::T2, "Models of the strong tier. Empty: those of t1."),
-        (Tier::T3, "Models of the best tier. Empty: those of t2."),
+        (Tier::T3, "Models of the strongest tier. Empty: those of t2."),
     ];
     let allowed = "a list (in a variable: with commas), each \"provider/model\" such as \"openai/gpt-4.1-mini\"";
     let read = about.map(|(tier, about)| {
@@ -73,13 +76,13 @@ fn read_tiers(tiers: &mut Section<'_>) -> BTreeMap<Tier, Vec<ModelRef>> {
     read.into_iter().filter(|(_, models)| !models.is_empty()).collect()
 }
 
-/// The name of a model may hold slashes of its own.
+/// Model names may contain slashes.
 fn parse_model(text: &str) -> Option<ModelRef> {
     let (provider, model) = text.split_once('/')?;
     (!provider.is_empty() && !model.is_empty()).then(|| ModelRef { provider: provider.into(), model: model.into() })
 }
 
-/// The providers that a key or a tier brings in by name, and those of the file.
+/// Providers added by a key or a tier, and those of the file.
 fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef>>) -> Vec<ProviderSettings> {
     let configured = section.list_entries("providers", "local");
     let known = known::PROVIDERS.iter().filter(|known| !configured.iter().any(|name| name == known.name));
@@ -88,13 +91,13 @@ fn read_providers(section: &mut Section<'_>, tiers: &BTreeMap<Tier, Vec<ModelRef
     providers
 }
 
-/// A key brings in its provider only where no tiers are set: it may stand in the environment for another program.
+/// A key adds its provider only if no tiers are set, because it may be in the environment for another program.
 fn read_known_provider(
     section: &mut Section<'_>,
     known: &KnownProvider,
     tiers: &BTreeMap<Tier, Vec<ModelRef>>,
 ) -> Option<ProviderSettings> {
-    let about = "Keys of model providers: with one of the first two alone the team thinks; the others work once a tier names them.";
+    let about = "API keys of model providers. One of the first two is enough. The others also need a tier that uses them.";
     let key = if known.needs_key { section.secret(&key_variable(known.name), about) } else { None };
     let named = tiers.values().flatten().any(|model| model.provider == known.name);
     let enough = key.is_some() && tiers.is_empty() && !known.models.is_empty();
@@ -109,17 +112,17 @@ fn read_known_provider(
 
 fn read_provider(section: &mut Section<'_>, name: &str) -> Option<ProviderSettings> {
     let known = find_provider(name);
-    let about = "Keys of providers that teamroom.toml describes, as NAME_API_KEY (here: of [models.providers.local]).";
+    let about = "API keys of providers from teamroom.toml, as NAME_API_KEY (this one is for [models.providers.local]).";
     let key = section.secret(&key_variable(name), about);
     let mut entry = section.entry("providers", name);
-    let kind = entry.read("kind", known.map_or(ProviderKind::OpenAi, |known| known.kind), "The protocol it speaks.");
-    let about = "Its address, up to and including the version.";
+    let kind = entry.read("kind", known.map_or(ProviderKind::OpenAi, |known| known.kind), "The protocol of the API.");
+    let about = "Address of the API, including the version.";
     let fits = |url: &String| is_web_address(url, WEB);
     let base_url = match known {
         Some(known) => Some(entry.read_where("base_url", known.base_url.to_owned(), WEB_ADDRESS, about, fits)),
         None => entry.require_where("base_url", "http://127.0.0.1:8080/v1".to_owned(), WEB_ADDRESS, about, fits),
     };
-    let parallel = entry.read_within("parallel", PARALLEL, 1..=256, "Calls in flight at once.");
+    let parallel = entry.read_within("parallel", PARALLEL, 1..=256, "Most calls at the same time.");
     Some(ProviderSettings { name: name.into(), kind, base_url: base_url?.trim_end_matches('/').into(), key, parallel })
 }
 
@@ -127,18 +130,18 @@ fn read_prices(section: &mut Section<'_>) -> BTreeMap<String, ModelPrice> {
     let mut prices: BTreeMap<_, _> = known::PRICES.iter().map(|(model, price)| ((*model).to_owned(), *price)).collect();
     for model in section.list_entries("prices", "example-model") {
         let mut entry = section.entry("prices", &model);
-        let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars for a million tokens of the prompt.");
-        let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Those that came from the provider's cache; by default as input.");
-        let output = entry.read_within("output", 0.0, 0.0..=10_000.0, "Dollars for a million tokens of the answer.");
+        let input = entry.read_within("input", 0.0, 0.0..=10_000.0, "Dollars per million prompt tokens.");
+        let cached = entry.read_within("cached", input, 0.0..=10_000.0, "Dollars per million cached prompt tokens. Default: as input.");
+        let output = entry.read_within("output", 0.0, 0.0..=10_000.0, "Dollars per million answer tokens.");
         prices.insert(model, ModelPrice { input, cached, output });
     }
     prices
 }
 
-/// One endpoint and one model by variables alone, for whoever tries a local model server. They win over the file.
+/// One endpoint and model from variables alone, for trying a local model server. Overrides the file.
 fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, String)> {
-    let about = "The short way to a model: the address of any OpenAI-compatible or Anthropic endpoint and one model for all tiers. \
-                 The kind is openai (default) or anthropic; the key may be left out for a local server.";
+    let about = "The quickest way to connect a model: the address of an OpenAI-compatible or Anthropic API, and one model for \
+                 everything. The kind is openai (default) or anthropic. A local server may not need a key.";
     let url = section.variable("TEAMROOM_MODEL_URL", "http://127.0.0.1:11434/v1", about);
     let model = section.variable("TEAMROOM_MODEL", "llama3.2", about);
     let kind = section.variable("TEAMROOM_MODEL_KIND", "openai", about);
@@ -147,22 +150,22 @@ fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, Strin
         None | Some("openai") => ProviderKind::OpenAi,
         Some("anthropic") => ProviderKind::Anthropic,
         Some(_) => {
-            section.refuse_variable("TEAMROOM_MODEL_KIND", "is not allowed; give openai or anthropic");
+            section.refuse_variable("TEAMROOM_MODEL_KIND", "is not allowed. Give openai or anthropic");
             return None;
         }
     };
     let (base_url, model) = match (url, model) {
         (Some(url), Some(model)) if is_web_address(&url, WEB) => (url.trim_end_matches('/').to_owned(), model),
         (Some(_), Some(_)) => {
-            section.refuse_variable("TEAMROOM_MODEL_URL", format!("is not allowed; give {WEB_ADDRESS}"));
+            section.refuse_variable("TEAMROOM_MODEL_URL", format!("is not allowed. Give {WEB_ADDRESS}"));
             return None;
         }
         (Some(_), None) => {
-            section.refuse_variable("TEAMROOM_MODEL", "is missing; TEAMROOM_MODEL_URL needs the name of a model beside it");
+            section.refuse_variable("TEAMROOM_MODEL", "is missing. TEAMROOM_MODEL_URL needs a model name, too");
             return None;
         }
         (None, Some(_)) => {
-            section.refuse_variable("TEAMROOM_MODEL_URL", "is missing; TEAMROOM_MODEL needs the address of an endpoint beside it");
+            section.refuse_variable("TEAMROOM_MODEL_URL", "is missing. TEAMROOM_MODEL needs an address, too");
             return None;
         }
         (None, None) => return None,
@@ -170,7 +173,7 @@ fn read_short_path(section: &mut Section<'_>) -> Option<(ProviderSettings, Strin
     Some((ProviderSettings { name: SHORT_PATH.into(), kind, base_url, key, parallel: PARALLEL }, model))
 }
 
-/// What the keys alone give: each tier tries every provider that has a model for it.
+/// The tiers if only keys are set: each tier tries every provider with a model for it.
 fn default_tiers(providers: &[ProviderSettings]) -> BTreeMap<Tier, Vec<ModelRef>> {
     let mut tiers: BTreeMap<Tier, Vec<ModelRef>> = BTreeMap::new();
     for provider in providers {
@@ -186,7 +189,7 @@ fn key_variable(provider: &str) -> String {
     format!("{}_API_KEY", provider.to_uppercase().replace(['-', '.', ' '], "_"))
 }
 
-/// Whether a text is an address with one of the schemes and a host. A password in it would be a secret outside its place.
+/// Whether a text is an address with one of the schemes and a host. Rejects passwords, which belong into secrets.
 pub fn is_web_address(text: &str, schemes: &[&str]) -> bool {
     Url::parse(text)
         .is_ok_and(|url| schemes.contains(&url.scheme()) && url.has_host() && url.username().is_empty() && url.password().is_none())

@@ -1,4 +1,4 @@
-//! The ledger as people read it: what it cost, by day, persona, purpose or model.
+//! Reports on the ledger: costs by day, persona, purpose or model.
 
 use chrono::{DateTime, Utc};
 
@@ -20,7 +20,7 @@ struct CostColumns {
 }
 
 impl Database {
-    /// What was spent on a turn, a meeting or a step: the id under which its calls were made.
+    /// The cost of a turn, a meeting or a step.
     pub async fn spent_on(&self, subject: &str) -> Result<(Money, TokenUsage)> {
         let (cost, input, cached, output): (i64, i64, i64, i64) = sql!(
             self.db().read(),
@@ -34,7 +34,7 @@ impl Database {
         Ok((Money(cost), usage))
     }
 
-    /// What was spent from `since` to `until`, by group: days in their order, everything else by cost.
+    /// The costs from `since` to `until` by group. Days are in order; other groups are sorted by cost.
     pub async fn costs(&self, since: DateTime<Utc>, until: DateTime<Utc>, group: CostGroup) -> Result<Vec<CostLine>> {
         let rows: Vec<CostColumns> = sql!(
             self.db().read(),

@@ -1,4 +1,4 @@
-//! The ledger: what was reserved and spent, on what, within which limits.
+//! The ledger: reservations, costs and limits.
 
 mod ledger;
 mod retention;

@@ -1,8 +1,7 @@
-//! Reserving money before a model call and settling it after.
+//! Reserves money before a model call and settles it after.
 //!
-//! A reservation counts at its worst case until it is settled; one that a crash left behind counts like that for good. Sums of each
-//! day (UTC) are kept beside the ledger, in the same transactions, so that a reservation costs the same at the end of a day as at
-//! its beginning. What one work item has cost is added up from the ledger itself: its calls are few, and an index leads to them.
+//! A reservation counts with its worst case until it is settled; one left by a crash keeps counting. Daily sums (UTC) are stored in the
+//! same transactions, so that a reservation takes constant time. A work item's cost is summed from the ledger, because it has few calls.
 
 use std::collections::HashMap;
 
@@ -13,17 +12,17 @@ use crate::ids::{PersonaSlug, WorkItemId};
 use crate::llm::budget::Budgets;
 use crate::money::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Settlement};
 
-/// The key under which PostgreSQL lets one reservation pass at a time: "budgets" in ASCII.
-const TURNSTILE: i64 = i64::from_be_bytes(*b"\0budgets");
+/// The PostgreSQL lock that serialises reservations: "budgets" in ASCII.
+const RESERVATION_LOCK: i64 = i64::from_be_bytes(*b"\0budgets");
 
-/// A reservation that was accepted.
+/// An accepted reservation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reserved {
-    /// Which part of the day's budget is used now, in dollars or tokens, whichever is more; 0 without a limit, 1 when used up.
+    /// The used share of the day's budget in dollars or tokens, whichever is higher. 0 without a limit, 1 when used up.
     pub day_share: f64,
 }
 
-/// Why a reservation was not made.
+/// Why a reservation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReserveError {
     #[error(transparent)]
@@ -32,12 +31,12 @@ pub enum ReserveError {
     Store(#[from] StoreError),
 }
 
-/// What a day has cost so far, reservations included.
+/// The cost of a day, including reservations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spent {
     pub cost: Money,
     pub tokens: u64,
-    /// By how much people raised the day's budget.
+    /// How much people raised the day's budget.
     pub raised: Money,
 }
 
@@ -49,24 +48,24 @@ struct Sums {
     persona_tokens: i64,
 }
 
-/// What a work item has cost so far.
+/// The cost of a work item.
 #[derive(sqlx::FromRow)]
 struct ItemSums {
     cost: i64,
     tokens: i64,
 }
 
-/// By how much people raised the limits that a call falls under, by their names.
+/// How much people raised the limits of a call, by name.
 type Raises = HashMap<String, i64>;
 
 impl Database {
-    /// Sets the worst case of a call aside.
+    /// Reserves the worst-case cost of a call.
     ///
     /// # Errors
-    /// [`ReserveError::Refused`] when it would break a limit; a call that costs nothing never does.
+    /// [`ReserveError::Refused`] if it would exceed a limit. Calls that cost nothing are never refused.
     pub async fn reserve(&self, reservation: &Reservation, budgets: &Budgets) -> Result<Reserved, ReserveError> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
+        transaction.serialize(RESERVATION_LOCK).await?;
         let day = reservation.at.date_naive();
         let sums = find_sums(&mut transaction, day, reservation.persona.as_ref()).await?;
         let item = match reservation.purpose {
@@ -83,7 +82,7 @@ impl Database {
         Ok(reserved)
     }
 
-    /// Puts the real cost in the place of the reservation. False when it was settled already or never made.
+    /// Replaces a reservation with the real cost. False if it was settled already or does not exist.
     pub async fn settle(&self, settlement: &Settlement) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let usage = settlement.usage;
@@ -107,8 +106,8 @@ impl Database {
         Ok(true)
     }
 
-    /// Raises a limit by an amount of what it is in, in force at once and after a restart: one of a day for the day of `at` (UTC), one of a
-    /// work item for good.
+    /// Raises a limit by an amount in its own unit. Takes effect at once and survives a restart. A daily limit is raised for the day of
+    /// `at` (UTC), the limit of a work item for good.
     pub async fn raise_limit(&self, limit: &Limit, amount: i64, by: &str, at: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -124,7 +123,7 @@ impl Database {
         Ok(())
     }
 
-    /// By how much people raised a limit: one of a day for the day of `at` (UTC).
+    /// How much people raised a limit. For a daily limit: on the day of `at` (UTC).
     pub async fn find_raise(&self, limit: &Limit, at: DateTime<Utc>) -> Result<i64> {
         let (raised,): (i64,) = sql!(
             self.db().read(),
@@ -137,7 +136,7 @@ impl Database {
         Ok(raised)
     }
 
-    /// What the day of `now` (UTC) has cost so far.
+    /// The cost of the day of `now` (UTC) so far.
     pub async fn spent_today(&self, now: DateTime<Utc>) -> Result<Spent> {
         let (cost, tokens): (i64, i64) = sql!(
             self.db().read(),
@@ -150,7 +149,7 @@ impl Database {
     }
 }
 
-/// The day as it stands with a raise: none for what is no limit of a day.
+/// The day that a raise applies to. Empty for limits that are not daily.
 fn day_of(limit: &Limit, at: DateTime<Utc>) -> String {
     if limit.ends_with_the_day() { at.date_naive().to_string() } else { String::new() }
 }
@@ -190,7 +189,7 @@ async fn find_raises(transaction: &mut Transaction, reservation: &Reservation, d
     Ok(raises.into_iter().collect())
 }
 
-/// Holds the call against each limit: the team's first, the item's last, so that nobody raises an item in vain.
+/// Checks the call against each limit. The item's limit comes last: raising it is useless while a wider limit refuses.
 fn check(reservation: &Reservation, budgets: &Budgets, sums: &Sums, item: Option<&ItemSums>, raises: &Raises) -> Result<Reserved, Refused> {
     let (cost, tokens) = (reservation.cost.0, count(reservation.tokens));
     let mut limits = vec![(Limit::Day, sums.cost, cost), (Limit::DayTokens, sums.tokens, tokens)];
@@ -222,7 +221,7 @@ fn share(used: i64, allowed: i64) -> f64 {
     if allowed > 0 { used as f64 / allowed as f64 } else { 0.0 }
 }
 
-/// A reservation stands in the ledger at its worst case; its tokens all count as input, because nobody knows better yet.
+/// Inserts a reservation with its worst case. All tokens count as input, because the split is not known yet.
 async fn insert_reservation(transaction: &mut Transaction, reservation: &Reservation, day: NaiveDate) -> Result<()> {
     sql!(
         transaction.on(),

@@ -1,4 +1,4 @@
-//! Lessons that speak of a subject, out of all that a persona is to be told (MEM-4).
+//! Finds a persona's lessons on a subject (MEM-4).
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,18 +7,16 @@ use crate::ids::PersonaSlug;
 use crate::memory::Memory;
 use crate::memory::retrieval::terms::{Query, Vocabulary};
 
-/// The most lessons that are looked at, the most significant and of equals the newest. All of them are read and compared for each question; of
-/// so many it is not noticed.
+/// The most lessons searched: the most significant ones, then the newest. All are compared for each question, which is fast at this number.
 const LOOKED_AT: u32 = 2000;
 
-/// A long subject needs no more of its words in a lesson than this many.
+/// For a long subject, this many matching words in a lesson are enough.
 const WORDS: usize = 2;
 
-/// Up to `limit` lessons of a persona and of the team on a subject: those that say most of it first, of equals the most significant, then the
-/// newest. Nothing where none speaks of it.
+/// Up to `limit` lessons of a persona and the team on a subject. Sorted by match, then significance, then age. Empty if none matches.
 pub async fn find_lessons(store: &Database, subject: &str, persona: &PersonaSlug, limit: usize) -> Result<Vec<Memory>, StoreError> {
     let query = Query::parse(subject, &[]);
-    // Most of what is said in a chat names no subject; then nothing need be read.
+    // Most chat messages name no subject. Then nothing is read.
     if query.is_empty() {
         return Ok(Vec::new());
     }
@@ -35,7 +33,7 @@ fn rank(query: &Query, lessons: Vec<Memory>, limit: usize) -> Vec<Memory> {
     for term in told.iter().flatten() {
         *frequency.entry(*term).or_default() += 1;
     }
-    // A word that many lessons hold says little about any of them.
+    // A word that occurs in many lessons has little weight.
     let rarity = |term: u32| (1.0 + (lessons.len() + 1) as f64 / (frequency.get(&term).copied().unwrap_or(0) + 1) as f64).ln();
     let wanted: Vec<(u32, f64)> = query.terms.iter().filter_map(|(term, weight)| Some((vocabulary.find(term)?, *weight))).collect();
     let score = |terms: &HashSet<u32>| {

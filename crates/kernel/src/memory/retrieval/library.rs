@@ -1,4 +1,4 @@
-//! Ranking: BM25 over passages.
+//! Ranks passages with BM25.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,33 +6,32 @@ use crate::memory::retrieval::passage;
 use crate::memory::retrieval::passage::Passage;
 use crate::memory::retrieval::terms::{Query, Vocabulary};
 
-/// How soon more of the same word stops counting, and how much long passages are held back. The usual values of BM25, the second
-/// lowered because passages are cut to about one length already.
+/// BM25's term saturation and length normalisation. The usual values, the second one lowered because passages have similar lengths.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// A word of the nearest heading counts as this many in the text; one of a heading further up as half of that.
+/// The weight of a word in the nearest heading. Words of higher headings have half of it.
 const HEADING: f64 = 1.5;
-/// What a passage counts that only its headings speak for: the right section, but maybe not the right place in it.
+/// The factor for passages that match only in headings: the right section, but maybe not the right place.
 const HEADING_ONLY: f64 = 0.6;
-/// Two neighbouring words of the question that stand at most this many words apart in the passage, in their order.
+/// The distance within which two neighbouring words of the question count as adjacent in a passage.
 const NEAR: usize = 3;
 const PHRASE: f64 = 0.5;
-/// For each sign that a passage gives the kind of answer asked for, as "because" does for a why. Three are enough.
+/// The bonus for each word that signals the kind of answer wanted, such as "because" for a why-question. At most three count.
 const CUE: f64 = 0.2;
-/// What code counts against prose that says as much.
+/// The factor for code, compared with prose.
 const CODE: f64 = 0.6;
-/// Passages of other texts that are thought of as being there too, so that in a short text a word that it does hold is no less worth
-/// than one that it does not.
+/// The number of imaginary passages added to the statistics. In a short document, a word that occurs would otherwise have too little
+/// weight.
 const BACKGROUND: f64 = 100.0;
-/// How much of the question, by weight, a passage must speak of. Below half it speaks of something else.
+/// The share of the question's weight that a passage must match. Below half it is about something else.
 const COVERAGE: f64 = 0.5;
 
-/// Documents and single facts, ready to be searched.
+/// Documents and facts with a search index.
 #[derive(Debug, Default)]
 pub struct Library {
     entries: Vec<Entry>,
     vocabulary: Vocabulary,
-    /// In how many passages a term occurs.
+    /// The number of passages with a term.
     frequency: HashMap<u32, usize>,
     total_terms: usize,
 }
@@ -41,7 +40,7 @@ pub struct Library {
 struct Entry {
     source: String,
     passage: Passage,
-    /// True for a fact of a feed, which has a reference of its own and no lines.
+    /// True for a feed's fact, which has a reference instead of lines.
     fact: bool,
     boost: f64,
     terms: Vec<u32>,
@@ -49,10 +48,10 @@ struct Entry {
     outer_headings: Vec<u32>,
 }
 
-/// A passage that speaks of what was asked.
+/// A matching passage.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
-    /// The document's name, or where a fact stands.
+    /// The document's name, or the reference of a fact.
     pub source: &'a str,
     pub passage: &'a Passage,
     pub fact: bool,
@@ -60,14 +59,14 @@ pub struct Hit<'a> {
 }
 
 impl Library {
-    /// Adds a document. `boost` above 1 prefers it over others that say as much.
+    /// Adds a document. `boost` above 1 ranks it higher.
     pub fn add_document(&mut self, name: &str, text: &str, boost: f64) {
         for passage in passage::split(text) {
             self.add(name.to_owned(), passage, false, boost);
         }
     }
 
-    /// Adds a single fact with its own reference. Who did it is found like a heading.
+    /// Adds a fact with its reference. The author is indexed like a heading.
     pub fn add_fact(&mut self, reference: String, text: &str, by: Option<&str>) {
         let passage = Passage { headings: by.map(str::to_owned).into_iter().collect(), lines: vec![(1, text.to_owned())], code: false };
         self.add(reference, passage, true, 1.0);
@@ -87,7 +86,7 @@ impl Library {
         self.entries.push(Entry { source, passage, fact, boost, terms, headings, outer_headings });
     }
 
-    /// The best passages, best first, at most `limit`. Nothing where no passage speaks of at least half of what was asked.
+    /// The best passages, best first, at most `limit`. Passages that match less than half of the question are left out.
     pub fn find(&self, query: &Query, limit: usize) -> Vec<Hit<'_>> {
         if query.is_empty() {
             return Vec::new();
@@ -95,13 +94,13 @@ impl Library {
         let terms: Vec<Wanted> = query.terms.iter().map(|(term, weight)| self.wanted(term, *weight)).collect();
         let mut hits: Vec<(f64, &Entry)> =
             self.entries.iter().filter_map(|entry| self.score(entry, query, &terms).map(|score| (score, entry))).collect();
-        // The sort is stable, so that equal passages stay in the order of the documents.
+        // The sort is stable, so equal passages stay in document order.
         hits.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         hits.truncate(limit);
         hits.into_iter().map(|(score, entry)| Hit { source: &entry.source, passage: &entry.passage, fact: entry.fact, score }).collect()
     }
 
-    /// A term of the question with its weight: inverse document frequency, in the form that never falls below zero.
+    /// A query term with its inverse document frequency, in the variant that is never negative.
     #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
     fn wanted(&self, term: &str, weight: f64) -> Wanted {
         let number = self.vocabulary.find(term);
@@ -119,7 +118,7 @@ impl Library {
             return None;
         }
         let cues = count_cues(entry, query).min(3) as f64;
-        // Passages found by their headings alone stay in their order: a short one is no better.
+        // Passages that match only in headings are not ranked by length.
         let in_text = terms.iter().filter_map(|term| term.number).any(|number| entry.terms.contains(&number));
         let place = if in_text || cues > 0.0 { 1.0 } else { HEADING_ONLY };
         let prose = if entry.passage.code { CODE } else { 1.0 };
@@ -132,21 +131,21 @@ impl Library {
     }
 }
 
-/// A term of the question; without a number where no passage holds it.
+/// A query term. Without a number if no passage contains it.
 struct Wanted {
     number: Option<u32>,
     weight: f64,
 }
 
 impl Entry {
-    /// How often a term occurs, headings counted by their weight.
+    /// The frequency of a term, with headings weighted.
     #[expect(clippy::cast_precision_loss, reason = "counts of terms are small")]
     fn frequency(&self, term: &Wanted) -> f64 {
         let count = |terms: &[u32]| terms.iter().filter(|number| Some(**number) == term.number).count() as f64;
         count(&self.terms) + HEADING * count(&self.headings).min(1.0) + HEADING / 2.0 * count(&self.outer_headings).min(1.0)
     }
 
-    /// Whether the two terms stand close to each other, in the text or in the heading.
+    /// Whether two terms are close to each other in the text or a heading.
     fn holds_near(&self, first: &Wanted, second: &Wanted) -> bool {
         let numbers = first.number.zip(second.number);
         numbers.is_some_and(|(first, second)| [&self.terms, &self.headings].iter().any(|terms| stand_near(terms, first, second)))

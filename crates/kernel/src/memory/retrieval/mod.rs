@@ -1,7 +1,6 @@
-//! Search over documents: passages, BM25, and the sentences that answer; and over lessons, which are a sentence each.
+//! Searches documents (passages, BM25, quotations) and lessons.
 //!
-//! By words alone, computed anew for each question: a few hundred kilobytes take milliseconds, and nothing has to be kept in step.
-//! It finds and cites; what is said about it is for `offline` and `context`.
+//! Full-text search only, without a stored index: a few hundred kilobytes take milliseconds. `offline` and `context` use the results.
 
 mod lessons;
 mod library;
@@ -17,13 +16,13 @@ pub use passage::{Heading, Passage, headings_of};
 pub use quote::{Quote, cut};
 pub use terms::{Query, QuestionKind, terms_of, words_of};
 
-/// A file that somebody posted in a channel, as text.
+/// An attachment of a channel, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelFile {
-    /// For showing and citing, never used as a path.
+    /// For display and citations, never a path.
     pub name: String,
     pub text: String,
-    /// Display name of who posted it.
+    /// Display name of the sender.
     pub by: String,
     pub at: DateTime<Utc>,
 }

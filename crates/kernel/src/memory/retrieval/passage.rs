@@ -1,20 +1,19 @@
-//! Cutting a document into passages that can be cited by line.
+//! Splits a document into passages that can be cited by line.
 
-/// About what fits one quotation: long enough for a paragraph with its reason, short enough to be found by few words.
+/// The size of a passage: room for a paragraph with its reason, and short enough for a precise match.
 const MAX_CHARS: usize = 1200;
 
-/// A run of lines of one document.
+/// Consecutive lines of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// The headings above it, outermost first.
     pub headings: Vec<String>,
-    /// Each line with its number, counted from 1.
+    /// Each line with its number, from 1.
     pub lines: Vec<(usize, String)>,
-    /// It holds fenced code or a drawing, which rarely answers a question in words.
+    /// Contains fenced code or a drawing, which rarely answers a question.
     pub code: bool,
 }
 
-/// A heading of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heading<'a> {
     /// 1 for the title.
@@ -23,7 +22,7 @@ pub struct Heading<'a> {
     pub title: &'a str,
 }
 
-/// The headings of a document; a `#` in fenced code is none.
+/// The headings of a document. A `#` in fenced code is ignored.
 pub fn headings_of(text: &str) -> Vec<Heading<'_>> {
     let mut fenced = false;
     let mut headings = Vec::new();
@@ -35,7 +34,6 @@ pub fn headings_of(text: &str) -> Vec<Heading<'_>> {
 }
 
 impl Passage {
-    /// The lines as they stand.
     pub fn text(&self) -> String {
         self.lines.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
@@ -44,13 +42,13 @@ impl Passage {
         self.lines.iter().map(|(_, line)| line.chars().count() + 1).sum()
     }
 
-    /// It announces what follows: "Two changes:".
+    /// It introduces the next block: "Two changes:".
     fn announces(&self) -> bool {
         self.lines.last().is_some_and(|(_, line)| line.trim_end_matches(['*', '_']).ends_with(':'))
     }
 }
 
-/// Cuts at headings and blank lines, in long blocks also at lines. Fenced code stays together where its length allows.
+/// Splits at headings and blank lines, and long blocks also at line ends. Fenced code is kept together if it fits.
 pub(super) fn split(text: &str) -> Vec<Passage> {
     let mut splitter = Splitter::default();
     for (index, line) in text.lines().enumerate() {
@@ -63,7 +61,7 @@ pub(super) fn split(text: &str) -> Vec<Passage> {
 #[derive(Default)]
 struct Splitter {
     passages: Vec<Passage>,
-    /// Level and text of the headings that are open.
+    /// Level and text of the current headings.
     headings: Vec<(usize, String)>,
     lines: Vec<(usize, String)>,
     chars: usize,
@@ -102,7 +100,7 @@ impl Splitter {
         let headings = self.headings.iter().map(|(_, title)| title.clone()).collect();
         let passage = Passage { headings, lines: std::mem::take(&mut self.lines), code: std::mem::take(&mut self.code) };
         match self.passages.last_mut() {
-            // An announcement alone answers nothing: it takes in what it announces.
+            // An introduction is joined with the block that follows.
             Some(last) if last.announces() && last.headings == passage.headings && last.chars() + passage.chars() <= MAX_CHARS => {
                 last.lines.extend(passage.lines);
                 last.code |= passage.code;
@@ -128,7 +126,7 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && ["-", "*", "_", "="].iter().any(|mark| line.replace(mark, "").is_empty())
 }
 
-/// A line that is longer than a passage (a file without line breaks) in pieces, cut at spaces where there are any.
+/// Splits a line that is longer than a passage, at spaces if possible.
 fn pieces(line: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = line;

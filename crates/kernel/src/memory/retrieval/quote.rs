@@ -1,9 +1,9 @@
-//! Quoting from a passage, with its place.
+//! Quotes from a passage with its source.
 
 use crate::memory::retrieval::library::Hit;
 use crate::memory::retrieval::terms::{Query, terms_of};
 
-/// A quotation and where it stands.
+/// A quotation and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quote {
     pub text: String,
@@ -12,7 +12,7 @@ pub struct Quote {
 }
 
 impl Hit<'_> {
-    /// The passage in at most about `limit` characters: whole where it fits, else the sentences that speak of the question.
+    /// At most about `limit` characters of the passage: all of it, or the sentences that match the question.
     pub fn quote(&self, query: &Query, limit: usize) -> Quote {
         let sentences = sentences_of(&self.passage.lines);
         let chosen = choose(&sentences, query, limit);
@@ -50,7 +50,7 @@ impl Hit<'_> {
     }
 }
 
-/// The text in at most `limit` characters, cut at a word, with a mark that it was cut.
+/// Cuts the text to `limit` characters at a word, and marks the cut.
 pub fn cut(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();
@@ -65,7 +65,7 @@ struct Sentence {
     text: String,
 }
 
-/// Sentences end at a full stop, question or exclamation mark before a space and something that begins one, and at the end of a line.
+/// Splits into sentences. A sentence ends at `.`, `?` or `!` before a space and a capital letter or digit, and at the end of a line.
 fn sentences_of(lines: &[(usize, String)]) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for (line, text) in lines {
@@ -88,7 +88,7 @@ fn sentences_of(lines: &[(usize, String)]) -> Vec<Sentence> {
     sentences
 }
 
-/// The sentences to quote, in their order: all of them where they fit, else the best one, grown by its neighbours and by other good ones.
+/// The sentences to quote, in order: all if they fit, or else the best one with its neighbours and other good ones.
 fn choose(sentences: &[Sentence], query: &Query, limit: usize) -> Vec<usize> {
     let length = |index: usize| sentences[index].text.chars().count() + 1;
     if (0..sentences.len()).map(length).sum::<usize>() <= limit {
@@ -101,7 +101,7 @@ fn choose(sentences: &[Sentence], query: &Query, limit: usize) -> Vec<usize> {
     let mut ranked: Vec<(f64, usize)> = (0..sentences.len()).map(|index| (score(index), index)).collect();
     ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let best = ranked.first().map_or(0, |(_, index)| *index);
-    // What follows the best sentence mostly explains it.
+    // The sentence after the best one usually explains it.
     let wanted = [best, best + 1].into_iter().chain(ranked.iter().filter(|(score, _)| *score > 0.0).map(|(_, index)| *index));
     let mut chosen: Vec<usize> = Vec::new();
     let mut used = 0;

@@ -1,8 +1,8 @@
-//! Words as search compares them, and what a question asks for.
+//! Search terms and questions.
 
 use std::collections::HashMap;
 
-/// Words that carry no subject, and words about asking and about documents themselves.
+/// Words without a subject, including words about asking and about documents.
 const STOP_WORDS: &[&str] = &[
     "a", "about", "again", "all", "also", "am", "an", "and", "any", "anybody", "anyone", "are", "as", "at", "be", "because", "been",
     "before", "being", "but", "by", "can", "could", "did", "do", "document", "does", "doing", "else", "explain", "file", "find", "for",
@@ -14,7 +14,7 @@ const STOP_WORDS: &[&str] = &[
     "whose", "why", "will", "with", "would", "write", "written", "you", "your",
 ];
 
-/// Words that say what sort of thing is meant and not which: they count, but little.
+/// Generic words with little weight.
 const WEAK_WORDS: &[&str] = &[
     "add",
     "bad",
@@ -52,10 +52,10 @@ const WEAK_WORDS: &[&str] = &[
     "work",
 ];
 
-/// A longer question is a pasted text, whose beginning says what it is about.
+/// A longer question is a pasted text. Its beginning names the subject.
 const MAX_TERMS: usize = 40;
 
-/// What a question asks for, by its first question word. Passages that speak of it are preferred.
+/// The kind of answer wanted, from the question word. Passages with matching signal words rank higher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
     Why,
@@ -81,7 +81,7 @@ impl QuestionKind {
         }
     }
 
-    /// Words by which a passage shows that it answers this kind of question.
+    /// Words that signal this kind of answer in a passage.
     pub fn cues(self) -> &'static [&'static str] {
         match self {
             Self::Why => &["because", "cause", "context", "rationale", "reason", "why"],
@@ -93,16 +93,16 @@ impl QuestionKind {
     }
 }
 
-/// A question, ready to be searched for.
+/// A parsed question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// Distinct stems in the order of the question, each with its weight.
+    /// Distinct stems in order, with weights.
     pub terms: Vec<(String, f64)>,
     pub kind: QuestionKind,
 }
 
 impl Query {
-    /// Reads a question. Words in `ignored` (names of personas, words already understood) are no subject.
+    /// Parses a question. Words in `ignored` (names of personas, words already understood) are skipped.
     pub fn parse(question: &str, ignored: &[String]) -> Self {
         let words = words_of(question);
         let mut terms: Vec<(String, f64)> = Vec::new();
@@ -119,7 +119,7 @@ impl Query {
         Self { terms, kind: QuestionKind::of(&words) }
     }
 
-    /// True when it names no subject at all.
+    /// Whether it names no subject.
     pub fn is_empty(&self) -> bool {
         self.terms.iter().all(|(_, weight)| *weight < 1.0)
     }
@@ -129,12 +129,12 @@ fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// The stems of a text, stop words left out.
+/// The stems of a text without stop words.
 pub fn terms_of(text: &str) -> Vec<String> {
     words_of(text).iter().filter(|word| !is_stop_word(word)).map(|word| stem(word)).collect()
 }
 
-/// Lower-case words. A compound (`getPendingSteps`, `D-043`, `step_order`) gives itself and its parts, so that either finds it.
+/// Lower-case words. A compound (`getPendingSteps`, `D-043`, `step_order`) yields itself and its parts.
 pub fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for token in tokens_of(text) {
@@ -147,7 +147,7 @@ pub fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-/// Words as they are written, without the possessive.
+/// Words as written, without the possessive.
 fn tokens_of(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '\'' | '’')))
         .map(|token| token.trim_matches(['-', '_', '\'', '’']))
@@ -155,8 +155,7 @@ fn tokens_of(text: &str) -> impl Iterator<Item = &str> {
         .filter(|token| !token.is_empty())
 }
 
-/// Terms as small numbers. A document has few words that are not repeated, so each is stemmed once and then only looked up; that makes
-/// the difference between noticing the search and not.
+/// Terms as numbers. Words repeat, so each distinct one is stemmed once. Without this the search would be noticeably slow.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     tokens: HashMap<String, Vec<u32>>,
@@ -179,7 +178,7 @@ impl Vocabulary {
         numbers
     }
 
-    /// The number of a term; nothing where no text held it.
+    /// The number of a term. None if no text contained it.
     pub(super) fn find(&self, term: &str) -> Option<u32> {
         self.terms.get(term).copied()
     }
@@ -190,7 +189,7 @@ impl Vocabulary {
     }
 }
 
-/// Looked at first, because most words are none and cutting costs.
+/// Checked first, because most words are not compounds and splitting is slow.
 fn is_compound(token: &str) -> bool {
     let bytes = token.as_bytes();
     token.contains(['-', '_']) || bytes.windows(2).any(|pair| !pair[0].is_ascii_uppercase() && pair[1].is_ascii_uppercase())
@@ -213,7 +212,7 @@ fn parts_of(token: &str) -> Vec<&str> {
     parts
 }
 
-/// Takes off the commonest English endings. Deliberately less than Porter: a wrong match misleads more than a missed one.
+/// Removes the commonest English endings. Less aggressive than Porter's stemmer, because a wrong match is worse than a missed one.
 pub(super) fn stem(word: &str) -> String {
     if word.len() <= 3 || !word.is_ascii() || word.contains(|c: char| c.is_ascii_digit()) {
         return word.to_owned();
@@ -223,10 +222,10 @@ pub(super) fn stem(word: &str) -> String {
     let has_vowel = |base: &str| base.contains(['a', 'e', 'i', 'o', 'u', 'y']);
     let base = ["ing", "ed"].iter().find_map(|ending| word.strip_suffix(ending)).filter(|base| base.len() >= 3 && has_vowel(base));
     let base = base.map_or(word.as_str(), undouble);
-    // "reject" and "rejection", "complete" and "completion" meet here.
+    // Maps "rejection" to "reject" and "completion" to "complete".
     let base = base.strip_suffix("ion").filter(|base| base.len() >= 4).unwrap_or(base);
     let base = base.strip_suffix('e').filter(|base| base.len() >= 3).unwrap_or(base);
-    // "query" and "queries" meet here.
+    // Maps "queries" and "query" to the same stem.
     base.strip_suffix('y').map_or_else(|| base.to_owned(), |base| format!("{base}i"))
 }
 

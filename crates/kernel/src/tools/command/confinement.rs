@@ -1,9 +1,9 @@
-//! What a confined command may reach, and how a thread of this process gives up everything else.
+//! The sandbox of a command: the paths it may use, and how a thread restricts itself to them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Programs, libraries and what the loader reads. Nothing of `/proc`, which shows other processes' environments, nor of `/etc` at large.
+/// Programs, libraries and files for the loader. Without `/proc`, which shows other processes' environments, and without most of `/etc`.
 const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
@@ -23,14 +23,14 @@ const SYSTEM: [&str; 14] = [
 const READABLE_DEVICES: [&str; 3] = ["/dev/random", "/dev/urandom", "/dev/zero"];
 const WRITABLE_DEVICES: [&str; 1] = ["/dev/null"];
 
-/// Toolchains in a home folder. Not `.cargo` and `.local` as a whole: the first holds tokens of registries, the second whatever programs keep.
+/// Toolchains in a home folder. Without the rest of `.cargo` and `.local`, which contain registry tokens and other programs' data.
 const TOOLCHAINS: [&str; 9] =
     [".asdf", ".cargo/bin", ".cargo/git", ".cargo/registry", ".local/bin", ".local/lib", ".nvm", ".pyenv", ".rustup"];
 
-/// How a thread is confined; the tests have one that fails.
+/// Restricts the calling thread. Tests replace it with one that fails.
 pub(super) type Confine = fn(&Reach) -> Result<(), String>;
 
-/// What a command may read and execute, and where it may write.
+/// The paths that a command may read, execute and write.
 #[derive(Debug)]
 pub(super) struct Reach {
     read: Vec<PathBuf>,
@@ -48,21 +48,21 @@ impl Reach {
     }
 }
 
-/// A search path may name any folder; one that holds the workspaces or somebody's home is not opened for that.
+/// Whether a folder of `PATH` may be opened. Refused if it contains the workspaces or a home folder.
 fn is_of_programs(folder: &Path, dir: &Path, home: Option<&Path>) -> bool {
     folder.is_absolute() && !dir.starts_with(folder) && !home.is_some_and(|home| home.starts_with(folder))
 }
 
-/// `…/bin` comes with the `…/lib` that its programs load.
+/// Adds the `…/lib` next to a `…/bin`, for its libraries.
 fn with_libraries(folder: PathBuf) -> Vec<PathBuf> {
     let libraries = folder.ends_with("bin").then(|| folder.with_file_name("lib"));
     [folder].into_iter().chain(libraries).collect()
 }
 
-/// Confines the calling thread for good, and with it every process that it starts.
+/// Restricts the calling thread permanently, and every process that it starts.
 ///
 /// # Errors
-/// What is missing and what to do about it; the thread may then be confined in part and must not start anything.
+/// What is missing and what to do about it. The thread may be partly restricted and must not start anything.
 #[cfg(target_os = "linux")]
 pub(super) fn confine_thread(reach: &Reach) -> Result<(), String> {
     use landlock::{
@@ -70,10 +70,10 @@ pub(super) fn confine_thread(reach: &Reach) -> Result<(), String> {
         RulesetStatus, Scope, path_beneath_rules,
     };
 
-    // Truncating by path came with the third version, TCP with the fourth: with less, a command could destroy files or talk to hosts.
+    // Restricting truncation needs version 3 and TCP version 4. With less, a command could destroy files or reach hosts.
     let needed = (AccessFs::from_all(ABI::V3), AccessNet::from_all(ABI::V4));
     let newest = ABI::V9;
-    // A device of its own would let a command of root read the disk below all files.
+    // A root command could read the whole disk through a new device file.
     let writing = AccessFs::from_all(newest) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     let confine = || {
         Ruleset::default()
@@ -96,10 +96,10 @@ pub(super) fn confine_thread(reach: &Reach) -> Result<(), String> {
     }
 }
 
-/// There is no such means elsewhere that is safe to call.
+/// Other systems have no equivalent that can be called safely.
 #[cfg(not(target_os = "linux"))]
 pub fn confine_thread(_: &Reach) -> Result<(), String> {
-    Err("that takes Linux; run the team there, or judge what was built yourself".into())
+    Err("that needs Linux. Run the team there, or review the result yourself".into())
 }
 
 #[cfg(test)]

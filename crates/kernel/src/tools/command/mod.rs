@@ -1,11 +1,11 @@
-//! The operator's test command, run in a folder of what was built and confined to it (WORK-7).
+//! Runs the operator's test command in a folder, sandboxed (WORK-7).
 //!
-//! What is tested was written by a model, and to test it is to run it. So the command sees programs and libraries, its own folder and nothing
-//! else of the machine: `confinement` says what, and the kernel holds it to that. `process` starts it and sees to it that nothing of it is left.
-//! Where the kernel cannot confine, nothing is run: a person then judges what a program could have. What the exit code proves is not decided here.
+//! Testing a model's code means running it. So the command can access programs, libraries and its own folder only. `confinement` defines
+//! and enforces that with the kernel; `process` starts the command and kills everything it started. If the kernel has no support, nothing
+//! is run, and a person judges the result instead. The verifier decides what the exit code proves.
 //!
-//! Left open: UDP, which the kernel does not restrict by path or port, and a process that leaves its group (`setsid`), which outlives the
-//! command, as confined as before. A team that runs as root can be harmed in ways that no such confinement covers.
+//! Not covered: UDP, which the kernel cannot restrict, and a process that leaves its group (`setsid`), which survives but stays sandboxed.
+//! A team that runs as root has weaker protection.
 
 mod confinement;
 mod output;
@@ -24,43 +24,41 @@ use tokio_util::sync::CancellationToken;
 use confinement::{Confine, Reach, confine_thread};
 use process::{Running, Start};
 
-/// Where the command keeps its temporary files, in its own folder.
+/// The command's folder for temporary files.
 const TEMPORARY: &str = ".teamroom-tmp";
 
-/// Where programs are looked for when this process was not told.
+/// Used if this process has no `PATH`.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandResult {
-    /// As a shell would say it: 128 and the number of the signal where one ended it.
+    /// As in a shell: 128 plus the number of the signal that ended it.
     pub exit_code: i32,
-    /// The last 4000 characters of what it wrote to both of its outputs, without what does not show.
+    /// The last 4000 characters of stdout and stderr, without invisible characters.
     pub output: String,
 }
 
-/// Why a command did not end by itself. For people.
+/// Why a command has no exit code. For people.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     /// Nothing was run.
-    #[error("the test command was not run, because this machine cannot confine it: {0}")]
+    #[error("the test command was not run, because this machine cannot sandbox it: {0}")]
     NotConfined(String),
     /// Nothing was run.
-    #[error("the test command could not be started: {0}")]
+    #[error("cannot start the test command: {0}")]
     NotStarted(String),
     #[error("the test command did not end within {} s and was stopped", .0.as_secs())]
     TimedOut(Duration),
     #[error("the test command was stopped before it ended")]
     Cancelled,
-    #[error("what the test command did is not known: {0}")]
+    #[error("the result of the test command is unknown: {0}")]
     Lost(#[from] io::Error),
 }
 
-/// Runs a program with its arguments in `dir`, without a shell, confined to that folder. Whatever it started is stopped when it ends, also when
-/// this is dropped.
+/// Runs a program in `dir` without a shell, restricted to that folder. All its processes are killed when it ends or the future is dropped.
 ///
 /// # Errors
-/// All of them mean that the command proves nothing.
+/// The command proves nothing.
 pub async fn run_confined(
     command: &[String],
     dir: &Path,
@@ -97,10 +95,10 @@ async fn run_with(
     }
 }
 
-/// The program that a command names: a path, from `dir` on where it is not absolute, or a name in the search path.
+/// Resolves the command's program: a path relative to `dir`, or a name in `PATH`.
 fn find_program(command: &[String], dir: &Path, search: &OsString) -> Result<PathBuf, CommandError> {
     let name = command.first().filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| CommandError::NotStarted("it is empty; correct backlog.test_command".into()))?;
+    let name = name.ok_or_else(|| CommandError::NotStarted("it is empty. Correct backlog.test_command".into()))?;
     let mut candidates: Vec<PathBuf> = if name.contains('/') {
         vec![dir.join(name)]
     } else {
@@ -108,24 +106,24 @@ fn find_program(command: &[String], dir: &Path, search: &OsString) -> Result<Pat
     };
     candidates.retain(|candidate| candidate.is_file());
     let found = candidates.into_iter().next();
-    found.ok_or_else(|| CommandError::NotStarted(format!("there is no program {name} here; install it or correct backlog.test_command")))
+    found.ok_or_else(|| CommandError::NotStarted(format!("the program {name} was not found. Install it or correct backlog.test_command")))
 }
 
-/// Nothing of this process's environment but where programs lie: the rest holds tokens.
+/// Passes on only `PATH` and the like, because the rest of the environment contains tokens.
 fn environment(dir: &Path, temporary: &Path, search: OsString) -> Vec<(&'static str, OsString)> {
     let mut environment =
         vec![("PATH", search), ("HOME", dir.into()), ("TMPDIR", temporary.into()), ("LANG", "C.UTF-8".into()), ("TERM", "dumb".into())];
-    // With another HOME, rustup would not find the toolchains that its `cargo` stands for.
+    // With another HOME, rustup would not find its toolchains.
     let rustup = std::env::var_os("RUSTUP_HOME").or_else(|| Some(std::env::home_dir()?.join(".rustup").into_os_string()));
     environment.extend(rustup.map(|rustup| ("RUSTUP_HOME", rustup)));
     environment
 }
 
-/// A folder that is there as long as this.
+/// A folder that is removed on drop.
 struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {
-    /// In place of whatever an earlier command left under the name: a link is removed and not followed.
+    /// Replaces what an earlier command left. A symbolic link is removed, not followed.
     fn make(path: PathBuf) -> io::Result<Self> {
         match std::fs::remove_dir_all(&path).and_then(|()| std::fs::create_dir(&path)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::create_dir(&path)?,
@@ -137,7 +135,7 @@ impl TemporaryFolder {
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        // Left behind, it is hidden from listings and replaced by the next.
+        // If this fails, the folder is hidden from listings, and the next command replaces it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,16 +1,14 @@
-//! What a command wrote, as far as it is kept.
-
 use std::collections::VecDeque;
 
 use crate::text::without_invisible;
 
-/// The most characters that are told: the end, where test runners sum up.
+/// The most characters kept: the end, where test runners print the summary.
 const TOLD: usize = 4000;
 
-/// The most bytes that are held while it runs, so that one that never stops writing fills no memory.
+/// The most bytes in memory while the command runs.
 const HELD: usize = 64 * 1024;
 
-/// The end of what was written.
+/// The end of the output.
 #[derive(Debug, Default)]
 pub(super) struct Tail(VecDeque<u8>);
 
@@ -20,7 +18,7 @@ impl Tail {
         self.0.drain(..self.0.len().saturating_sub(HELD));
     }
 
-    /// As text without what does not show.
+    /// As text without invisible characters.
     pub(super) fn render(&self) -> String {
         let bytes: Vec<u8> = self.0.iter().copied().collect();
         let text = without_invisible(&without_sequences(&String::from_utf8_lossy(&bytes)));
@@ -29,7 +27,7 @@ impl Tail {
     }
 }
 
-/// The text without what sets colours on a terminal: `ESC [ … letter`. An escape of another kind goes with what does not show.
+/// Removes terminal colours: `ESC [ … letter`. Other escapes are removed as invisible characters.
 fn without_sequences(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut pieces = text.split("\u{1b}[");

@@ -1,4 +1,4 @@
-//! A confined process and everything that it starts.
+//! Starts and kills a sandboxed process and its children.
 
 use std::ffi::OsString;
 use std::io;
@@ -16,25 +16,24 @@ use crate::tools::command::confinement::{Confine, Reach};
 use crate::tools::command::output::Tail;
 use crate::tools::command::{CommandError, CommandResult};
 
-/// Sets limits that a process cannot raise, then becomes the program. `ulimit` counts seconds of processor time, KiB of memory and half KiB of a
-/// file; where the operator has set a lower one, that one holds.
+/// Sets limits that the process cannot raise, then starts the program. `ulimit` counts CPU seconds, KiB of memory and half KiB of file
+/// size. A lower limit set by the operator is kept.
 const WRAPPER: &str = r#"cpu=$1; shift; ulimit -c 0; ulimit -t "$cpu"; ulimit -v 8388608; ulimit -f 524288; exec "$@""#;
 
-/// How long output is waited for after the last process of the group has gone: one that left the group may hold the pipe open.
+/// How long to read output after the process group has ended. A process that left the group may keep the pipe open.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// What is to run, where and with what.
 pub(super) struct Start<'a> {
     pub program: &'a Path,
     pub arguments: &'a [String],
     pub dir: &'a Path,
     pub environment: Vec<(&'static str, OsString)>,
     pub reach: Reach,
-    /// How much time of a processor each of its processes may use.
+    /// The CPU time limit of each process.
     pub processor: Duration,
 }
 
-/// A command that runs. Dropped, it is stopped.
+/// A running command. Killed on drop.
 pub(super) struct Running {
     group: Group,
     child: Child,
@@ -54,7 +53,7 @@ impl Running {
         Ok(Self { group, child, output, tail: Tail::default() })
     }
 
-    /// Until the program itself has ended; what it left running is stopped then.
+    /// Waits for the program to end, then kills what it left running.
     pub(super) async fn wait(&mut self) -> io::Result<CommandResult> {
         let status = loop {
             tokio::select! {
@@ -72,7 +71,7 @@ impl Running {
     }
 }
 
-/// False at the end.
+/// False at the end of the output.
 async fn read_some(output: &mut pipe::Receiver, tail: &mut Tail) -> io::Result<bool> {
     let mut block = [0; 8192];
     let count = output.read(&mut block).await?;
@@ -80,7 +79,7 @@ async fn read_some(output: &mut pipe::Receiver, tail: &mut Tail) -> io::Result<b
     Ok(count > 0)
 }
 
-/// Starts a command from a thread that has confined itself and ends thereafter: no other task of this process runs on it, before or after.
+/// Starts a command from a separate thread that restricts itself and then ends, so that no other task runs restricted.
 async fn start_confined(mut command: Command, reach: Reach, confine: Confine) -> Result<(Group, Child), CommandError> {
     let (started, result) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
@@ -89,22 +88,22 @@ async fn start_confined(mut command: Command, reach: Reach, confine: Confine) ->
         let child = confine(&reach)
             .map_err(CommandError::NotConfined)
             .and_then(|()| command.spawn().map_err(|error| CommandError::NotStarted(error.to_string())));
-        // Whoever waited may have been dropped: the whole group goes with the answer, and not its leader alone.
+        // If the caller was dropped, dropping the group kills all its processes, not only the leader.
         let _ = started.send(child.map(|child| (Group(child.id()), child)));
     };
     std::thread::Builder::new().name("confined".into()).spawn(start)?;
     result.await.unwrap_or_else(|_| Err(CommandError::NotStarted("the thread that was to start it ended".into())))
 }
 
-/// The process group of a child. Dropped, all of it is stopped.
+/// The process group of a child. Killed on drop.
 struct Group(Option<u32>);
 
 impl Group {
-    /// Without `unsafe` there is no call for it; every shell has one built in.
+    /// Uses the shell's `kill`, because the system call needs `unsafe`.
     fn kill(&mut self) {
         let Some(leader) = self.0.take() else { return };
         let kill = ["-c", r#"kill -s KILL -- "-$1" 2>/dev/null"#, "sh"];
-        // Fails where nothing of the group is left.
+        // Fails if the group is empty.
         let _ = std::process::Command::new("/bin/sh").args(kill).arg(leader.to_string()).stdin(Stdio::null()).status();
     }
 }

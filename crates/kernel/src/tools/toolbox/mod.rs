@@ -1,4 +1,4 @@
-//! The tools of a team: which are offered, what policy says to a call, and how a call is made.
+//! The tools of a team: what is offered, policy checks, and execution.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::llm::ToolSpec;
 use crate::time::SharedClock;
 use crate::tools::{Decision, Tool, ToolContext, ToolError, ToolOutput, policy, schema};
 
-/// All tools that personas may list. Which of them a team has depends on its settings, and a persona file is written for many teams.
+/// All tools that persona files may list. Some need settings, so a team may not have all of them.
 const BUILT_IN: [&str; 13] = [
     "ask_agent",
     "backlog_add",
@@ -29,27 +29,27 @@ const BUILT_IN: [&str; 13] = [
     "workspace_write",
 ];
 
-/// The tools of the team. The only way to call one.
+/// The team's tools. All calls go through it.
 pub struct Toolbox {
     tools: BTreeMap<&'static str, Arc<dyn Tool>>,
     clock: SharedClock,
 }
 
 impl Toolbox {
-    /// Of two tools with one name the later one counts.
+    /// If two tools have the same name, the later one is used.
     pub fn new(tools: Vec<Arc<dyn Tool>>, clock: SharedClock) -> Self {
         Self { tools: tools.into_iter().map(|tool| (tool.name(), tool)).collect(), clock }
     }
 
-    /// The names of all tools, sorted.
+    /// Sorted.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.tools.keys().copied()
     }
 
-    /// Checks that a persona's list names only tools that exist, here or in a team with other settings.
+    /// Checks that a persona lists only existing tools, including those that need other settings.
     ///
     /// # Errors
-    /// The first name that no tool has, with what was probably meant.
+    /// The first unknown name, with a suggestion.
     pub fn check_listed(&self, listed: &[String]) -> Result<(), String> {
         let known = || self.names().chain(BUILT_IN);
         let Some(unknown) = listed.iter().find(|name| known().all(|known| known != name.as_str())) else { return Ok(()) };
@@ -62,7 +62,7 @@ impl Toolbox {
         Err(told)
     }
 
-    /// The `listed` tools that the team has, as a model is offered them.
+    /// The `listed` tools that the team has, for offering them to a model.
     pub fn specs(&self, listed: &[String], has_workspace: bool) -> Vec<ToolSpec> {
         let is_listed = |tool: &&Arc<dyn Tool>| listed.iter().any(|name| name == tool.name());
         let offered = self.tools.values().filter(is_listed).filter(|tool| has_workspace || !tool.needs_workspace());
@@ -75,7 +75,7 @@ impl Toolbox {
         self.tools.get(name).is_some_and(|tool| tool.needs_workspace())
     }
 
-    /// What policy says to a call of a model.
+    /// The policy's decision on a model's call.
     pub fn decide(&self, listed: &[String], name: &str, arguments: &Value, context: &ToolContext<'_>) -> Decision {
         if !listed.iter().any(|listed| listed == name) {
             let names = self.names().filter(|name| listed.iter().any(|listed| listed == name)).collect::<Vec<_>>().join(", ");
@@ -93,13 +93,13 @@ impl Toolbox {
         }
     }
 
-    /// Makes a call that [`Toolbox::decide`] or a person has allowed, within the tool's limits of time and text.
+    /// Executes a call that [`Toolbox::decide`] or a person has allowed, within the tool's limits.
     ///
     /// # Errors
-    /// A sentence for the model. A tool that is too slow or panics fails this call alone.
+    /// A sentence for the model. A tool that times out or panics fails only this call.
     pub async fn perform(&self, name: &str, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let tool = self.tools.get(name).ok_or_else(|| ToolError::Refused(format!("{name} is not set up on this team")))?;
-        // Risk is only known for arguments that fit, and an approval may be older than the schema.
+        // Checked again, because an approval may be older than the schema.
         schema::check(&tool.parameters(), arguments).map_err(|misfit| ToolError::Refused(format!("{name} was not called: {misfit}")))?;
         let limits = tool.limits();
         let called = tokio::select! {
@@ -117,7 +117,7 @@ impl Toolbox {
     }
 }
 
-/// At most `most` characters, and a note of what is missing.
+/// At most `most` characters, with a note about the rest.
 fn cut(mut text: String, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let all = text.chars().count();

@@ -12,7 +12,7 @@ use crate::tools::ToolLimits;
 use crate::tools::approval::Risk;
 use crate::tools::toolbox::*;
 
-/// Does what its name says. Its arguments say what it risks, as an address does.
+/// A tool that does nothing. Its arguments determine its risk.
 struct Fake(&'static str);
 
 #[async_trait]
@@ -168,7 +168,7 @@ async fn a_call_ends_at_its_time_limit_and_when_it_is_called_off() {
     assert_eq!(toolbox.perform("hang", &arguments, &context).await.unwrap_err().to_string(), "hang was called off");
 }
 
-/// Arguments of every class: fitting and seen, fitting and made up, and all kinds that do not fit.
+/// Arguments of every class: valid with a known address, valid with an invented one, and all kinds of invalid.
 fn arguments() -> impl Strategy<Value = (Value, bool)> {
     prop_oneof![
         4 => Just((json!({"words": "seen"}), true)),
@@ -182,7 +182,7 @@ fn arguments() -> impl Strategy<Value = (Value, bool)> {
     ]
 }
 
-/// What TRUST-3 says, written a second time.
+/// TRUST-3, written a second time.
 fn expected(name: &str, listed: bool, fits: bool, arguments: &Value, tainted: bool) -> &'static str {
     let harmless = matches!(name, "look" | "hang" | "panic") || (name == "fetch" && arguments["words"] == "seen");
     match () {

@@ -1,11 +1,10 @@
-//! Which addresses are public (TOOL-3): a table, with the registries it comes from. It knows nothing of names; see `door`.
+//! Decides which IP addresses are public (TOOL-3), from IANA's registries. For names see `ssrf_guard`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use reqwest::Url;
 
-/// From IANA's registry of special-purpose IPv4 addresses, and two of clouds that look public: what a machine asks its host there is not for
-/// others.
+/// From IANA's registry of special-purpose IPv4 addresses, and two addresses of cloud metadata services that look public.
 const IPV4_INSIDE: [([u8; 4], u32, &str); 17] = [
     ([0, 0, 0, 0], 8, "means this machine"),
     ([10, 0, 0, 0], 8, "is private"),
@@ -26,7 +25,7 @@ const IPV4_INSIDE: [([u8; 4], u32, &str); 17] = [
     ([240, 0, 0, 0], 4, "is reserved"),
 ];
 
-/// From IANA's registry of special-purpose IPv6 addresses, those inside `2000::/3`; nothing outside of that is assigned to anybody public.
+/// From IANA's registry of special-purpose IPv6 addresses, those inside `2000::/3`. Everything outside of it is not public.
 const IPV6_INSIDE: [([u16; 8], u32, &str); 4] = [
     ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, "is reserved"),
     ([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32, "is for documentation"),
@@ -34,7 +33,7 @@ const IPV6_INSIDE: [([u16; 8], u32, &str); 4] = [
     ([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48, "is reserved"),
 ];
 
-/// Why an address is not public, to follow the words "the address"; none if it is.
+/// Why an address is not public, to follow the words "the address". None if it is public.
 pub(super) fn why_inside(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => why_inside_v4(address),
@@ -59,7 +58,7 @@ fn why_inside_v6(address: Ipv6Addr) -> Option<&'static str> {
         return Some(why);
     }
     match address.segments()[0] {
-        // The interface may be one of ISATAP, which leads on to an IPv4 address, whatever network it is said to be in.
+        // The interface part may be an ISATAP address, which leads to an IPv4 address in any network.
         0x2000..=0x3fff => find_isatap(address).and_then(why_inside_v4),
         0xfe80..=0xfebf => Some("is link-local"),
         0xfc00..=0xfdff => Some("is private"),
@@ -68,7 +67,7 @@ fn why_inside_v6(address: Ipv6Addr) -> Option<&'static str> {
     }
 }
 
-/// The IPv4 addresses that an IPv6 address leads to, for each way there is of writing one into the other.
+/// The IPv4 addresses embedded in an IPv6 address, in every known format.
 fn list_embedded(address: Ipv6Addr) -> Option<Vec<Ipv4Addr>> {
     let parts = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
@@ -78,7 +77,7 @@ fn list_embedded(address: Ipv6Addr) -> Option<Vec<Ipv4Addr>> {
         [0, 0, 0, 0, 0, 0xffff | 0, _, _] | [0, 0, 0, 0, 0xffff, 0, _, _] | [0x64, 0xff9b, 0, 0, 0, 0, _, _] => Some(vec![last]),
         // 6to4.
         [0x2002, high, low, ..] => Some(vec![v4(high, low)]),
-        // Teredo: its server, and the client with every bit turned over.
+        // Teredo: the server, and the client with all bits inverted.
         [0x2001, 0, high, low, ..] => Some(vec![v4(high, low), v4(!parts[6], !parts[7])]),
         _ => None,
     }
@@ -89,7 +88,7 @@ fn find_isatap(address: Ipv6Addr) -> Option<Ipv4Addr> {
     matches!(parts[4..6], [0 | 0x200, 0x5efe]).then(|| Ipv4Addr::from_bits(u32::from(parts[6]) << 16 | u32::from(parts[7])))
 }
 
-/// An address as it is compared: parsed as browsers do, without what follows `#`. None: it is no address of a web page.
+/// Normalises an address for comparison: parsed like in a browser, without the fragment. None if it is not a web address.
 pub fn normalize(address: &str) -> Option<String> {
     let mut url = Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
     url.set_fragment(None);
@@ -122,7 +121,7 @@ mod tests {
             let is_inside = |bits: u32| why_inside(Ipv4Addr::from_bits(bits).into()).is_some();
             assert!(is_inside(bits(first)) && is_inside(bits(last)), "{first}");
             assert!(bits(first) == 0 || !is_inside(bits(first) - 1), "before {first}");
-            // 192.0.0.0/24 and 224.0.0.0/3 are followed by others.
+            // 192.0.0.0/24 and 224.0.0.0/3 are adjacent to other ranges.
             assert!(bits(last) == u32::MAX || first.starts_with("192.0.0") || !is_inside(bits(last) + 1), "after {last}");
         }
     }

@@ -7,34 +7,34 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 
 use crate::tools::ToolError;
-use crate::tools::web::door::{Door, Reach, Way};
+use crate::tools::web::ssrf_guard::{CheckedAddresses, Reach, SsrfGuard};
 
-/// How often an answer may send us on (TOOL-3).
+/// The most redirects (TOOL-3).
 const REDIRECTS: usize = 5;
-/// The longest answer that is read (TOOL-3).
+/// The largest response (TOOL-3).
 const MOST_BYTES: usize = 4 << 20;
 const CONNECT: Duration = Duration::from_secs(5);
 const AGENT: &str = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
 
-/// What stood at an address.
+/// A fetched response.
 pub(super) struct Fetched {
-    /// Where it came from in the end.
+    /// The final address after redirects.
     pub from: Url,
-    /// As it came, in lower case; empty where nothing was said.
+    /// In lower case. Empty if the server did not send it.
     pub content_type: String,
     pub bytes: Vec<u8>,
 }
 
-/// Reads what stands at an address, through the door at every hop. Without cookies, credentials or a proxy: a proxy would look names up by
-/// itself. How long it may take in all is the toolbox's business.
+/// Fetches an address, and checks it with the SSRF guard at every redirect. Uses no cookies, credentials or proxy: a proxy would resolve
+/// names itself. The toolbox limits the total time.
 ///
 /// # Errors
-/// A sentence for the model in which there is no word of the other side.
-pub(super) async fn fetch(door: &Door, url: &Url, reach: Reach, accept: &'static str) -> Result<Fetched, ToolError> {
-    let mut response = send(door.admit(url, reach).await?, url, accept).await?;
+/// A sentence for the model without text from the server.
+pub(super) async fn fetch(ssrf_guard: &SsrfGuard, url: &Url, reach: Reach, accept: &'static str) -> Result<Fetched, ToolError> {
+    let mut response = send(ssrf_guard.admit(url, reach).await?, url, accept).await?;
     for _ in 0..REDIRECTS {
         let Some(target) = find_target(&response)? else { return read(response).await };
-        let way = door.admit(&target, reach).await.map_err(|error| match error {
+        let way = ssrf_guard.admit(&target, reach).await.map_err(|error| match error {
             ToolError::Refused(why) => ToolError::Refused(format!("it sends on to another address, and {why}")),
             ToolError::Failed(why) => ToolError::Failed(format!("it sends on to another address, and {why}")),
         })?;
@@ -46,8 +46,8 @@ pub(super) async fn fetch(door: &Door, url: &Url, reach: Reach, accept: &'static
     }
 }
 
-/// Each request has a client of its own, which knows no other way than this one: a shared one would keep names and connections of before.
-async fn send(way: Way, url: &Url, accept: &'static str) -> Result<Response, ToolError> {
+/// Each request has its own client, bound to the checked addresses. A shared client would reuse names and connections.
+async fn send(way: CheckedAddresses, url: &Url, accept: &'static str) -> Result<Response, ToolError> {
     let client = Client::builder()
         .no_proxy()
         .redirect(Policy::none())
@@ -59,7 +59,7 @@ async fn send(way: Way, url: &Url, accept: &'static str) -> Result<Response, Too
     client.get(url.clone()).header(ACCEPT, accept).send().await.map_err(|error| failed(&error))
 }
 
-/// Where the answer sends us, if it does.
+/// The redirect target, if any.
 fn find_target(response: &Response) -> Result<Option<Url>, ToolError> {
     let sends_on = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     match header(response.headers(), &LOCATION).filter(|_| sends_on) {
@@ -96,13 +96,13 @@ fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
 
-/// The deepest cause says most: `connection refused`. What a server wrote is never part of it.
+/// The innermost cause is the most useful: `connection refused`. Contains no text from the server.
 pub(super) fn failed(error: &reqwest::Error) -> ToolError {
     let mut cause: &dyn Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    // An error without a cause is the outermost one, which quotes the address.
+    // An error without a cause is the outermost one, whose text contains the address.
     let reason = if cause.downcast_ref::<reqwest::Error>().is_some() { "the request failed".to_owned() } else { cause.to_string() };
-    ToolError::Failed(format!("it could not be reached: {reason}"))
+    ToolError::Failed(format!("cannot connect: {reason}"))
 }

@@ -7,16 +7,15 @@ use serde_json::{Value, json};
 
 use crate::tools::approval::Risk;
 use crate::tools::web::address::normalize;
-use crate::tools::web::door::{Door, Reach};
 use crate::tools::web::fetch::{Fetched, fetch};
 use crate::tools::web::page::{PageText, read_page};
+use crate::tools::web::ssrf_guard::{Reach, SsrfGuard};
 use crate::tools::web::{parse_url, trace};
 use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput};
 
-/// Reads a web page as Markdown. `robots.txt` is not asked: it binds research on a schedule (TOOL-3), and an item is something that a person
-/// or the team wants once.
+/// Fetches a web page as Markdown. Ignores `robots.txt`, which applies to scheduled research (TOOL-3) and not to single requests.
 pub(super) struct FetchPage {
-    pub door: Arc<Door>,
+    pub ssrf_guard: Arc<SsrfGuard>,
 }
 
 #[async_trait]
@@ -44,13 +43,13 @@ impl Tool for FetchPage {
         ToolLimits { timeout: Duration::from_secs(20), chars: 20_000 }
     }
 
-    /// An address that is composed can carry out what the run knows; one that was seen, and a host of the operator's, cannot.
+    /// An invented address can leak what the run knows. A known address, or a host listed by the operator, cannot.
     fn risk(&self, arguments: &Value, context: &ToolContext<'_>) -> Risk {
         let Some(url) = arguments["url"].as_str().and_then(normalize).filter(|url| url.starts_with("http")) else {
-            // Nothing goes there: the call refuses it, and there is nothing that a person could allow.
+            // The call itself refuses this address, so an approval would be useless.
             return Risk::Read;
         };
-        let is_listed = || Url::parse(&url).is_ok_and(|url| self.door.is_listed(&url));
+        let is_listed = || Url::parse(&url).is_ok_and(|url| self.ssrf_guard.is_listed(&url));
         if is_listed() || context.seen.iter().filter_map(|seen| normalize(seen)).any(|seen| seen == url) {
             Risk::Read
         } else {
@@ -61,14 +60,14 @@ impl Tool for FetchPage {
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let url = parse_url(arguments)?;
         let accept = "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/json;q=0.9, application/xml;q=0.8";
-        let fetched = fetch(&self.door, &url, Reach::Public, accept).await?;
+        let fetched = fetch(&self.ssrf_guard, &url, Reach::Public, accept).await?;
         let (fetched, page) = read_aside(fetched).await?;
         let trace = trace(&url, &fetched, page.links, context.now);
         Ok(ToolOutput { text: page.text, outside: true, trace: Some(trace) })
     }
 }
 
-/// A long page takes its time, in which nobody else should have to wait.
+/// Converting a long page would block other tasks on this thread.
 async fn read_aside(fetched: Fetched) -> Result<(Fetched, PageText), ToolError> {
     let read = tokio::task::spawn_blocking(move || read_page(&fetched).map(|page| (fetched, page)));
     read.await.unwrap_or_else(|_| Err(ToolError::Failed("the page cannot be read".into())))

@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::tools::approval::Risk;
-use crate::tools::web::door::{Door, Reach};
 use crate::tools::web::fetch::fetch;
 use crate::tools::web::page::read_as_it_is;
+use crate::tools::web::ssrf_guard::{Reach, SsrfGuard};
 use crate::tools::web::{parse_url, trace};
 use crate::tools::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// Reads from the hosts that the operator listed, also inside the network.
+/// Fetches from hosts listed by the operator, also inside the network.
 pub(super) struct HttpGet {
-    pub door: Arc<Door>,
+    pub ssrf_guard: Arc<SsrfGuard>,
 }
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl Tool for HttpGet {
     }
 
     fn description(&self) -> String {
-        let hosts = self.door.hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let hosts = self.ssrf_guard.hosts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         format!("Reads JSON or text as it is from one of these hosts: {hosts}.")
     }
 
@@ -35,14 +35,14 @@ impl Tool for HttpGet {
         })
     }
 
-    /// Whom it asks the operator chose, so nobody hears of it who should not. Other hosts are refused, whatever anybody allows.
+    /// The operator chose these hosts, so a request leaks nothing. Other hosts are refused without asking.
     fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
         Risk::Read
     }
 
     async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
         let url = parse_url(arguments)?;
-        let fetched = fetch(&self.door, &url, Reach::Listed, "application/json, text/*;q=0.9, */*;q=0.1").await?;
+        let fetched = fetch(&self.ssrf_guard, &url, Reach::Listed, "application/json, text/*;q=0.9, */*;q=0.1").await?;
         let text = read_as_it_is(&fetched)?;
         let trace = trace(&url, &fetched, Vec::new(), context.now);
         Ok(ToolOutput { text, outside: true, trace: Some(trace) })

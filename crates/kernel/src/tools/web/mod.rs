@@ -1,15 +1,15 @@
-//! Tools that reach out into the web: reading pages, reading from listed hosts, searching.
+//! Web tools: fetching pages, fetching from listed hosts, searching.
 //!
-//! Every request for an address that a model gave goes through `door`, which judges where it leads. What comes back is from outside, always.
-//! Feeds have a client of their own, because an operator may name what a model may not (FEED-1).
+//! The SSRF guard checks every address from a model. All results count as text from outside. Feeds use another client, because operators
+//! may use addresses that models may not (FEED-1).
 
 mod address;
-mod door;
 mod fetch;
 mod fetch_page;
 mod http_get;
 mod page;
 mod search;
+mod ssrf_guard;
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use reqwest::Url;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use self::door::Door;
 use self::fetch::Fetched;
 use self::fetch_page::FetchPage;
 use self::http_get::HttpGet;
 use self::search::WebSearch;
+use self::ssrf_guard::SsrfGuard;
 use crate::tools::settings::ToolSettings;
 use crate::tools::{Tool, ToolError, Trace};
 
 pub use address::normalize;
-pub use door::{Lookup, SystemLookup};
+pub use ssrf_guard::{Lookup, SystemLookup};
 
-/// The tools that these settings give a team: `fetch_page` always, `http_get` where hosts are listed, `web_search` where there is a search.
+/// The web tools for these settings: `fetch_page` always, `http_get` if hosts are listed, `web_search` if a search engine is configured.
 ///
 /// # Errors
-/// The machine's TLS cannot be set up.
+/// TLS cannot be set up.
 pub fn web_tools(settings: &ToolSettings, lookup: Arc<dyn Lookup>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let door = Arc::new(Door { hosts: settings.hosts.clone(), lookup });
-    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(FetchPage { door: door.clone() })];
+    let ssrf_guard = Arc::new(SsrfGuard { hosts: settings.hosts.clone(), lookup });
+    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(FetchPage { ssrf_guard: ssrf_guard.clone() })];
     if !settings.hosts.is_empty() {
-        tools.push(Arc::new(HttpGet { door }));
+        tools.push(Arc::new(HttpGet { ssrf_guard }));
     }
     if let Some(search) = &settings.search {
         tools.push(Arc::new(WebSearch::new(search)?));

@@ -1,4 +1,4 @@
-//! Bytes of the web as text that a model reads. Nothing here asks the web for more.
+//! Converts responses to text for models. Fetches nothing.
 
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -14,38 +14,37 @@ use crate::text::without_invisible;
 use crate::tools::ToolError;
 use crate::tools::web::fetch::Fetched;
 
-/// The most links of a page that are kept.
+/// The most links kept of a page.
 const MOST_LINKS: usize = 200;
-/// How deep elements may lie in each other. Each level is a call of the converter, and a page of a million open tags would end the process.
-/// Pages that people write stay far below a hundred.
+/// The maximum nesting depth. The converter is recursive, and a page with a million open tags would overflow the stack. Real pages stay far
+/// below a hundred.
 const DEEPEST: usize = 256;
-/// How many more tags may be opened than closed. For each tag the parser looks through all that are open, which takes minutes with a few
-/// hundred thousand of them. Those that nobody closes (`<br>`, `<li>`) are counted too, so it is far more than [`DEEPEST`].
+/// The most unclosed tags. The parser searches all open tags for each tag, which takes minutes with a few hundred thousand. Counts tags
+/// that are never closed (`<br>`, `<li>`) too, so it is far above [`DEEPEST`].
 const MOST_OPEN: usize = 10_000;
-/// Tags of looks. One that is left open is opened anew in each paragraph that follows, by which a page of a few MiB fills all memory there is.
-/// The words say the same without them.
+/// Formatting tags. The parser reopens an unclosed one in each later paragraph, so a page of a few MiB can use up all memory. The text is
+/// the same without them.
 static LOOKS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i-u:</?(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u))(?:[ \t\r\n\x0c/][^>]*)?>")
         .expect("the pattern is tested")
 });
-/// What takes their place, so that what stood around them does not become a tag. It is taken out again with all that does not show.
+/// Replaces a removed tag, so that its surroundings do not form a new one. Removed later with other invisible characters.
 const NOTHING: &str = "\u{200B}";
-/// What holds no words of the page itself.
+/// Elements without text of the page.
 const SKIPPED: [&str; 12] =
     ["button", "footer", "form", "header", "iframe", "nav", "noscript", "script", "select", "style", "svg", "template"];
 
-/// A page as text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PageText {
     pub text: String,
-    /// Where it leads, absolute, in the order of the page.
+    /// Absolute link targets in page order.
     pub links: Vec<String>,
 }
 
-/// A page as words; what is no web page stays as it is.
+/// Converts a page to text. Other text formats are returned as they are.
 ///
 /// # Errors
-/// Why it cannot be read: it is no text, or too wild.
+/// It is not text, or too deeply nested.
 pub(super) fn read_page(page: &Fetched) -> Result<PageText, ToolError> {
     let text = read_as_it_is(page)?;
     if !is_html(kind_of(page), &text) {
@@ -58,10 +57,10 @@ pub(super) fn read_page(page: &Fetched) -> Result<PageText, ToolError> {
     Ok(page)
 }
 
-/// The text of an answer without what does not show.
+/// The text of a response without invisible characters.
 ///
 /// # Errors
-/// It is no text.
+/// It is not text.
 pub(super) fn read_as_it_is(page: &Fetched) -> Result<String, ToolError> {
     let kind = kind_of(page);
     if !is_text(kind) {
@@ -83,7 +82,7 @@ fn kind_of(page: &Fetched) -> &str {
     page.content_type.split(';').next().unwrap_or_default().trim()
 }
 
-/// An answer of no stated type is looked into.
+/// A response without a content type is inspected.
 fn is_text(kind: &str) -> bool {
     kind.is_empty()
         || kind.starts_with("text/")
@@ -99,7 +98,7 @@ fn is_html(kind: &str, text: &str) -> bool {
         || kind.is_empty() && ["<!doctype html", "<html"].iter().any(|tag| begins().starts_with(tag))
 }
 
-/// By what the answer says, or as UTF-8, or by what it looks like.
+/// Decodes by the declared charset, as UTF-8, or by detection.
 fn decode(page: &Fetched) -> String {
     let label = page.content_type.split(';').find_map(|part| part.trim().strip_prefix("charset="));
     let stated = label.and_then(|label| Encoding::for_label(label.trim_matches('"').as_bytes()));
@@ -116,7 +115,7 @@ fn decode(page: &Fetched) -> String {
     encoding.decode(&page.bytes).0.into_owned()
 }
 
-/// What a page says, with its title first.
+/// The title and the text of a page.
 fn read_html(html: &str, from: &Url) -> Result<PageText, ToolError> {
     let found = Arc::new(Mutex::new(Found { base: from.clone(), title: None, links: Vec::new() }));
     let converter = build_converter(&found);
@@ -134,11 +133,11 @@ fn read_html(html: &str, from: &Url) -> Result<PageText, ToolError> {
         Some(title) if !text.starts_with(&format!("# {title}")) => format!("# {title}\n\n{text}"),
         _ => text,
     };
-    // Entities spell out what the source did not show either.
+    // Decoded entities may contain invisible characters, too.
     Ok(PageText { text: without_invisible(text.trim()), links: std::mem::take(&mut found.links) })
 }
 
-/// What is found beside the text. The converter takes only functions that could be called from anywhere, hence the lock.
+/// Results besides the text. The converter requires thread-safe handlers, hence the lock.
 struct Found {
     base: Url,
     title: Option<String>,
@@ -146,7 +145,7 @@ struct Found {
 }
 
 impl Found {
-    /// Notes where an address of the page leads, if that is a page too.
+    /// Records the link target if it is a web address.
     fn note(&mut self, href: &str) -> Option<String> {
         let mut url = self.base.join(href).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         url.set_fragment(None);
@@ -177,7 +176,7 @@ fn build_converter(found: &Arc<Mutex<Found>>) -> HtmlToMarkdown {
             lock(&title).title.get_or_insert(words);
             None
         })
-        // A model can follow only what is written out.
+        // Links are written out, so that the model can follow them.
         .add_handler(vec!["a"], move |handlers: &dyn Handlers, element: Element<'_>| {
             let url = find_attribute(&element, "href").and_then(|href| lock(&links).note(&href));
             let inner = handlers.walk_children(element.node).content;
@@ -187,7 +186,7 @@ fn build_converter(found: &Arc<Mutex<Found>>) -> HtmlToMarkdown {
                 _ => inner.into(),
             })
         })
-        // Pictures are not looked at; their words are.
+        // Pictures are replaced by their alternative text.
         .add_handler(vec!["img"], |_: &dyn Handlers, element: Element<'_>| find_attribute(&element, "alt").map(Into::into))
         .build()
 }

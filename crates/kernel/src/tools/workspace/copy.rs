@@ -1,4 +1,4 @@
-//! A copy of a workspace for a command to run in: what the command does to it changes neither what was made nor how much room is left.
+//! A copy of a workspace for running a command, so that the original cannot be changed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::tools::ToolError;
 use crate::tools::workspace::folder::describe;
 use crate::tools::workspace::{Workspace, blocking};
 
-/// A copy of the files of a workspace; it is removed when it is dropped.
+/// A copy of a workspace's files, removed on drop.
 #[derive(Debug)]
 pub struct WorkspaceCopy {
     path: PathBuf,
@@ -28,8 +28,7 @@ impl Drop for WorkspaceCopy {
 }
 
 impl Workspace {
-    /// Copies all files. Links are left out, as in listings. There is one copy of a workspace at a time: what a crash left of an earlier one
-    /// is removed.
+    /// Copies all files without symbolic links. Removes an earlier copy left by a crash.
     ///
     /// # Errors
     /// It cannot be read or copied.
@@ -38,7 +37,7 @@ impl Workspace {
         blocking(move || {
             let files = folder.list()?;
             make_empty(&path).map_err(|error| not_copied(&error))?;
-            // From here on it is removed whatever happens.
+            // Removed from here on, also after an error.
             let copy = WorkspaceCopy { path };
             files.iter().try_for_each(|file| folder.copy_file(&file.path, &copy.path)).map_err(|error| not_copied(&error))?;
             Ok(copy)

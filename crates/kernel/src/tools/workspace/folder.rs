@@ -1,4 +1,4 @@
-//! Reading and writing below one open folder. Everything here waits for the disk.
+//! Reads and writes files below one open folder. Blocking.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::tools::ToolError;
 use crate::tools::workspace::path::{FilePath, OURS};
 use crate::tools::workspace::{FileEntry, FileFacts, FileHead, MOST_BYTES, MOST_FILE_BYTES, MOST_FILES, Written};
 
-/// The most entries of a workspace that are looked at: a command that ran in it may have left any number.
+/// The most entries listed. A command may have created any number of files.
 const MOST_ENTRIES: usize = 5000;
 
 /// The open folder of a workspace.
@@ -37,7 +37,7 @@ impl Folder {
         Ok(Written { path: path.as_text(), sha256: hex(&Sha256::digest(contents)), bytes })
     }
 
-    /// What the workspace would hold with this file, against the limits.
+    /// Checks the limits with this file added.
     fn check_room(&self, path: &FilePath, bytes: u64) -> Result<(), ToolError> {
         let refuse = |why: String| Err(ToolError::Refused(format!("{} is not written: {why}", path.as_text())));
         if bytes > MOST_FILE_BYTES {
@@ -55,7 +55,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The folder that a file is written into, made if it is not there, and open: what is put in its place afterwards changes nothing.
+    /// Opens the parent folder of a new file, creating it if needed. Keeping it open prevents a swap with a symbolic link.
     fn open_folder(&self, path: &FilePath) -> io::Result<Dir> {
         match path.folder() {
             Some(folder) => {
@@ -94,7 +94,7 @@ impl Folder {
         digest().map_err(|error| failed(path, "read", &error))
     }
 
-    /// A link is no file here, wherever it leads; and to open a named pipe would wait for its other end.
+    /// Refuses symbolic links. Opening a named pipe would block.
     fn open_file(&self, path: &FilePath) -> io::Result<File> {
         let folder = match path.folder() {
             Some(folder) => self.dir.open_dir(folder)?,
@@ -106,7 +106,7 @@ impl Folder {
         folder.open(path.file())
     }
 
-    /// Copies a file that was listed below another folder, which nobody else writes to.
+    /// Copies a listed file to another folder, to which nobody else writes.
     pub(super) fn copy_file(&self, path: &str, to: &Path) -> io::Result<()> {
         let target = to.join(path);
         std::fs::create_dir_all(target.parent().unwrap_or(to))?;
@@ -125,12 +125,12 @@ impl Folder {
                 if seen > MOST_ENTRIES {
                     return Err(ToolError::Failed(format!("the workspace holds more than {MOST_ENTRIES} entries")));
                 }
-                // Names that are no text were not written by us, and no path that a model can give leads to them.
+                // We write only UTF-8 names, and no model can name another one.
                 let Ok(name) = entry.file_name().into_string() else { continue };
                 if name.starts_with(OURS) {
                     continue;
                 }
-                // By the entry itself, so that a link is neither followed nor listed. What has gone meanwhile is not there.
+                // The type of the entry itself, so that symbolic links are neither followed nor listed. Deleted entries are skipped.
                 let (Ok(kind), path) = (entry.file_type(), at.join(&name)) else { continue };
                 if kind.is_dir() {
                     folders.extend(entry.open_dir().ok().map(|folder| (path, folder)));
@@ -146,12 +146,12 @@ impl Folder {
     }
 }
 
-/// Writes beside and renames: the old file stays until the new one is on the disk.
+/// Writes a temporary file and renames it, so that the old file stays until the new one is on disk.
 fn write_whole(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
     let beside = format!("{OURS}-{:016x}", fastrand::u64(..));
     let written = write_new(folder, &beside, contents).and_then(|()| folder.rename(&beside, folder, name));
     if written.is_err() {
-        // What cannot be removed either is not listed, and was not there for anybody.
+        // If this fails, the file stays hidden from listings.
         let _ = folder.remove_file(&beside);
     }
     written
@@ -160,7 +160,7 @@ fn write_whole(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
 fn write_new(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(contents)?;
-    // A full disk may be noticed only here.
+    // Some systems report a full disk only here.
     file.sync_all()
 }
 
@@ -178,11 +178,11 @@ fn unlisted(error: &io::Error) -> ToolError {
 
 fn failed(path: &FilePath, what: &str, error: &io::Error) -> ToolError {
     let why = format!("{} could not be {what}: {}", path.as_text(), describe(error));
-    // What `cap-std` says of a path that leads out.
+    // `cap-std`'s error for a path that leads outside.
     if error.kind() == io::ErrorKind::PermissionDenied { ToolError::Refused(why) } else { ToolError::Failed(why) }
 }
 
-/// What went wrong, in words that a model can do something with.
+/// Describes an error for a model.
 pub(super) fn describe(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".into(),

@@ -1,8 +1,8 @@
-//! Workspaces: the folder of a work item, which nothing that a model names can leave.
+//! Workspaces: one folder per work item, which a model cannot leave.
 //!
-//! `path` says which names there may be, before any of them meets a file system. `folder` reads and writes below one open directory: a name is
-//! resolved from there by `cap-std`, part by part, so that neither `..` nor a link leads out, also when a link is put in its place meanwhile.
-//! `tools` hands this to models, and `copy` makes what the test command runs in. What a file says is judged by whoever asked for it.
+//! `path` validates names. `folder` reads and writes below one open directory; `cap-std` resolves each name part by part from there, so
+//! neither `..` nor a symbolic link leads outside, even if swapped at run time. `tools` are the model's tools, and `copy` makes copies for
+//! the test command.
 
 mod copy;
 mod folder;
@@ -26,48 +26,46 @@ use folder::Folder;
 pub use copy::WorkspaceCopy;
 pub use tools::workspace_tools;
 
-/// The most bytes of one file.
+/// The largest file.
 pub const MOST_FILE_BYTES: u64 = 1024 * 1024;
 /// The most files of a workspace.
 pub const MOST_FILES: usize = 200;
-/// The most bytes of all files of a workspace.
+/// The size limit of a workspace.
 pub const MOST_BYTES: u64 = 20 * 1024 * 1024;
 
-/// Where the copies lie that the test command runs in, beside the workspaces. No item can be called so.
+/// The folder for copies, beside the workspaces. No item can have this name.
 const COPIES: &str = ".teamroom-copies";
 
 /// The workspaces of all items, in one folder. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspaces {
     root: PathBuf,
-    /// Held while a file is written, so that two writers do not pass a limit together.
+    /// Locked while a file is written, so that two writers cannot exceed a limit together.
     writing: Arc<Mutex<()>>,
 }
 
-/// The folder of one item. Cheap to clone.
+/// The workspace of one item. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     folder: Arc<Folder>,
     path: PathBuf,
-    /// Where its copy is made.
+    /// The place of its copy.
     copy: PathBuf,
     writing: Arc<Mutex<()>>,
 }
 
-/// A file as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// With `/` between its parts.
+    /// With `/` as separator.
     pub path: String,
-    /// In hexadecimal digits.
+    /// In hexadecimal.
     pub sha256: String,
     pub bytes: u64,
 }
 
-/// A file as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileFacts {
-    /// In hexadecimal digits.
+    /// In hexadecimal.
     pub sha256: String,
     pub bytes: u64,
 }
@@ -76,29 +74,28 @@ pub struct FileFacts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileHead {
     pub head: Vec<u8>,
-    /// Of the whole file.
+    /// The size of the whole file.
     pub bytes: u64,
 }
 
-/// One line of a listing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileEntry {
-    /// With `/` between its parts.
+    /// With `/` as separator.
     pub path: String,
     pub bytes: u64,
 }
 
 impl Workspaces {
-    /// Nothing is made before an item's workspace is opened.
+    /// Creates nothing yet.
     pub fn new(root: PathBuf) -> Self {
         Self { root, writing: Arc::default() }
     }
 
-    /// The workspace of an item, made if it is not there. The steps of a mission will share the one of their mission: which folder an item
-    /// works in is decided here and nowhere else.
+    /// Opens the workspace of an item and creates it if needed. Only this function maps items to folders: the steps of a mission will share
+    /// one.
     ///
     /// # Errors
-    /// The folder cannot be made or opened.
+    /// The folder cannot be created or opened.
     pub async fn open(&self, item: &WorkItemId) -> Result<Workspace, ToolError> {
         let name = item.to_string();
         if !path::is_plain_part(&name) {
@@ -112,7 +109,7 @@ impl Workspaces {
         let folder = blocking(move || {
             std::fs::create_dir_all(&root)?;
             let root = Dir::open_ambient_dir(&root, ambient_authority())?;
-            // From here on by the open folder: a link in place of the item's folder leads nowhere.
+            // Uses the open folder from here on, so that swapping it with a symbolic link has no effect.
             root.create_dir_all(&name)?;
             root.open_dir(&name).map(Folder::new)
         })
@@ -123,10 +120,10 @@ impl Workspaces {
 }
 
 impl Workspace {
-    /// Writes a file, whole or not at all: readers see the old one or the new one. Folders on its way are made.
+    /// Writes a file atomically and creates its parent folders.
     ///
     /// # Errors
-    /// Refused: the name, or a limit. Failed: the disk, with the old file as it was.
+    /// Refused: the name, or a limit. Failed: the disk; the old file is unchanged.
     pub async fn write(&self, path: &str, contents: &[u8]) -> Result<Written, ToolError> {
         let path = path::parse(path)?;
         let (folder, contents, writing) = (self.folder.clone(), contents.to_vec(), self.writing.clone());
@@ -140,24 +137,24 @@ impl Workspace {
     /// The first `most` bytes of a file.
     ///
     /// # Errors
-    /// Refused: the name. Failed: there is no such file, or it cannot be read.
+    /// Refused: the name. Failed: it does not exist or cannot be read.
     pub async fn read(&self, path: &str, most: u64) -> Result<FileHead, ToolError> {
         let path = path::parse(path)?;
         let folder = self.folder.clone();
         blocking(move || folder.read(&path, most)).await
     }
 
-    /// What a file holds and how much of it.
+    /// The size and hash of a file.
     ///
     /// # Errors
-    /// As of [`Self::read`].
+    /// As [`Self::read`].
     pub async fn digest(&self, path: &str) -> Result<FileFacts, ToolError> {
         let path = path::parse(path)?;
         let folder = self.folder.clone();
         blocking(move || folder.digest(&path)).await
     }
 
-    /// All files, by path. Links are not followed and not listed.
+    /// All files, sorted by path, without symbolic links.
     ///
     /// # Errors
     /// The workspace cannot be read.
@@ -166,20 +163,20 @@ impl Workspace {
         blocking(move || folder.list()).await
     }
 
-    /// Where it lies, to be told to people. Whoever opens files below it by name can be led out of it.
+    /// The path, for people. Opening files below it by name is not safe.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Runs what waits for a disk where it keeps nobody else waiting.
+/// Runs blocking I/O on the blocking thread pool.
 async fn blocking<T: Send + 'static, E: From<Ended> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, E> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Ended.into()))
 }
 
-/// The process ends while a file is being read or written.
+/// The process is shutting down.
 struct Ended;
 
 impl From<Ended> for ToolError {

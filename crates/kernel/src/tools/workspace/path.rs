@@ -1,37 +1,37 @@
-//! Names of files that a model may choose: those that mean one plain file on every system, to every tool that may come across it.
+//! Validates file names from models: only plain names that mean the same on every system.
 
 use std::path::PathBuf;
 
 use crate::text::is_invisible;
 use crate::tools::ToolError;
 
-/// The most characters of one part of a path, and the most parts.
+/// The most characters of a path component, and the most components.
 const MOST_CHARS: usize = 120;
 const MOST_PARTS: usize = 8;
-/// The most bytes of one part: file systems take 255, and a temporary name is a few longer.
+/// The most bytes of a component. File systems allow 255, and temporary names are a few bytes longer.
 const MOST_PART_BYTES: usize = 240;
 
-/// What the team's own temporary files and folders in a workspace begin with.
+/// The prefix of the team's own temporary files and folders.
 pub(super) const OURS: &str = ".teamroom";
 
-/// Names that Windows takes for devices, whatever follows a dot.
+/// Device names on Windows, with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-/// Devices with a digit behind, superscripts among them.
+/// Device names followed by a digit, including superscripts.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 
-/// A path below a workspace, of parts that are plain names.
+/// A relative path of plain names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FilePath {
     parts: Vec<String>,
 }
 
 impl FilePath {
-    /// With `/` between its parts.
+    /// With `/` as separator.
     pub(super) fn as_text(&self) -> String {
         self.parts.join("/")
     }
 
-    /// The folder it lies in; none for the workspace itself.
+    /// The parent folder. None for the workspace itself.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         let (_, folders) = self.parts.split_last()?;
         (!folders.is_empty()).then(|| folders.iter().collect())
@@ -42,10 +42,10 @@ impl FilePath {
     }
 }
 
-/// Reads a path as a model writes it, with `/` between its parts.
+/// Parses a path with `/` as separator.
 ///
 /// # Errors
-/// Refused, with what is wrong with it.
+/// Refused, with the reason.
 pub(super) fn parse(path: &str) -> Result<FilePath, ToolError> {
     let refuse = |why: &str| ToolError::Refused(format!("\"{}\" is not allowed as a path: {why}", shown(path)));
     let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
@@ -61,12 +61,12 @@ pub(super) fn parse(path: &str) -> Result<FilePath, ToolError> {
     }
 }
 
-/// Whether a text is the name of a file or folder and nothing else.
+/// Whether a text is a plain file or folder name.
 pub(super) fn is_plain_part(part: &str) -> bool {
     !part.contains('/') && find_fault(part).is_none()
 }
 
-/// What is wrong with one part of a path.
+/// Why a path component is refused.
 fn find_fault(part: &str) -> Option<String> {
     let folded = part.to_lowercase();
     let fault = match part {
@@ -78,10 +78,10 @@ fn find_fault(part: &str) -> Option<String> {
             return Some(format!("a part of it is longer than {MOST_CHARS} characters or {MOST_PART_BYTES} bytes"));
         }
         _ if part.trim() != part || part.ends_with('.') => "a part of it begins with a space, or ends with a space or a dot",
-        // Such a name is taken for an option by whatever lists the folder.
+        // Programs that list the folder would treat such a name as an option.
         _ if part.starts_with('-') => "a part of it begins with -",
         _ if is_device(&folded) => "Windows takes it for a device",
-        // Git runs programs that the files of such a folder name.
+        // Git runs programs named in such a folder.
         _ if folded == ".git" || folded.starts_with("git~") => "the folder .git is not for you to write",
         _ if folded.starts_with(OURS) => "names with .teamroom in front are the team's own",
         _ => return None,
@@ -98,7 +98,7 @@ fn is_device(folded: &str) -> bool {
     DEVICES.contains(&stem) || NUMBERED_DEVICES.iter().any(numbered)
 }
 
-/// A refused path as it may be shown: what does not show is spelled out, and it is short.
+/// A refused path for display: invisible characters are escaped, and it is cut.
 fn shown(path: &str) -> String {
     path.chars().take(80).flat_map(char::escape_debug).collect()
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::tools::workspace::*;
 
-/// An item's workspace beside a folder that is none of its business.
+/// An item's workspace beside a folder it must not touch.
 struct Place {
     root: tempfile::TempDir,
     workspace: Workspace,
@@ -28,7 +28,7 @@ impl Place {
         self.root.path().join("outside")
     }
 
-    /// Nothing was written, removed or changed outside.
+    /// Asserts that nothing outside was changed.
     fn assert_untouched(&self, after: &str) {
         let names: Vec<_> = fs::read_dir(self.outside()).expect("listed").map(|entry| entry.expect("an entry").file_name()).collect();
         assert_eq!(names, ["secret.txt"], "{after}");
@@ -73,7 +73,7 @@ async fn each_item_has_a_workspace_of_its_own_that_stays() {
     }
 }
 
-/// Names that lead out, or mean something else to somebody.
+/// Names that lead outside, or mean something else on some system.
 fn nasty_names() -> Vec<String> {
     let fixed = [
         "",
@@ -237,7 +237,7 @@ async fn links_lead_nowhere_and_a_plain_twin_works() {
         assert!(place.workspace.write(path, b"x").await.is_err(), "{path} is written");
         place.assert_untouched(path);
     }
-    // To write in place of a link replaces the link, and not what it leads to.
+    // Writing replaces the symbolic link, not its target.
     for path in ["file", "dangling"] {
         place.workspace.write(path, b"mine").await.expect("written");
         assert_eq!(place.workspace.read(path, 10).await.expect("read").head, b"mine");
@@ -279,7 +279,7 @@ async fn a_folder_that_keeps_being_swapped_for_a_link_lets_nothing_out() {
     place.assert_untouched("swapping");
 }
 
-/// Tells a thread to end, also when the test fails.
+/// Ends a thread, also if the test fails.
 #[derive(Default)]
 struct CancellationOnDrop(Arc<std::sync::atomic::AtomicBool>);
 
@@ -358,7 +358,7 @@ async fn a_copy_is_whole_goes_away_and_changes_nothing() {
     assert!(!path.exists());
     assert_eq!(workspace.read("b.txt", 10).await.expect("read").head, b"b");
     assert_eq!(paths(workspace).await, ["b.txt", "src/deep/a.txt"]);
-    // What a crash left is not in the way.
+    // Leftovers of a crash are replaced.
     fs::create_dir_all(path.join("left")).expect("made");
     let copy = workspace.copy().await.expect("copied again");
     assert!(!copy.path().join("left").exists() && copy.path().join("b.txt").exists());
@@ -367,7 +367,7 @@ async fn a_copy_is_whole_goes_away_and_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the path, it is refused or the file lies below the workspace, and nothing else is touched.
+    /// For any path, it is refused or the file is below the workspace, and nothing else changes.
     #[test]
     fn any_path_is_refused_or_stays_inside(path in r"(\.\.|\.|/|\\|~|-|:|[a-z]|link|secret\.txt|outside|\PC|\s|[A-Z]{3}1?|\x00){1,12}") {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

@@ -1,5 +1,5 @@
-//! The workspace as tools. They stay inside it, so that a run may always use them. What they read is taken for text from outside: an earlier
-//! run, or a step of the same mission, may have written down what it found there.
+//! The workspace tools. They stay inside the workspace, so they are always allowed. What they read counts as text from outside, because an
+//! earlier run may have saved outside text there.
 
 use std::sync::Arc;
 
@@ -12,10 +12,9 @@ use crate::tools::arguments::parse_arguments;
 use crate::tools::workspace::{MOST_BYTES, MOST_FILE_BYTES, MOST_FILES, Workspaces};
 use crate::tools::{Tool, ToolContext, ToolError, ToolLimits, ToolOutput, Trace};
 
-/// The most bytes of a file that a model is shown.
+/// The most bytes of a file shown to a model.
 const SHOWN: u64 = 32 * 1024;
 
-/// The tools of a workspace.
 pub fn workspace_tools(workspaces: &Workspaces) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(List(workspaces.clone())), Arc::new(Read(workspaces.clone())), Arc::new(Write(workspaces.clone()))]
 }
@@ -149,7 +148,7 @@ impl Tool for Write {
     }
 }
 
-/// The bytes as text; where they were cut, without a character that was cut in two.
+/// Decodes text. If it was cut, drops an incomplete last character.
 fn text_of(bytes: &[u8], cut: bool) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),

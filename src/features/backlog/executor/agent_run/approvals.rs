@@ -1,14 +1,14 @@
 use async_trait::async_trait;
 
 use crate::features::backlog::executor::Assignment;
-use crate::features::backlog::render::Voice;
+use crate::features::backlog::render::Announcer;
 use crate::store::Store;
 use kernel::agent::{Agents, Approvals, Consent, RunError};
 use kernel::ids::{ApprovalId, ChannelId};
 use kernel::llm::ToolCall;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
 
-/// Asks people in the item's channel. The item waits from the moment the question is stored.
+/// Asks for approval in the item's channel. The item waits as soon as the question is stored.
 pub(super) struct ItemApprovals<'a> {
     pub(super) store: &'a Store,
     pub(super) agents: &'a Agents,
@@ -46,8 +46,8 @@ impl ItemApprovals<'_> {
             asked_at: now,
             decided_at: None,
         };
-        let voice = Voice { persona: &persona.slug, channel: self.channel, roster: &self.agents.roster };
-        let outbox = [voice.ask_approval(item, &approval, why)];
+        let announcer = Announcer { persona: &persona.slug, channel: self.channel, roster: &self.agents.roster };
+        let outbox = [announcer.ask_approval(item, &approval, why)];
         if !self.store.ask_approval(lease, &approval, &outbox, now).await? {
             return Err(RunError::Lost);
         }

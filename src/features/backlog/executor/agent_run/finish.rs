@@ -9,12 +9,12 @@ use kernel::memory::retrieval::cut;
 use kernel::text::without_invisible;
 use kernel::tools::{ToolError, ToolOutput};
 
-/// Characters of what a model says in one sentence.
+/// The most characters of a summary sentence.
 const SENTENCE: usize = 300;
-/// The most files that a run may give; the workspace holds 200.
+/// The most files in a result. The workspace holds 200.
 const FILES: usize = 200;
 
-/// The tool that ends a run. It changes nothing.
+/// The tool that ends a run. It has no effects.
 pub(super) struct Finish;
 
 #[async_trait]
@@ -63,10 +63,10 @@ struct Arguments {
     lesson: Option<String>,
 }
 
-/// What the model says it made. Files that it did not write are claimed all the same: what is claimed is verified, not what is likely.
+/// Parses the files the model claims. Claims of files it did not write are kept, because the verifier checks all claims.
 ///
 /// # Errors
-/// What is wrong with the arguments, for the model.
+/// The problem with the arguments, for the model.
 pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<&str>) -> Result<Product, String> {
     let arguments = Arguments::deserialize(arguments).map_err(|error| {
         format!("Not finished: {error}. The arguments are `summary`, a text, `files`, a list of paths, and if you like `lesson`, a text.")
@@ -83,9 +83,9 @@ pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<
     Ok(Product { summary, claims: claims(files), lesson: arguments.lesson.as_deref().and_then(sentence), model: model.map(str::to_owned) })
 }
 
-/// A product of these files, with what the model said last as its summary.
+/// A result with these files, and the model's last text as summary.
 pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
-    // Headings say what a document is about, not what came out.
+    // Skips headings, which name a document and not its result.
     let prose = text.lines().find_map(|line| sentence(line).filter(|line| !line.starts_with('#')));
     let summary = prose.or_else(|| sentence(text)).unwrap_or_else(|| "It is written.".into());
     Product { summary, claims: claims(files), lesson: None, model: None }
@@ -102,18 +102,18 @@ fn claims(files: Vec<String>) -> Vec<Claim> {
     claims
 }
 
-/// One line without what does not show; none of nothing.
+/// One line without invisible characters. None if empty.
 fn sentence(text: &str) -> Option<String> {
     let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then(|| cut(&line, SENTENCE))
 }
 
-/// The name of the file that a document without a name is saved under.
+/// The file name for a document without one.
 pub(super) fn file_name(what: &str) -> String {
     let words = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut name = String::new();
     for word in words {
-        // Fits any file system, also where a letter is four bytes.
+        // Fits every file system, even with letters of four bytes.
         if name.chars().count() + word.chars().count() > 50 {
             break;
         }

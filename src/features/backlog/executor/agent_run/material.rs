@@ -11,16 +11,16 @@ use kernel::memory::Memory;
 use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
-/// Characters of one field of an item, of what came of another one, and of a lesson.
+/// The most characters of an item's field, of a needed item's outcome, and of a lesson.
 const FIELD: usize = 2000;
 const OUTCOME: usize = 600;
 const LESSON: usize = 300;
-/// Tokens of all feeds together.
+/// The most tokens of all feeds together.
 const FEEDS: usize = 700;
-/// The most lessons and needed items that are told.
+/// The most lessons and needed items.
 const LINES: usize = 20;
 
-/// Everything that the prompt of a run is made of.
+/// The inputs of a run's prompt.
 pub(super) struct Material<'a> {
     pub(super) team: &'a str,
     pub(super) roster: &'a Roster,
@@ -29,7 +29,7 @@ pub(super) struct Material<'a> {
     pub(super) deliverable: Deliverable,
     pub(super) background: &'a Background<'a>,
     pub(super) feeds: &'a [FeedReport],
-    /// What a run may use, in words.
+    /// The limits of the run, as text.
     pub(super) limits: String,
     /// See [`kernel::agent::context::new_marker`].
     pub(super) marker: &'a str,
@@ -37,7 +37,7 @@ pub(super) struct Material<'a> {
 }
 
 impl Material<'_> {
-    /// The prompt. Pure: the same material gives the same prompt.
+    /// Renders the prompt. Pure.
     pub(super) fn prompt(&self) -> Prompt {
         let blocks = self.blocks();
         let by_person = self.item.origin.is_of_a_person();
@@ -50,7 +50,7 @@ impl Material<'_> {
                 Deliverable::Document => "write",
                 Deliverable::Files => "build",
             },
-            words: by_person.then(|| self.words()),
+            request: by_person.then(|| self.request()),
             criteria,
             urgency: self.item.urgency.as_str(),
             owner: match &self.item.owner {
@@ -70,7 +70,7 @@ impl Material<'_> {
         Prompt { system: render_system(self.team, self.roster, self.persona), message, holds_outside: self.is_tainted() }
     }
 
-    /// Whether text from outside stands in it: words of agents and of items they made may quote anything, feeds are from outside.
+    /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
     fn is_tainted(&self) -> bool {
         let Background { needs, rejected, lessons, .. } = self.background;
         !self.item.origin.is_of_a_person()
@@ -80,7 +80,7 @@ impl Material<'_> {
             || lessons.iter().any(Memory::may_quote_outside)
     }
 
-    fn words(&self) -> String {
+    fn request(&self) -> String {
         let WorkItem { what, how, why, .. } = self.item;
         let fields = [("What", what), ("How", how), ("Why", why)].into_iter().filter(|(_, text)| !text.trim().is_empty());
         fields.map(|(name, text)| format!("{name}: {}", self.clean(text))).collect::<Vec<_>>().join("\n")
@@ -90,7 +90,7 @@ impl Material<'_> {
         let mut blocks = Vec::new();
         if !self.item.origin.is_of_a_person() {
             let criteria = self.item.criteria.iter().map(|criterion| format!("Criterion: {}", self.clean(criterion)));
-            let text = std::iter::once(self.words()).chain(criteria).collect::<Vec<_>>().join("\n");
+            let text = std::iter::once(self.request()).chain(criteria).collect::<Vec<_>>().join("\n");
             blocks.push(Block { label: "work item".into(), text });
         }
         if let Some(Rejection { why, .. }) = self.background.rejected {
@@ -126,7 +126,7 @@ impl Material<'_> {
     }
 }
 
-/// A block of these lines; none of none.
+/// A data block of these lines. None if there are none.
 fn block(label: &str, lines: impl Iterator<Item = String>) -> Option<Block> {
     let text = lines.collect::<Vec<_>>().join("\n");
     (!text.is_empty()).then(|| Block { label: label.into(), text })

@@ -1,9 +1,9 @@
-//! Research, documents and files, which a language model writes (WORK-6).
+//! Runs research, documents and files with a model (WORK-6).
 //!
-//! `material` writes the prompt, `run` has the kernel run it, `approvals` puts calls before people, and `finish` reads what the model says it
-//! made. Nothing here believes that: the verifier checks it.
+//! `material` builds the prompt, `run` starts the agent run, `approvals` asks people, and `finish` parses the claimed result. The verifier
+//! checks it later.
 //!
-//! `ask_agent` is not offered: a question to another persona is a work item of its own.
+//! `ask_agent` is not offered, because a question to another persona is a work item of its own.
 
 mod approvals;
 mod finish;
@@ -19,26 +19,26 @@ use kernel::ids::ChannelId;
 use kernel::memory::Memory;
 use kernel::tools::workspace::Workspaces;
 
-/// Carries out items by asking a model.
+/// Executes items with a model.
 pub(crate) struct AgentExecutor {
     pub(crate) store: Store,
     pub(crate) agents: Arc<Agents>,
     pub(crate) workspaces: Workspaces,
 }
 
-/// What a run is told beside its item.
+/// The context of a run besides its item.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Background<'a> {
-    /// The items that it needed. The prompt tells their outcomes.
+    /// Needed items, whose outcomes are in the prompt.
     pub(crate) needs: &'a [WorkItem],
     pub(crate) rejected: Option<&'a Rejection>,
-    /// On the same subject, the most fitting first.
+    /// Lessons on the same subject, best match first.
     pub(crate) lessons: &'a [Memory],
-    /// Where people are asked. None: nobody can be asked, and a call that a person would have to allow is refused.
+    /// Where to ask for approval. None: calls that need approval are refused.
     pub(crate) channel: Option<&'a ChannelId>,
 }
 
-/// Why the run before was not accepted.
+/// Why the last run was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rejection {
     pub(crate) why: String,
@@ -46,7 +46,7 @@ pub(crate) struct Rejection {
     pub(crate) outside: bool,
 }
 
-/// What a run is to deliver.
+/// The kind of result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deliverable {
     Research,

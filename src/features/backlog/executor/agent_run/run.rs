@@ -13,23 +13,23 @@ use kernel::persona::Tier;
 use kernel::tools::workspace::Written;
 use kernel::tools::{CallStatus, RESEARCH, ToolError, Trace};
 
-/// The fewest tokens that a reply may have: a document comes in one piece.
+/// The minimum token limit of a reply, because a document comes in one piece.
 const OUTPUT_TOKENS: u32 = 6000;
 
-/// Tools that every run has, whatever its persona lists: only what is written counts.
+/// Tools of every run, whatever the persona lists, because only files count as results.
 const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
 
-/// The entry of a document that came as a reply and was saved by us.
+/// The journal entry for a document that we saved from a reply.
 const SAVED: &str = "saved";
 
 impl AgentExecutor {
-    /// Continues a run from its journal, or begins it.
+    /// Starts a run or resumes it from its journal.
     ///
-    /// A wait for an approval is stored already, together with its row; the caller stores every other outcome. When the assignment is
-    /// cancelled or its lease is lost, the outcome is [`Outcome::Later`] at once, and the run continues with the next holder of the item.
+    /// A wait for approval is stored here, with its approval. The caller stores every other outcome. If the assignment is cancelled or the
+    /// lease is lost, returns [`Outcome::Later`] at once; the next holder of the item resumes the run.
     ///
     /// # Errors
-    /// No model carries out items of this kind, or the database is unavailable.
+    /// No model is configured for this kind, or the database is unavailable.
     pub(crate) async fn execute(&self, assignment: &Assignment<'_>, background: &Background<'_>) -> anyhow::Result<Outcome> {
         let Assignment { item, persona, cancel, .. } = *assignment;
         let deliverable = item.execution.as_ref().and_then(Deliverable::of);
@@ -90,7 +90,7 @@ impl AgentExecutor {
         Ok(material.prompt())
     }
 
-    /// Reads what the run made: the files that it named, or else a document that came as the reply itself.
+    /// The result: the files named by the model, or the reply itself as a document.
     async fn conclude(
         &self,
         item: &WorkItem,
@@ -107,11 +107,11 @@ impl AgentExecutor {
         }
         if written.is_empty() {
             if deliverable == Deliverable::Files {
-                return Ok(Outcome::Failed { why: "the language model talked of the work and wrote no file".into() });
+                return Ok(Outcome::Failed { why: "the language model described the work but wrote no file".into() });
             }
             let saved = match self.save(item, &text).await {
                 Ok(saved) => saved,
-                Err(error) => return Ok(Outcome::Failed { why: format!("the document could not be saved: {error}") }),
+                Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the document: {error}") }),
             };
             written.push(saved.path.clone());
             let entry = JournalEntry::Returned {
@@ -128,13 +128,13 @@ impl AgentExecutor {
         Ok(Outcome::Made(Product { model, ..finish::product_of(&text, written) }))
     }
 
-    /// Saves a document that was given as a reply. Saving it twice makes one file.
+    /// Saves a reply as a file. Idempotent.
     async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
         self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
     }
 }
 
-/// Addresses in the item's own words, which may be fetched without approval.
+/// Addresses in the item's text, which may be fetched without approval.
 fn addresses_of(item: &WorkItem) -> Vec<String> {
     [&item.what, &item.how, &item.why].into_iter().chain(&item.criteria).flat_map(|words| addresses_in(words)).collect()
 }

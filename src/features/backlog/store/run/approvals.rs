@@ -1,11 +1,11 @@
-//! Calls that a person has to allow, each bound to its exact arguments (TRUST-3).
+//! Approvals of calls, each for exact arguments (TRUST-3).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::features::backlog::model::{Lease, Wait, WorkStatus};
-use crate::features::backlog::store::TURNSTILE;
-use crate::features::backlog::store::standing::Standing;
+use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
@@ -49,33 +49,32 @@ impl From<ApprovalColumns> for Approval {
 }
 
 impl Store {
-    /// Puts a call before a person, and ends the run's work until that person has decided. False, and nothing is stored, when the lease is no
-    /// longer good, the approval is for another item or run, or this call was put before a person in this run already.
+    /// Stores a request for approval and ends the worker's part until it is decided. False if the lease is lost, the request belongs to
+    /// another item or run, or this run has asked for the same call before.
     pub async fn ask_approval(&self, lease: &Lease, approval: &Approval, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut standing) = Standing::hold(&mut transaction, lease).await? else { return Ok(false) };
-        let is_its_own = approval.item == standing.item.id && approval.run == standing.item.run;
+        let Some(mut record) = ItemRecord::hold(&mut transaction, lease).await? else { return Ok(false) };
+        let is_its_own = approval.item == record.item.id && approval.run == record.item.run;
         if !is_its_own || !insert_approval(&mut transaction, approval).await? {
             return Ok(false);
         }
-        insert_outbound(&mut transaction, outbox, standing.cause(), at).await?;
-        standing.crashes = 0;
-        standing.add_up(&mut transaction).await?;
-        standing.item.wait = Some(Wait::Approval { approval: approval.id.clone() });
+        insert_outbound(&mut transaction, outbox, record.cause(), at).await?;
+        record.crashes = 0;
+        record.add_up(&mut transaction).await?;
+        record.item.wait = Some(Wait::Approval { approval: approval.id.clone() });
         let note = format!("a person has to allow {}", approval.tool);
-        standing.go(&mut transaction, WorkStatus::Waiting, Some(&note), at).await?;
+        record.go(&mut transaction, WorkStatus::Waiting, Some(&note), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 
-    /// A call that was put before a person.
     pub async fn find_approval(&self, approval: &ApprovalId) -> Result<Option<Approval>> {
         let row: Option<ApprovalColumns> =
             sql!(self.db().read(), fetch_optional, "SELECT * FROM approvals WHERE id = $1", approval.as_str())?;
         Ok(row.map(Approval::from))
     }
 
-    /// The same by what it is: the call of this fingerprint in this run.
+    /// The request with this fingerprint in this run.
     pub async fn find_approval_for(&self, item: &WorkItemId, run: u32, fingerprint: &str) -> Result<Option<Approval>> {
         let row: Option<ApprovalColumns> = sql!(
             self.db().read(),
@@ -88,18 +87,17 @@ impl Store {
         Ok(row.map(Approval::from))
     }
 
-    /// All calls of an item that were put before a person, the first coming first.
+    /// All requests of an item, oldest first.
     pub async fn list_approvals(&self, item: &WorkItemId) -> Result<Vec<Approval>> {
         let rows: Vec<ApprovalColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM approvals WHERE item = $1 ORDER BY asked_at, id", item.as_str())?;
         Ok(rows.into_iter().map(Approval::from).collect())
     }
 
-    /// Stores what a person decided, and lets the run go on that waits for it, to make the call or to be told that it may not. None, and nothing
-    /// is stored, when somebody has decided already, or there is no such call.
+    /// Stores a person's decision and lets the run continue. None if the request was decided before or does not exist.
     pub async fn decide_approval(&self, approval: &ApprovalId, allowed: bool, by: &str, at: DateTime<Utc>) -> Result<Option<Approval>> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
+        transaction.serialize(BACKLOG_LOCK).await?;
         let state = if allowed { ApprovalState::Allowed } else { ApprovalState::Refused };
         let row: Option<ApprovalColumns> = sql!(
             transaction.on(),
@@ -112,17 +110,17 @@ impl Store {
         )?;
         let Some(decided) = row.map(Approval::from) else { return Ok(None) };
         let waits = Wait::Approval { approval: approval.clone() };
-        let standing = Standing::find(&mut transaction, &decided.item).await?;
-        if let Some(standing) = standing.filter(|standing| standing.item.wait.as_ref() == Some(&waits)) {
+        let record = ItemRecord::find(&mut transaction, &decided.item).await?;
+        if let Some(record) = record.filter(|record| record.item.wait.as_ref() == Some(&waits)) {
             let note = format!("{} {} by {by}", decided.tool, state.as_str());
-            standing.place(&mut transaction, Some(&note), at).await?;
+            record.place(&mut transaction, Some(&note), at).await?;
         }
         transaction.commit().await?;
         Ok(Some(decided))
     }
 }
 
-/// False when this call was put before a person in this run already.
+/// False if the run has asked for this call before.
 async fn insert_approval(transaction: &mut Transaction, approval: &Approval) -> Result<bool> {
     let inserted = sql!(
         transaction.on(),

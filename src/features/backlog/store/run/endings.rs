@@ -1,9 +1,7 @@
-//! How a run ends.
-
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Lease, Wait, WorkStatus};
-use crate::features::backlog::store::standing::{Ended, Standing};
+use crate::features::backlog::store::transitions::{Ended, ItemRecord};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
@@ -11,37 +9,37 @@ use kernel::db::{Result, Transaction};
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
 
-/// The end of a run, with all that follows from it.
+/// The end of a run with its messages.
 #[derive(Debug, Clone)]
 pub struct RunEnd<'a> {
     pub lease: &'a Lease,
     pub end: End,
-    /// What is to be posted, in this order.
+    /// The messages to post, in order.
     pub outbox: &'a [OutboundMessage],
     pub at: DateTime<Utc>,
 }
 
-/// What becomes of the item.
+/// How a run ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// It is proven to be done. The evidence is added to what it has.
+    /// The result is verified. The evidence is added to the item's.
     Done { outcome: String, evidence: Vec<Evidence>, memory: Option<Memory> },
-    /// Somebody has to judge what code cannot.
+    /// Somebody must judge what code cannot.
     Review { evidence: Vec<Evidence>, note: String },
-    /// The same run goes on then.
+    /// Continue the same run at that time.
     Later { at: DateTime<Utc>, why: String },
-    /// The same run goes on once a person, or the planner, has ended the wait.
+    /// Continue the same run when a person or the planner ends the wait.
     Waits { wait: Wait, evidence: Vec<Evidence> },
-    /// It was tried in vain: another run begins from nothing, with one more attempt.
+    /// The attempt failed. A new run starts, with one more attempt counted.
     Again { why: String, at: DateTime<Utc> },
-    /// It is given back unused, and the same run goes on whenever somebody claims it: the process stops, the team is halted.
+    /// Released without a result. The same run continues with the next claim: the process stops, or the team is halted.
     Released,
-    /// It was tried in vain for the last time.
+    /// The last attempt failed.
     Failed { why: String, memory: Option<Memory> },
 }
 
 impl End {
-    /// The end in one word, for metrics and logs.
+    /// One word for metrics and logs.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Done { .. } => "done",
@@ -56,51 +54,51 @@ impl End {
 }
 
 impl Store {
-    /// Ends a run. An end of the item takes others with it: those that need it may be worked on or fail, its parent ends with its last part. None,
-    /// and nothing is stored, when the lease is no longer good.
+    /// Ends a run. If the item ends, items that need it are released or fail, and its parent ends with its last child. None if the lease is
+    /// lost.
     pub async fn end_run(&self, run: &RunEnd<'_>) -> Result<Option<Ended>> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut standing) = Standing::hold(&mut transaction, run.lease).await? else { return Ok(None) };
-        standing.crashes = 0;
-        insert_outbound(&mut transaction, run.outbox, standing.cause(), run.at).await?;
+        let Some(mut record) = ItemRecord::hold(&mut transaction, run.lease).await? else { return Ok(None) };
+        record.crashes = 0;
+        insert_outbound(&mut transaction, run.outbox, record.cause(), run.at).await?;
         if let End::Done { memory, .. } | End::Failed { memory, .. } = &run.end {
             insert_memories(&mut transaction, memory.as_slice()).await?;
         }
-        let ended = end(&mut transaction, standing, &run.end, run.at).await?;
+        let ended = end(&mut transaction, record, &run.end, run.at).await?;
         transaction.commit().await?;
         Ok(Some(ended))
     }
 }
 
-async fn end(transaction: &mut Transaction, mut standing: Standing, end: &End, now: DateTime<Utc>) -> Result<Ended> {
+async fn end(transaction: &mut Transaction, mut record: ItemRecord, end: &End, now: DateTime<Utc>) -> Result<Ended> {
     let (next, note) = match end {
         End::Done { outcome, evidence, .. } => {
-            standing.add_evidence(evidence);
-            return standing.end(transaction, WorkStatus::Done, outcome, now).await;
+            record.add_evidence(evidence);
+            return record.end(transaction, WorkStatus::Done, outcome, now).await;
         }
-        End::Failed { why, .. } => return standing.end(transaction, WorkStatus::Failed, why, now).await,
+        End::Failed { why, .. } => return record.end(transaction, WorkStatus::Failed, why, now).await,
         End::Review { evidence, note } => {
-            standing.add_evidence(evidence);
+            record.add_evidence(evidence);
             (WorkStatus::InReview, note.clone())
         }
         End::Waits { wait, evidence } => {
-            standing.add_evidence(evidence);
-            standing.item.wait = Some(wait.clone());
+            record.add_evidence(evidence);
+            record.item.wait = Some(wait.clone());
             (WorkStatus::Waiting, wait.describe())
         }
         End::Later { at, why } => {
-            standing.item.not_before = Some(*at);
+            record.item.not_before = Some(*at);
             (WorkStatus::Ready, why.clone())
         }
         End::Again { why, at } => {
-            standing.item.attempts += 1;
-            standing.begin_anew();
-            standing.item.not_before = Some(*at);
+            record.item.attempts += 1;
+            record.restart_run();
+            record.item.not_before = Some(*at);
             (WorkStatus::Ready, why.clone())
         }
         End::Released => (WorkStatus::Ready, "given back unused".into()),
     };
-    standing.add_up(transaction).await?;
-    standing.go(transaction, next, Some(&note), now).await?;
-    Ok(Ended::alone(standing.item))
+    record.add_up(transaction).await?;
+    record.go(transaction, next, Some(&note), now).await?;
+    Ok(Ended::alone(record.item))
 }

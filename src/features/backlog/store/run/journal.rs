@@ -1,9 +1,9 @@
-//! What was done in a run, and what it made.
+//! Journals and products of runs.
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{JournalEntry, Lease, Product};
-use crate::features::backlog::store::standing::Standing;
+use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Document, Result, document, sql};
 use kernel::ids::WorkItemId;
@@ -16,11 +16,10 @@ struct EntryColumns {
 }
 
 impl Store {
-    /// Writes down what was done in a run, which is a sign of life too. False, and nothing is stored, when the lease is no longer good or the item
-    /// is in another run.
+    /// Appends a journal entry, which also counts as a heartbeat. False if the lease is lost or the item is in another run.
     pub async fn append_journal(&self, lease: &Lease, run: u32, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        // Takes hold of the row: who takes the item back waits until this is stored, or this sees that the item is gone.
+        // Locks the row: either a reclaim waits for this write, or this write sees the reclaim.
         let held = sql!(
             transaction.on(),
             execute,
@@ -50,7 +49,7 @@ impl Store {
         Ok(true)
     }
 
-    /// What was done in a run, in its order.
+    /// The journal of a run, in order.
     pub async fn list_journal(&self, item: &WorkItemId, run: u32) -> Result<Vec<(JournalEntry, DateTime<Utc>)>> {
         let rows: Vec<EntryColumns> = sql!(
             self.db().read(),
@@ -62,24 +61,24 @@ impl Store {
         Ok(rows.into_iter().map(|row| (row.entry.0, row.at)).collect())
     }
 
-    /// The runs of an item of which something was written down, the first coming first.
+    /// The runs of an item with a journal, oldest first.
     pub async fn list_runs(&self, item: &WorkItemId) -> Result<Vec<u32>> {
         let rows: Vec<(i64,)> =
             sql!(self.db().read(), fetch_all, "SELECT DISTINCT run FROM work_journal WHERE item = $1 ORDER BY run", item.as_str())?;
         Ok(rows.into_iter().filter_map(|(run,)| u32::try_from(run).ok()).collect())
     }
 
-    /// Stores what a run made, before it is verified. False, and nothing is stored, when the lease is no longer good.
+    /// Stores the product of a run before it is verified. False if the lease is lost.
     pub async fn record_product(&self, lease: &Lease, product: &Product, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut standing) = Standing::hold(&mut transaction, lease).await? else { return Ok(false) };
-        standing.product = Some(product.clone());
-        standing.save(&mut transaction, at).await?;
+        let Some(mut record) = ItemRecord::hold(&mut transaction, lease).await? else { return Ok(false) };
+        record.product = Some(product.clone());
+        record.save(&mut transaction, at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 
-    /// What the present run of an item made, as its worker says.
+    /// The product of an item's current run, not verified.
     pub async fn find_product(&self, item: &WorkItemId) -> Result<Option<Product>> {
         let row: Option<(Option<String>,)> =
             sql!(self.db().read(), fetch_optional, "SELECT product FROM work_items WHERE id = $1", item.as_str())?;

@@ -1,37 +1,36 @@
-//! Claims, signs of life, and items taken back from workers that give none.
+//! Claims, heartbeats, and reclaiming items of dead workers.
 
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Lease, Product, Wait, WorkItem, WorkStatus, WorkerId};
-use crate::features::backlog::store::TURNSTILE;
-use crate::features::backlog::store::standing::Standing;
+use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 
-/// Who claims, and how much may be in progress.
+/// The worker and the limit of items in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ClaimTerms<'a> {
     pub worker: &'a WorkerId,
-    /// The most items in progress at a time, over all workers.
+    /// The most items in progress, over all workers.
     pub parallel: u32,
 }
 
-/// An item that is to be worked on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {
-    /// As it is after the claim.
+    /// After the claim.
     pub item: WorkItem,
     pub lease: Lease,
-    /// What its run made before it was interrupted: only to be verified yet.
+    /// The product of an interrupted run, which only needs to be verified.
     pub product: Option<Product>,
 }
 
-/// A lease as it was seen at a moment. Seen again like this after long enough, its worker is dead.
+/// A lease as observed. If it is still the same after long enough, its worker is dead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeenLease {
     pub lease: Lease,
-    /// Counts the worker's signs of life.
+    /// The number of heartbeats.
     pub beat: i64,
     pub persona: Option<PersonaSlug>,
 }
@@ -53,24 +52,24 @@ impl From<LeaseColumns> for SeenLease {
 }
 
 impl Store {
-    /// Claims the first item by rank that may be worked on: its time has come, its persona has nothing else in progress and is not paused, the
-    /// team is not halted. None when there is no such item, or enough are in progress.
+    /// Claims the first item by rank that may run: its time has come, its persona is free and not paused, and the team is not halted. None
+    /// if there is none, or the limit is reached.
     pub async fn claim_item(&self, terms: &ClaimTerms<'_>, now: DateTime<Utc>) -> Result<Option<Claimed>> {
         let mut transaction = self.db().begin().await?;
-        transaction.serialize(TURNSTILE).await?;
+        transaction.serialize(BACKLOG_LOCK).await?;
         let Some(item) = find_first(&mut transaction, terms.parallel, now).await? else { return Ok(None) };
-        let Some(mut standing) = Standing::find(&mut transaction, &item).await? else { return Ok(None) };
-        standing.worker = Some(terms.worker.clone());
-        standing.token += 1;
-        let note = format!("run {}, token {}, worker {}", standing.item.run, standing.token, terms.worker.as_str());
-        standing.go(&mut transaction, WorkStatus::InProgress, Some(&note), now).await?;
+        let Some(mut record) = ItemRecord::find(&mut transaction, &item).await? else { return Ok(None) };
+        record.worker = Some(terms.worker.clone());
+        record.token += 1;
+        let note = format!("run {}, token {}, worker {}", record.item.run, record.token, terms.worker.as_str());
+        record.go(&mut transaction, WorkStatus::InProgress, Some(&note), now).await?;
         transaction.commit().await?;
-        let lease = Lease { item, worker: terms.worker.clone(), token: standing.token };
-        Ok(Some(Claimed { item: standing.item, lease, product: standing.product }))
+        let lease = Lease { item, worker: terms.worker.clone(), token: record.token };
+        Ok(Some(Claimed { item: record.item, lease, product: record.product }))
     }
 
-    /// Gives a sign of life for all that a worker holds, and says what that is.
-    pub async fn beat(&self, worker: &WorkerId) -> Result<Vec<Lease>> {
+    /// Records a heartbeat for all leases of a worker, and returns them.
+    pub async fn heartbeat(&self, worker: &WorkerId) -> Result<Vec<Lease>> {
         let rows: Vec<LeaseColumns> = sql!(
             self.db().write()?,
             fetch_all,
@@ -81,7 +80,7 @@ impl Store {
         Ok(rows.into_iter().map(|row| SeenLease::from(row).lease).collect())
     }
 
-    /// All leases in force, whoever holds them.
+    /// All active leases.
     pub async fn list_leases(&self) -> Result<Vec<SeenLease>> {
         let rows: Vec<LeaseColumns> = sql!(
             self.db().read(),
@@ -92,32 +91,31 @@ impl Store {
         Ok(rows.into_iter().map(SeenLease::from).collect())
     }
 
-    /// Takes an item back from a worker that is dead, with one more attempt. At `poisonous` crashes in a row it waits for a person to decide. None,
-    /// and nothing is stored, when the worker has given a sign of life since or holds it no more.
-    pub async fn take_back(&self, seen: &SeenLease, poisonous: u32, at: DateTime<Utc>) -> Result<Option<WorkItem>> {
+    /// Reclaims an item from a dead worker and counts an attempt. After `max_crashes` crashes in a row the item waits for a person. None if
+    /// the worker has sent a heartbeat since, or has lost the item.
+    pub async fn reclaim_item(&self, seen: &SeenLease, max_crashes: u32, at: DateTime<Utc>) -> Result<Option<WorkItem>> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut standing) = Standing::hold(&mut transaction, &seen.lease).await?.filter(|standing| standing.beat == seen.beat) else {
+        let Some(mut record) = ItemRecord::hold(&mut transaction, &seen.lease).await?.filter(|record| record.beat == seen.beat) else {
             return Ok(None);
         };
-        standing.item.attempts += 1;
-        standing.crashes += 1;
-        let crashes = standing.crashes;
-        if crashes < poisonous {
+        record.item.attempts += 1;
+        record.crashes += 1;
+        let crashes = record.crashes;
+        if crashes < max_crashes {
             let note = format!("its worker died over it (crash {crashes})");
-            standing.go(&mut transaction, WorkStatus::Ready, Some(&note), at).await?;
+            record.go(&mut transaction, WorkStatus::Ready, Some(&note), at).await?;
         } else {
             let why = format!("its worker died over it {crashes} times in a row");
-            standing.item.wait = Some(Wait::Decision { why: why.clone() });
-            standing.go(&mut transaction, WorkStatus::Waiting, Some(&why), at).await?;
+            record.item.wait = Some(Wait::Decision { why: why.clone() });
+            record.go(&mut transaction, WorkStatus::Waiting, Some(&why), at).await?;
         }
         transaction.commit().await?;
-        Ok(Some(standing.item))
+        Ok(Some(record.item))
     }
 }
 
-/// The first item that may be claimed. The personas that have any are walked from one to the next by the index, and for each that is free its
-/// first item is taken from there: neither what is blocked nor what waits for a busy persona is looked at, however much it is. Each statement
-/// inside is a value and no table, or PostgreSQL would join the few with all items there are.
+/// The first claimable item. Uses the index to step through the personas and take the first item of each free one, so blocked items and
+/// those of busy personas cost nothing. Each subquery is scalar; otherwise PostgreSQL would join them with all items.
 async fn find_first(transaction: &mut Transaction, parallel: u32, now: DateTime<Utc>) -> Result<Option<WorkItemId>> {
     let (first,): (Option<String>,) = sql!(
         transaction.on(),

@@ -1,7 +1,7 @@
-//! What a worker does with an item: it claims it by a lease, keeps a journal of the run, asks a person to allow a call, and ends the run.
+//! A worker's changes: claim by lease, journal, approvals and the end of a run.
 //!
-//! A lease carries no time. Whoever sees the same token and beat for long enough by its own clock takes the item back, so that the clocks of
-//! machines need not agree. Each write of a worker names its lease and is refused once somebody else has the item.
+//! A lease has no time. A process that sees the same token and heartbeat count for long enough, by its own clock, reclaims the item. So
+//! clocks of machines need not agree. Every write names its lease and is rejected after a reclaim.
 
 mod approvals;
 mod endings;

@@ -1,6 +1,6 @@
-//! The essential question, the calls that are made on it, and how they turn out (STAND-11, STAND-12).
+//! The essential question, predictions and their results (STAND-11, STAND-12).
 //!
-//! Everything here is arithmetic on values that somebody else has read: no feed is asked and no call is made by a model in this folder.
+//! Pure arithmetic on values that were read before. No feed or model is used here.
 
 mod outlook;
 mod scoreboard;
@@ -18,31 +18,31 @@ use kernel::ids::{ChannelId, MeetingId, PersonaSlug, PredictionId};
 
 pub use outlook::call_by_rule;
 
-/// The question that each standup takes a position on, with how code will settle it.
+/// The question for which each standup makes a prediction, and how code settles it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EssentialQuestion {
     pub text: String,
-    /// The name of a feed that some persona declares.
+    /// The feed's declared name.
     pub feed: String,
-    /// The name of a value of that feed.
+    /// The name of the feed's value.
     pub value: String,
     pub comparison: Comparison,
     pub threshold: Threshold,
     pub expires: Expiry,
 }
 
-/// What the value is held against.
+/// The threshold of the condition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
     Fixed(f64),
-    /// So much more (or less) than the value was when the call was made: `+10`.
+    /// Relative to the value at the time of the prediction: `+10`.
     Change(f64),
 }
 
-/// When a call is settled.
+/// When a prediction is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expiry {
-    /// `next friday 08:00`: the first such instant that is at least a day away.
+    /// `next friday 08:00`: the first such time that is at least a day ahead.
     Weekday { weekday: chrono::Weekday, time: chrono::NaiveTime, zone: chrono_tz::Tz },
     /// `tomorrow 08:00`.
     Tomorrow { time: chrono::NaiveTime, zone: chrono_tz::Tz },
@@ -50,16 +50,16 @@ pub enum Expiry {
     In(chrono::TimeDelta),
 }
 
-/// A position on the essential question.
+/// An answer to the essential question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     pub by: PersonaSlug,
     pub answer: Answer,
-    /// How sure, 0.5 to 1 for yes and no; 0.5 for uncertain.
+    /// 0.5 to 1 for yes and no; 0.5 for uncertain.
     pub confidence: f64,
-    /// One sentence: why.
+    /// The reason in one sentence.
     pub reason: String,
-    /// `provider/model`; none when it was made by rule.
+    /// `provider/model`. None if it was made without a model.
     pub model: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub enum Answer {
     Uncertain,
 }
 
-/// A call with its rule and its deadline, later with its verdict.
+/// A call with its condition and deadline, and later its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     pub id: PredictionId,
@@ -80,21 +80,21 @@ pub struct Prediction {
     pub question: String,
     pub call: Call,
     pub rule: SettlingRule,
-    /// The value when the call was made.
+    /// The value at the time of the call.
     pub base: f64,
     pub made_at: DateTime<Utc>,
     pub expires_at: DateTime<Utc>,
     pub settled: Option<Settled>,
 }
 
-/// How a prediction turned out.
+/// The result of a prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     pub verdict: Verdict,
-    /// What the feed said, and when. None where it never answered.
+    /// The value and its time. None if the feed returned no data.
     pub value: Option<f64>,
     pub at: DateTime<Utc>,
-    /// In words: "the feed repository did not answer for 3 days".
+    /// A note: "the feed repository did not answer for 3 days".
     pub note: String,
 }
 
@@ -103,13 +103,13 @@ pub struct Settled {
 pub enum Verdict {
     Hit,
     Miss,
-    /// The call was "uncertain": it counts in the Brier score alone.
+    /// The call was "uncertain". It counts only in the Brier score.
     Uncalled,
-    /// The feed never answered. Counted openly, and in no score.
+    /// The feed returned no data. Reported, but not part of any score.
     Void,
 }
 
-/// The record of past calls.
+/// The statistics of past calls.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scoreboard {
     pub hits: u32,
@@ -117,19 +117,19 @@ pub struct Scoreboard {
     pub uncalled: u32,
     pub void: u32,
     pub open: u32,
-    /// Hits of hits and misses; none before the first.
+    /// Hits divided by hits and misses. None before the first.
     pub accuracy: Option<f64>,
-    /// The same over the last 20 that were hit or missed.
+    /// The accuracy of the last 20.
     pub recent_accuracy: Option<f64>,
-    /// Mean of (probability given to yes − what happened)²; 0 is best, 0.25 is a coin.
+    /// The mean of (probability of yes − outcome)². 0 is best, 0.25 is a coin flip.
     pub brier: Option<f64>,
     pub bands: Vec<Band>,
 }
 
-/// Calls of like confidence: how sure they were, and how often right.
+/// Calls of similar confidence: the average confidence, and how many were right.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// In percent, `from..to`; the last one includes 100.
+    /// In percent, `from..to`. The last band includes 100.
     pub from: u32,
     pub to: u32,
     pub calls: u32,

@@ -1,7 +1,6 @@
-//! A call without a model: the trend of the value, carried on to the expiry (LLM-2).
+//! A prediction without a model: extrapolates the value to the expiry (LLM-2).
 //!
-//! Plain arithmetic, meant to be honest rather than clever: a line through the samples, how far they lie beside it, and less confidence the
-//! fewer they are and the farther they have to reach.
+//! A linear fit through the samples with an error estimate. Fewer samples and a longer range reduce the confidence.
 
 use chrono::{DateTime, Utc};
 
@@ -9,18 +8,18 @@ use crate::features::standup::model::prediction::{Answer, Call, Comparison, Sett
 use kernel::figure;
 use kernel::ids::PersonaSlug;
 
-/// As sure as a value that was never seen to turn back makes a call. It still may.
+/// The highest confidence for a value that has never reversed. It still may.
 const CERTAIN: f64 = 0.95;
-/// As sure as a trend makes a call.
+/// The highest confidence for a trend.
 const SUREST: f64 = 0.9;
-/// Nearer to one half than this is no position.
+/// A probability closer to one half gives no position.
 const UNDECIDED: f64 = 0.05;
-/// Hours. What changed within less says nothing of days to come.
+/// In hours. A shorter history says nothing about the coming days.
 const SHORTEST: f64 = 6.0;
-/// Fewer samples show nothing of whether a value only rises.
+/// Fewer samples cannot show whether a value only rises.
 const FOR_A_HABIT: usize = 3;
 
-/// A position on a question from the value's `history` and its value now, `base`. Samples from after `made_at` are left out.
+/// A position from the value's `history` and its current value `base`. Ignores samples after `made_at`.
 pub fn call_by_rule(
     rule: &SettlingRule,
     base: f64,
@@ -31,10 +30,10 @@ pub fn call_by_rule(
 ) -> Call {
     let samples = Samples::new(history, base, made_at);
     let (chance, reason) = match samples.find_settled(rule) {
-        _ if !base.is_finite() => (0.5, format!("{} has no value now, so nothing can be said", rule.value)),
+        _ if !base.is_finite() => (0.5, format!("{} has no current value", rule.value)),
         Some(found) => found,
         None => samples.find_trend(hours_between(made_at, expires_at)).map_or_else(
-            || (0.5, format!("{} is {} now, and there is no history yet to see a trend in", rule.value, rule.with_unit(base))),
+            || (0.5, format!("{} is {} now, and there is no history yet", rule.value, rule.with_unit(base))),
             |trend| (trend.chance(rule), trend.reason(rule, &samples)),
         ),
     };
@@ -47,9 +46,9 @@ pub fn call_by_rule(
     Call { by: by.clone(), answer, confidence, reason: format!("{reason}."), model: None }
 }
 
-/// The value over time, oldest first, the value now last.
+/// The value over time, oldest first, ending with the current value.
 struct Samples {
-    /// Hours before now (not above 0), and the value then.
+    /// Hours before now (at most 0) and the value.
     points: Vec<(f64, f64)>,
 }
 
@@ -75,10 +74,10 @@ impl Samples {
         self.points.len() >= FOR_A_HABIT && self.points.windows(2).all(|pair| keeps(pair[0].1, pair[1].1))
     }
 
-    /// The chance and its reason where the threshold is behind the value already and it was never seen to turn back.
+    /// The probability and reason if the threshold is already passed and the value has never reversed.
     fn find_settled(&self, rule: &SettlingRule) -> Option<(f64, String)> {
         let (only_rises, only_falls) = (self.has_habit(|a, b| a <= b), self.has_habit(|a, b| a >= b));
-        // A value that never moved says nothing of what happens when it does.
+        // A value that never changed says nothing about a future change.
         if only_rises == only_falls {
             return None;
         }
@@ -95,7 +94,7 @@ impl Samples {
         Some((chance, format!("{} is {} already and never {habit} in {count} samples", rule.value, rule.with_unit(self.now()))))
     }
 
-    /// The line of least squares through the samples, moved to go through the value now.
+    /// The least-squares line, shifted through the current value.
     #[expect(clippy::cast_precision_loss, reason = "samples are far fewer than 2^52")]
     fn find_trend(&self, ahead: f64) -> Option<Trend> {
         let span = -self.oldest().0;
@@ -110,31 +109,31 @@ impl Samples {
         let slope = together / spread_in_time;
         let off_line = |(time, value): &(f64, f64)| (value - mean_value - slope * (time - mean_time)).powi(2);
         let noise = (self.points.iter().map(off_line).sum::<f64>() / (count - 2.0).max(1.0)).sqrt();
-        // The usual error of a forecast from a fitted line: it grows with the distance from the middle of the samples.
+        // The standard error of a linear forecast. It grows with the distance from the middle of the samples.
         let error = noise * (1.0 + 1.0 / count + (ahead - mean_time).powi(2) / spread_in_time).sqrt();
         let projected = self.now() + slope * ahead;
-        // Samples that lie exactly on a line are no proof that the next one will: a tenth of the way may go wrong.
+        // Even samples exactly on a line guarantee nothing: assumes an error of at least a tenth of the change.
         let error = error.max((projected - self.now()).abs() / 10.0);
-        // Two samples are worth 40 %, ten 77 %; and nobody sees much farther ahead than they looked back.
+        // Two samples give 40 % trust, ten give 77 %. A forecast much longer than the history is trusted less.
         let trust = count / (count + 3.0) * (2.0 * span / ahead.max(f64::MIN_POSITIVE)).min(1.0);
         projected.is_finite().then_some(Trend { projected, error, trust })
     }
 }
 
 struct Trend {
-    /// The value at the expiry.
+    /// The predicted value at the expiry.
     projected: f64,
-    /// How far it may well be off.
+    /// The expected error.
     error: f64,
-    /// 0 to 1: how much of what the line says is believed.
+    /// 0 to 1: how much the line is trusted.
     trust: f64,
 }
 
 impl Trend {
-    /// The chance that the rule holds at the expiry, at most [`SUREST`].
+    /// The probability that the condition holds at the expiry, at most [`SUREST`].
     fn chance(&self, rule: &SettlingRule) -> f64 {
         let above = if self.error > 0.0 {
-            // The logistic curve with this factor stays within 0.01 of the normal distribution.
+            // With this factor the logistic curve is within 0.01 of the normal distribution.
             1.0 / (1.0 + (-1.702 * (self.projected - rule.threshold) / self.error).exp())
         } else {
             f64::from(u8::from(self.projected > rule.threshold))
@@ -144,7 +143,7 @@ impl Trend {
             _ if stands_still => 1.0,
             Comparison::Above | Comparison::AtLeast => above,
             Comparison::Below | Comparison::AtMost => 1.0 - above,
-            // A moving value hits one number exactly only by luck.
+            // A moving value matches an exact number only by chance.
             Comparison::Equals => above.min(1.0 - above),
         };
         (0.5 + (chance - 0.5) * self.trust).clamp(1.0 - SUREST, SUREST)

@@ -1,18 +1,18 @@
-//! The record of past calls, and what it tells the next one (STAND-12).
+//! Statistics of past calls, and advice for the next one (STAND-12).
 
 use chrono::{DateTime, Utc};
 
 use crate::features::standup::model::prediction::{Answer, Band, Prediction, Scoreboard, Verdict};
 
-/// Fewer calls than this that were hit or missed say nothing about who makes them.
+/// The minimum number of judged calls for advice.
 const ENOUGH: u32 = 5;
-/// So many of the newest calls make the recent accuracy.
+/// The number of calls in the recent accuracy.
 const RECENT: usize = 20;
-/// So much may be missing between how sure calls were and how often they were right before it is told.
+/// A larger difference between confidence and accuracy is reported.
 const TOLERANCE: f64 = 0.1;
 
 impl Scoreboard {
-    /// The record as it stood at `now`: what was settled later was still open, and what was called later was not there.
+    /// The statistics at time `now`, without later calls and results.
     pub fn of(predictions: &[Prediction], now: DateTime<Utc>) -> Self {
         let mut board = Self::default();
         let mut judged: Vec<(&Prediction, DateTime<Utc>, bool)> = Vec::new();
@@ -24,7 +24,7 @@ impl Scoreboard {
                 Some((Verdict::Void, _)) => board.void += 1,
                 Some((Verdict::Uncalled, _)) => {
                     board.uncalled += 1;
-                    // Half way between yes and no, whatever came.
+                    // Half way between yes and no, for either outcome.
                     errors.push(0.25);
                 }
                 Some((verdict, at)) => {
@@ -49,7 +49,7 @@ impl Scoreboard {
         self.hits + self.misses
     }
 
-    /// One line: for the kickoff, for the report, and for whoever makes the next call.
+    /// One line for the kickoff, the report and the next prompt.
     pub fn in_words(&self) -> String {
         let (Some(accuracy), Some(recent), Some(brier)) = (self.accuracy, self.recent_accuracy, self.brier) else {
             return self.too_few();
@@ -62,51 +62,51 @@ impl Scoreboard {
         format!("accuracy {} of {}{recent}, Brier {brier:.2}{}{advice}", percent(accuracy), self.judged(), self.others())
     }
 
-    /// What whoever makes the next call should change. None: nothing, or too little is known.
+    /// What the next call should change. None if nothing, or if there is too little data.
     pub fn advice(&self) -> Option<&'static str> {
         let accuracy = self.accuracy.filter(|_| self.judged() >= ENOUGH)?;
         let surer_than_right = self.mean_confidence() - accuracy;
         if accuracy < 0.5 || surer_than_right > TOLERANCE {
             Some("be more careful")
         } else if surer_than_right < -TOLERANCE {
-            Some("you may be surer")
+            Some("be more confident")
         } else {
             None
         }
     }
 
-    /// Of the calls that were hit or missed, each taken at the middle of its band. 0 where there is none.
+    /// The average of the band middles, weighted by judged calls. 0 without any.
     fn mean_confidence(&self) -> f64 {
         let sum: f64 = self.bands.iter().map(|band| f64::from(band.calls) * f64::from(band.from + band.to) / 200.0).sum();
         sum / f64::from(self.judged().max(1))
     }
 
     fn too_few(&self) -> String {
-        format!("too few to judge ({} settled, {} open{})", self.judged(), self.open, self.others())
+        format!("too few to rate ({} settled, {} open{})", self.judged(), self.open, self.others())
     }
 
-    /// Calls that are in no accuracy, told openly.
+    /// Calls that are not part of the accuracy.
     fn others(&self) -> String {
         let told = |count: u32, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
         told(self.uncalled, "uncalled") + &told(self.void, "void")
     }
 }
 
-/// (Probability given to yes − what happened)². A hit on no is as good as one on yes, so only the confidence counts.
+/// (Probability of yes − outcome)². A hit on no counts like one on yes, so only the confidence matters.
 fn squared_error(prediction: &Prediction, hit: bool) -> f64 {
     let confidence = if prediction.call.answer == Answer::Uncertain { 0.5 } else { prediction.call.confidence };
     let missing = if hit { 1.0 - confidence } else { confidence };
     missing * missing
 }
 
-/// Bands without a call are left out.
+/// Empty bands are left out.
 fn list_bands(calls: impl Iterator<Item = (f64, bool)>) -> Vec<Band> {
     let mut bands: Vec<Band> = (5..10).map(|ten| Band { from: ten * 10, to: ten * 10 + 10, calls: 0, hits: 0 }).collect();
     for (confidence, hit) in calls {
-        // 0.7 × 100 is a little below 70.
+        // 0.7 × 100 is slightly below 70 in binary.
         let percent = confidence * 100.0 + 1e-6;
         let band = bands.iter_mut().rev().find(|band| percent >= f64::from(band.from));
-        // A call is never below 50 %; one from elsewhere that is belongs to the lowest band.
+        // Calls below 50 % can come only from outside data. They count in the lowest band.
         if let Some(band) = band {
             band.calls += 1;
             band.hits += u32::from(hit);

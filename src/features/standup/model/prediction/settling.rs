@@ -1,11 +1,9 @@
-//! How a prediction turns out.
-
 use chrono::{DateTime, Utc};
 
 use crate::features::standup::model::prediction::{Answer, Prediction, Settled, Verdict};
 
 impl Prediction {
-    /// The verdict at the value that the feed gave. A value that is no number settles nothing and is void.
+    /// The result for the feed's value. NaN and infinity make the prediction void.
     pub fn settle(&self, value: f64, at: DateTime<Utc>) -> Settled {
         if !value.is_finite() {
             return self.void(at, format!("the feed {} gave no number for {}", self.rule.feed, self.rule.value));
@@ -22,7 +20,7 @@ impl Prediction {
         Settled { verdict, value: Some(value), at, note }
     }
 
-    /// The verdict where the feed never answered.
+    /// The result if the feed returned no data.
     pub fn void(&self, at: DateTime<Utc>, note: String) -> Settled {
         Settled { verdict: Verdict::Void, value: None, at, note }
     }

@@ -1,4 +1,4 @@
-//! The terms of a question as an operator writes them: `>=`, `+10`, `next friday 08:00 Europe/Berlin`.
+//! Parses the terms of a question: `>=`, `+10`, `next friday 08:00 Europe/Berlin`.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use kernel::feeds::condition::{SettlingRule, UnknownTerm};
 impl Threshold {
     pub const ALLOWED: &str = "a number to be reached such as 500, or a change from now such as +10 or -5 (=-5 for the number itself)";
 
-    /// Beyond this a binary fraction no longer tells one from the next.
+    /// Above this, floats cannot distinguish neighbouring values with decimals.
     const LARGEST: f64 = 1e15;
 
     pub fn parse(text: &str) -> Result<Self, UnknownTerm> {
         let text = text.trim();
         let (number, is_change) = text.strip_prefix('=').map_or((text, text.starts_with(['+', '-'])), |number| (number.trim(), false));
-        // Rust reads "inf" and "nan" as numbers too.
+        // Rust also parses "inf" and "nan".
         let number = number.parse::<f64>().ok().filter(|number| number.abs() <= Self::LARGEST);
         let number = number.ok_or_else(|| UnknownTerm::new(text, Self::ALLOWED))?;
         Ok(if is_change { Self::Change(number) } else { Self::Fixed(number) })
     }
 }
 
-/// As [`Threshold::parse`] reads it.
+/// [`Threshold::parse`] accepts this format.
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -36,7 +36,7 @@ impl fmt::Display for Threshold {
 }
 
 impl EssentialQuestion {
-    /// The rule for a call that is made now, while the value is `base`.
+    /// The settling condition for a call made now at value `base`.
     pub fn rule(&self, base: f64, unit: &str) -> SettlingRule {
         let threshold = match self.threshold {
             Threshold::Fixed(number) => number,
@@ -50,16 +50,16 @@ impl Expiry {
     pub const ALLOWED: &str = "\"next friday 08:00\", \"tomorrow 08:00\" (each with a time zone such as Europe/Berlin behind it, if it is not the \
                                team's), \"in 12 hours\" or \"in 3 days\", up to 366 days";
 
-    /// A call on the weekday itself is a call on the one a week later unless at least this much lies between.
+    /// The minimum time to the expiry. Otherwise the weekday a week later is used.
     const LEAST: TimeDelta = TimeDelta::days(1);
     const LONGEST: TimeDelta = TimeDelta::days(366);
 
-    /// Reads a rule of expiry. Days and times without a zone are in `default_zone`.
+    /// Parses an expiry. Times without a zone are in `default_zone`.
     pub fn parse(text: &str, default_zone: Tz) -> Result<Self, UnknownTerm> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let lower: Vec<&str> = lower.iter().map(String::as_str).collect();
-        // Names of zones are told apart by case, so they are taken as written.
+        // Time zone names are case-sensitive.
         let zone = |at: usize| words.get(at).map_or(Some(default_zone), |name| parse_zone(name));
         let found = match lower.as_slice() {
             ["in", count, unit] => parse_span(count, unit).map(Self::In),
@@ -71,9 +71,9 @@ impl Expiry {
         found.ok_or_else(|| UnknownTerm::new(text.trim(), Self::ALLOWED))
     }
 
-    /// When a call that is made at `made_at` expires: always later.
+    /// The expiry of a call made at `made_at`. Always later.
     ///
-    /// A local time that a change of clocks leaves out becomes the first instant after it, and one that comes twice is taken the first time.
+    /// A local time skipped by a clock change becomes the first moment after it. An ambiguous one means the first.
     pub fn instant(self, made_at: DateTime<Utc>) -> DateTime<Utc> {
         let found = match self {
             Self::In(span) => made_at.checked_add_signed(span),
@@ -91,7 +91,7 @@ impl Expiry {
     }
 }
 
-/// As [`Expiry::parse`] reads it.
+/// [`Expiry::parse`] accepts this format.
 impl fmt::Display for Expiry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -138,7 +138,7 @@ fn name_of(weekday: Weekday) -> &'static str {
     }
 }
 
-/// The first instant later than `after` that is `time` in `zone` on a day from `first` on that fits.
+/// The first moment after `after` that is `time` in `zone` on a matching day from `first` on.
 fn first_instant(
     first: NaiveDate,
     fits: impl Fn(NaiveDate) -> bool,
@@ -146,15 +146,15 @@ fn first_instant(
     zone: Tz,
     after: DateTime<Utc>,
 ) -> Option<DateTime<Utc>> {
-    // The second Friday from a Thursday is 8 days away, and a zone may leave out a whole day.
+    // The second Friday from a Thursday is 8 days away, and a zone may skip a whole day.
     let days = (0..=15).map_while(|ahead| first.checked_add_days(Days::new(ahead))).filter(|day| fits(*day));
     days.flat_map(|day| list_instants(day, time, zone)).find(|instant| *instant > after)
 }
 
-/// When it is `time` on `day`: once, twice where clocks are set back, and where they are set forward over it the first instant behind.
+/// The moments of `time` on `day`: one, two when clocks are set back, or the first moment after a gap.
 fn list_instants(day: NaiveDate, time: NaiveTime, zone: Tz) -> Vec<DateTime<Utc>> {
     let wanted = day.and_time(time);
-    // The longest gap there was is the day that Samoa left out in 2011.
+    // The longest gap ever was a whole day, skipped by Samoa in 2011.
     let local = (0..=24 * 60).filter_map(|minutes| wanted.checked_add_signed(TimeDelta::minutes(minutes)));
     let found = local.map(|local| zone.from_local_datetime(&local)).find(|found| found.earliest().is_some());
     let instants = found.into_iter().flat_map(|found| [found.earliest(), found.latest()].into_iter().flatten());

@@ -44,7 +44,7 @@ fn comparisons_hold_with_room_for_decimal_fractions() {
     }
     assert_eq!(Comparison::parse("≥"), Ok(Comparison::AtLeast));
     let error = Comparison::parse("=>").expect_err("no comparison").to_string();
-    assert_eq!(error, "\"=>\" is not understood; give >, >=, <, <= or ==");
+    assert_eq!(error, "\"=>\" is not a valid condition. Give >, >=, <, <= or ==");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_threshold_is_a_number_or_a_change() {
     }
     for wrong in ["", "many", "+", "10 %", "inf", "nan", "1e300", "1,000"] {
         let error = Threshold::parse(wrong).expect_err(wrong).to_string();
-        assert!(error.contains("give a number to be reached such as 500, or a change"), "{error}");
+        assert!(error.contains("Give a number to be reached such as 500, or a change"), "{error}");
     }
 }
 
@@ -130,9 +130,9 @@ fn a_call_expires_on_the_next_such_day_that_is_a_day_away() {
         ("next friday 08:00 Asia/Kathmandu", "2026-11-16T09:00:00Z", "2026-11-20T02:15:00Z"),
         ("tomorrow 00:30 UTC", "2026-11-16T23:59:59Z", "2026-11-17T00:30:00Z"),
         ("in 12 hours", "2026-11-16T09:00:00Z", "2026-11-16T21:00:00Z"),
-        // Clocks go from 02:00 to 03:00: the first instant there is.
+        // Clocks go from 02:00 to 03:00: the first moment after the gap.
         ("next sunday 02:30 Europe/Berlin", "2026-03-26T09:00:00Z", "2026-03-29T01:00:00Z"),
-        // 02:30 comes twice: the first.
+        // 02:30 occurs twice: the first one.
         ("next sunday 02:30 Europe/Berlin", "2026-10-22T09:00:00Z", "2026-10-25T00:30:00Z"),
         ("next sunday 01:30 America/New_York", "2026-10-29T09:00:00Z", "2026-11-01T05:30:00Z"),
         // Samoa had no 30 December 2011.
@@ -165,7 +165,7 @@ fn a_call_is_settled_by_its_rule() {
     assert_eq!((void.verdict, void.value), (Verdict::Void, None));
 }
 
-/// A value that was `start` ten days ago and went up by `step` each day, as far as `days` ago was 1.
+/// A daily history from ten days to `days` ago, starting at `start` and rising by `step`.
 fn history(start: f64, step: f64, days: u32) -> Vec<(DateTime<Utc>, f64)> {
     (0..days).map(|day| (at("2026-11-06T09:00:00Z") + TimeDelta::days(day.into()), start + step * f64::from(day))).collect()
 }
@@ -229,9 +229,9 @@ fn a_scoreboard_judges_from_five_calls_on() {
     let mut calls =
         vec![settled(Answer::Yes, 0.8, Verdict::Hit, 1), settled(Answer::No, 0.7, Verdict::Miss, 2), prediction(Answer::Yes, 0.6)];
     assert_eq!(Scoreboard::of(&[], now), Scoreboard::default());
-    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to judge (2 settled, 1 open)");
+    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to rate (2 settled, 1 open)");
     calls.extend([settled(Answer::Uncertain, 0.5, Verdict::Uncalled, 3), settled(Answer::Yes, 0.9, Verdict::Void, 4)]);
-    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to judge (2 settled, 1 open, 1 uncalled, 1 void)");
+    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to rate (2 settled, 1 open, 1 uncalled, 1 void)");
     calls.extend((5..8).map(|hour| settled(Answer::Yes, 0.9, Verdict::Miss, hour)));
     let board = Scoreboard::of(&calls, now);
     assert_eq!((board.hits, board.misses, board.accuracy), (1, 4, Some(0.2)));
@@ -249,7 +249,7 @@ fn the_last_twenty_are_told_where_there_are_more_and_advice_goes_both_ways() {
     assert_eq!(board.in_words(), "accuracy 80 % of 25, 100 % of the last 20, Brier 0.18: be more careful");
     assert_eq!(board.bands, [Band { from: 90, to: 100, calls: 25, hits: 20 }]);
     let modest: Vec<Prediction> = (0..10).map(|hour| settled(Answer::Yes, 0.6, Verdict::Hit, hour)).collect();
-    assert_eq!(Scoreboard::of(&modest, now).advice(), Some("you may be surer"));
+    assert_eq!(Scoreboard::of(&modest, now).advice(), Some("be more confident"));
     let right: Vec<Prediction> =
         (0..10).map(|hour| settled(Answer::Yes, 0.7, if hour < 7 { Verdict::Hit } else { Verdict::Miss }, hour)).collect();
     assert_eq!((Scoreboard::of(&right, now).advice(), Scoreboard::of(&right, now).bands[0].from), (None, 70));
@@ -296,7 +296,7 @@ proptest! {
         prop_assert!(tomorrow > made && tomorrow - made <= TimeDelta::hours(50));
         for instant in [next, tomorrow] {
             let local = instant.with_timezone(&zone);
-            // Where clocks are set forward over it, the first instant behind the gap, by whose length they were set.
+            // In a gap: the first moment after it.
             let late = local.time().num_seconds_from_midnight() - time.num_seconds_from_midnight().min(local.time().num_seconds_from_midnight());
             let skipped = zone.from_local_datetime(&local.date_naive().and_time(time)).earliest().is_none();
             prop_assert!(local.time() == time || (skipped && late <= 3600), "{local} for {time}");
@@ -319,7 +319,7 @@ proptest! {
         prop_assert_eq!(board.accuracy, share(&verdicts));
         prop_assert_eq!(board.recent_accuracy, share(&verdicts[verdicts.len().saturating_sub(20)..]));
         prop_assert_eq!(usize::try_from(board.judged() + board.open + board.void).expect("a count"), calls.len());
-        // By hand from the definition: the chance given to yes against what happened.
+        // From the definition: the probability of yes against the outcome.
         let errors: Vec<f64> = calls.iter().filter_map(|call| {
             let hit = match call.settled.as_ref()?.verdict { Verdict::Hit => true, Verdict::Miss => false, _ => return None };
             let (yes, came) = (call.call.answer == Answer::Yes, f64::from(u8::from(hit == (call.call.answer == Answer::Yes))));

@@ -6,13 +6,12 @@ use crate::features::standup::model::tension::subject::group;
 use crate::features::standup::model::tension::{CrossCheck, Finding, Tension};
 use kernel::text::fold_name;
 
-/// Each further feed that says the same takes away half of its confidence from the doubt that is left: no more, because what personas read
-/// is seldom as independent as it looks.
+/// Each further feed that agrees removes half of its confidence from the remaining doubt. Not more, because feeds are rarely independent.
 const WEIGHT_OF_AGREEMENT: f64 = 0.5;
-/// However many agree.
+/// The highest confidence, however many agree.
 const SUREST: f64 = 0.99;
 
-/// Compares the signals of a standup. Their order makes no difference to the result.
+/// Compares all signals of a standup. The order of the signals does not matter.
 pub fn cross_check(claims: &[Claim]) -> CrossCheck {
     let mut sorted: Vec<&Claim> = claims.iter().collect();
     sorted.sort_by(|a, b| compare(a, b));
@@ -33,7 +32,7 @@ pub fn cross_check(claims: &[Claim]) -> CrossCheck {
     check
 }
 
-/// An order that rests on nothing but what is claimed: the most confident first.
+/// A deterministic order, highest confidence first.
 fn compare(a: &Claim, b: &Claim) -> std::cmp::Ordering {
     let evidence = |claim: &Claim| claim.signal.evidence.as_ref().map(|evidence| (evidence.feed.clone(), evidence.value.clone()));
     let confidence = b.signal.confidence.total_cmp(&a.signal.confidence);
@@ -41,7 +40,7 @@ fn compare(a: &Claim, b: &Claim) -> std::cmp::Ordering {
     confidence.then_with(who).then_with(|| a.signal.direction.cmp(&b.signal.direction)).then_with(|| evidence(a).cmp(&evidence(b)))
 }
 
-/// The wording that most use, else the shortest.
+/// The most frequent wording, or else the shortest.
 fn name_subject(claims: &[&Claim]) -> String {
     let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
     for claim in claims {
@@ -51,20 +50,20 @@ fn name_subject(claims: &[&Claim]) -> String {
     best.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Everybody who says the same of a subject.
+/// All claims with the same direction.
 struct Side<'a> {
     direction: Direction,
-    /// The most confident first.
+    /// Highest confidence first.
     claims: Vec<&'a Claim>,
     confidence: f64,
 }
 
-/// Up, down and flat are said of a value, good and bad of what it means: one of each can be true.
+/// Up, down and flat describe a value; good and bad judge it. One of each can be true.
 fn is_verdict(direction: Direction) -> bool {
     matches!(direction, Direction::Good | Direction::Bad)
 }
 
-/// The sides by confidence. Who contradicts itself is taken at its most confident word.
+/// The sides by confidence. If a persona contradicts itself, its most confident claim counts.
 fn list_sides<'a>(claims: &[&'a Claim]) -> Vec<Side<'a>> {
     let mut said: Vec<&Claim> = Vec::new();
     for claim in claims {
@@ -83,12 +82,12 @@ fn list_sides<'a>(claims: &[&'a Claim]) -> Vec<Side<'a>> {
     sides
 }
 
-/// The confidence of a side: the surest claim, raised by those that rest on other feeds.
+/// The confidence of a side: the highest claim, raised by claims based on other feeds.
 fn agree(claims: &[&Claim]) -> f64 {
     let mut feeds: Vec<String> = Vec::new();
     let mut confidence: f64 = 0.0;
     for claim in claims {
-        // A claim without evidence rests on its persona alone.
+        // A claim without evidence is based on its persona alone.
         let feed = claim.signal.evidence.as_ref().map_or_else(|| format!("@{}", claim.by), |evidence| fold_name(&evidence.feed));
         if feeds.contains(&feed) {
             continue;
@@ -100,7 +99,7 @@ fn agree(claims: &[&Claim]) -> f64 {
     confidence.min(claims.first().map_or(SUREST, |surest| surest.signal.confidence.max(SUREST)))
 }
 
-/// How much two directions contradict each other, from 0 to 1.
+/// How strongly two directions contradict each other, 0 to 1.
 fn opposition(a: Direction, b: Direction) -> f64 {
     use Direction::{Bad, Down, Flat, Good, Up};
     match (a, b) {
@@ -110,13 +109,13 @@ fn opposition(a: Direction, b: Direction) -> f64 {
     }
 }
 
-/// The sides that another one contradicts.
+/// The sides that another side contradicts.
 fn list_opposed<'s, 'a>(sides: &'s [Side<'a>]) -> Vec<&'s Side<'a>> {
     let is_opposed = |side: &Side<'_>| sides.iter().any(|other| opposition(side.direction, other.direction) > 0.0);
     sides.iter().filter(|side| is_opposed(side)).collect()
 }
 
-/// What the strongest side says, doubted as much as others contradict it.
+/// The strongest side's direction, with a confidence reduced by contradicting sides.
 fn find_out(subject: &str, claims: &[&Claim], sides: &[Side<'_>]) -> Finding {
     let strongest = sides.first();
     let direction = strongest.map(|side| side.direction);

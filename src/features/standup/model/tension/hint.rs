@@ -3,9 +3,9 @@ use crate::features::standup::model::tension::Hint;
 use crate::features::standup::model::tension::subject::Subject;
 use kernel::ids::PersonaSlug;
 
-/// What others have said that `listener` should look for: one hint a subject, the newest first, at most `limit`.
+/// Hints for `listener` about what others said: one per subject, newest first, at most `limit`.
 ///
-/// `claims` are in the order in which they were said.
+/// `claims` are in speaking order.
 pub fn hints_for(listener: &PersonaSlug, claims: &[Claim], limit: usize) -> Vec<Hint> {
     let mut told: Vec<Subject> = Vec::new();
     let mut hints = Vec::new();

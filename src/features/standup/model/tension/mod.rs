@@ -1,6 +1,6 @@
-//! The cross-check: signals of different personas on one subject, compared (STAND-10), and hints made of them (STAND-7).
+//! The cross-check: compares signals of different personas on the same subject (STAND-10) and creates hints (STAND-7).
 //!
-//! Only what the signals say is compared. Who is right is not decided here: a tension is told with both sides.
+//! It does not decide who is right. A tension shows both sides.
 
 mod check;
 mod hint;
@@ -17,13 +17,13 @@ use kernel::ids::PersonaSlug;
 pub use check::cross_check;
 pub use hint::hints_for;
 
-/// What the team as a whole says on a subject.
+/// The combined claim of the team on a subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     pub subject: String,
-    /// None where the sides contradict each other.
+    /// None if the sides contradict each other.
     pub direction: Option<Direction>,
-    /// Raised by agreement that rests on different feeds, lowered by divergence. 0 to 1.
+    /// 0 to 1. Raised by agreement of different feeds, lowered by contradictions.
     pub confidence: f64,
     pub claims: Vec<Claim>,
 }
@@ -32,11 +32,11 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tension {
     pub subject: String,
-    /// Claims of one direction each, the most confident first.
+    /// One direction each, highest confidence first.
     pub sides: Vec<Vec<Claim>>,
 }
 
-/// What later speakers are pointed at.
+/// A hint for later speakers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hint {
     pub from: PersonaSlug,
@@ -45,7 +45,7 @@ pub struct Hint {
     pub text: String,
 }
 
-/// The result of comparing all signals of a standup.
+/// The result of the cross-check.
 #[derive(Debug, Default, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossCheck {
     pub findings: Vec<Finding>,

@@ -1,10 +1,11 @@
 use crate::features::meeting::signal::Claim;
 use kernel::text::{Shingles, essence};
 
-/// From this on two subjects are one: "checkout latency" and "checkout latency p95" are, "api errors" and "api latency" are not.
+/// The similarity from which subjects are the same: "checkout latency" and "checkout latency p95" are, "api errors" and "api latency" are
+/// not.
 const ALIKE: f64 = 0.7;
 
-/// What a claim is about, ready to be compared.
+/// A normalised subject.
 pub(super) struct Subject {
     essence: String,
     shingles: Shingles,
@@ -21,7 +22,7 @@ impl Subject {
     }
 }
 
-/// Claims put together by subject. Likeness is passed on from one to the next, so that their order makes no difference.
+/// Groups claims by subject. Similarity is transitive here, so the order does not matter.
 pub(super) fn group(claims: Vec<&Claim>) -> Vec<Vec<&Claim>> {
     let mut groups: Vec<Vec<(Subject, &Claim)>> = Vec::new();
     for claim in claims {

@@ -1,4 +1,4 @@
-//! A small picture of shapes and text. It is drawn larger and scaled down, which makes edges smooth.
+//! Draws shapes and text. The picture is drawn larger and scaled down for smooth edges.
 
 use std::convert::Infallible;
 
@@ -10,14 +10,14 @@ use u8g2_fonts::FontRenderer;
 use u8g2_fonts::fonts::{u8g2_font_fub30_tr, u8g2_font_fur30_tr};
 use u8g2_fonts::types::{FontColor, HorizontalAlignment, VerticalPosition};
 
-/// Each pixel of the picture is the mean of `SCALE` × `SCALE` drawn pixels.
+/// Each pixel is the mean of `SCALE` × `SCALE` drawn pixels.
 const SCALE: u16 = 2;
 
-/// Both fonts have ASCII only. Their capitals are 15 pixels high once scaled down.
+/// Both fonts contain only ASCII. Capitals are 15 pixels high in the final picture.
 pub(super) static REGULAR: FontRenderer = FontRenderer::new::<u8g2_font_fur30_tr>().with_ignore_unknown_chars(true);
 pub(super) static BOLD: FontRenderer = FontRenderer::new::<u8g2_font_fub30_tr>().with_ignore_unknown_chars(true);
 
-/// A place in pixels of the picture, from the top left.
+/// A position in pixels from the top left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Position(pub(super) f32, pub(super) f32);
 
@@ -74,14 +74,14 @@ impl Canvas {
         let Ok(()) = self.fill_solid(&Rectangle::with_corners(scaled(top_left), scaled(bottom_right)), color);
     }
 
-    /// Writes one line of text, vertically centred at `at`. Characters that the font does not have are left out.
+    /// Draws a line of text, vertically centred at `at`. Characters missing in the font are skipped.
     pub(super) fn text(&mut self, font: &FontRenderer, text: &str, at: Position, align: HorizontalAlignment, color: Color) {
         // Cannot fail: unknown characters are ignored, no background is drawn, and the canvas has no errors.
         let _ = font.render_aligned(text, scaled(at), VerticalPosition::Center, align, FontColor::Transparent(color), self);
     }
 
     /// # Errors
-    /// When the encoder refuses; there is no input that is known to cause it.
+    /// The encoder fails, which no known input causes.
     pub(super) fn png(&self) -> anyhow::Result<Vec<u8>> {
         let scale = u32::from(SCALE);
         let mut file = Vec::new();
@@ -110,7 +110,7 @@ impl Canvas {
     }
 }
 
-/// The width of a text in pixels of the picture.
+/// The width of a text in pixels.
 pub(super) fn text_width(font: &FontRenderer, text: &str) -> f32 {
     let dimensions = font.get_rendered_dimensions(text, Point::zero(), VerticalPosition::Center);
     let advance = dimensions.map_or(0, |dimensions| dimensions.advance.x);

@@ -7,31 +7,31 @@ use kernel::figure;
 /// In pixels. A phone shows the picture at a third of its width, so the text is large.
 const WIDTH: u16 = 1000;
 const HEIGHT: u16 = 606;
-/// Where the lines begin and end. Left of it are the values of the axis.
+/// The left and right ends of the lines. The axis labels are to the left.
 const LEFT: f32 = 92.0;
 const RIGHT: f32 = 972.0;
 const TITLE_HEIGHT: f32 = 40.0;
-/// Between the axis and the labels at it.
+/// Between the axis and its labels.
 const GAP: f32 = 12.0;
-/// Between a point and the middle of its label.
+/// Between a point and the centre of its label.
 const LABEL_DISTANCE: f32 = 20.0;
-/// The least distance between two labels in a row.
+/// The minimum distance between labels in a row.
 const LABEL_GAP: f32 = 10.0;
 
 const LINE: f32 = 3.5;
 const POINT: f32 = 13.0;
 const HOLE: f32 = 6.0;
 
-/// In percent; see STAND-17.
+/// In percent, see STAND-17.
 const HEALTHY: [f32; 2] = [30.0, 50.0];
 
-/// One figure of all standups: a title, an axis with `ticks` steps, and a line with a point for each standup.
+/// One diagram: a title, an axis with `ticks` steps, and a line with a point per standup.
 struct Panel {
     title: &'static str,
     unit: &'static str,
     color: Color,
     figure: fn(&StandupFigures) -> Option<f32>,
-    /// The top and bottom of the plot in the picture.
+    /// Top and bottom in the picture.
     plot: [f32; 2],
     ticks: u8,
     /// The end of the axis. `None`: computed from the highest value.
@@ -72,12 +72,12 @@ const PANELS: [Panel; 3] = [
     },
 ];
 
-/// The standups, oldest first, as a PNG picture: how many of their reports said nothing with the healthy band, how long reports were, how long it took.
+/// Draws standups, oldest first, as PNG: the share of empty reports with the healthy band, the length of reports, and the duration.
 ///
-/// The font is part of the program, so the picture is the same on every machine.
+/// The font is embedded, so the picture is the same on every machine.
 ///
 /// # Errors
-/// When the picture cannot be encoded; there is no input that is known to cause it.
+/// The encoder fails, which no known input causes.
 pub fn draw_health(standups: &[StandupFigures]) -> anyhow::Result<Vec<u8>> {
     let mut canvas = Canvas::new(WIDTH, HEIGHT);
     for panel in &PANELS {
@@ -137,7 +137,7 @@ impl Panel {
     }
 }
 
-/// Whether the line goes up on both sides of this point: a label above it would be crossed.
+/// Whether the line rises on both sides of this point. A label above it would cross the line.
 fn is_valley(points: &[Option<Position>], number: usize) -> bool {
     let y = |number: Option<usize>| points.get(number?).copied().flatten().map(|Position(_, y)| y);
     let (before, here, after) = (y(number.checked_sub(1)), y(Some(number)), y(number.checked_add(1)));
@@ -145,20 +145,20 @@ fn is_valley(points: &[Option<Position>], number: usize) -> bool {
     (before.is_some() || after.is_some()) && higher(before) && higher(after)
 }
 
-/// The horizontal position of a standup: the middle of its share of the width.
+/// The x position of a standup: the middle of its share of the width.
 #[expect(clippy::cast_precision_loss, reason = "a picture shows some dozens of standups")]
 fn x_of(number: usize, of: usize) -> f32 {
     LEFT + (RIGHT - LEFT) * (number as f32 + 0.5) / of as f32
 }
 
-/// Shows every label (1), every second (2), and so on, so that they fit side by side.
+/// Shows every label (1), every second (2), and so on, so that they do not overlap.
 #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some dozens of labels, positive")]
 fn label_step(labels: &[String]) -> usize {
     let widest = labels.iter().map(|label| text_width(&REGULAR, label)).fold(0.0, f32::max);
     ((widest + LABEL_GAP) * labels.len() as f32 / (RIGHT - LEFT)).ceil().max(1.0) as usize
 }
 
-/// The end of an axis for this highest value: a number that is easily halved.
+/// The end of the axis: a number that is easy to halve.
 fn axis_end(highest: f32) -> f32 {
     let power = 10_f32.powf(highest.max(1.0).log10().floor());
     [1.0, 2.0, 4.0, 5.0, 6.0, 8.0].into_iter().map(|digit| digit * power).find(|end| *end >= highest).unwrap_or(10.0 * power)

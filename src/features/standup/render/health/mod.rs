@@ -1,4 +1,4 @@
-//! How standups fared lately, in words and as a picture (STAND-17).
+//! The standup's health as text and picture (STAND-17).
 
 mod canvas;
 mod chart;
@@ -6,23 +6,23 @@ mod chart;
 use crate::features::standup::model::health::StandupHealth;
 use kernel::figure;
 
-use crate::features::standup::render::words;
+use crate::features::standup::render::labels;
 
 pub use chart::draw_health;
 
-/// The message that the picture hangs on. What there is nothing to reckon from is left out.
+/// The message with the picture. Figures without data are left out.
 pub fn render_health(health: &StandupHealth) -> String {
     if health.standups == 0 {
-        return "Health of the standup: none was held yet.".to_owned();
+        return "Health of the standup: no standups yet.".to_owned();
     }
-    let mut lines = vec![format!("**Health of the standup**, last {}", words::count(health.standups, "standup"))];
+    let mut lines = vec![format!("**Health of the standup**, last {}", labels::count(health.standups, "standup"))];
     if let Some(warning) = &health.warning {
         lines.push(format!("Warning: {warning}"));
     }
     let figures = [
-        ("\"Nothing to report\"", health.quiet_share.map(|share| format!("{} of reports (30–50 % is healthy)", words::percent(share)))),
+        ("\"Nothing to report\"", health.quiet_share.map(|share| format!("{} of reports (30–50 % is healthy)", labels::percent(share)))),
         ("Words per report", health.words_per_report.map(|words| format!("{words:.0}"))),
-        ("Insights rated useful", health.useful_share.map(words::percent)),
+        ("Insights rated useful", health.useful_share.map(labels::percent)),
         ("Median time", health.median_minutes.map(|minutes| format!("{} min", figure::number((minutes * 10.0).round() / 10.0)))),
         ("Cost per standup", Some(health.cost_per_standup.to_string())),
     ];
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn figures_that_nothing_is_known_of_are_left_out() {
-        assert_eq!(render_health(&StandupHealth::of(&[])), "Health of the standup: none was held yet.");
+        assert_eq!(render_health(&StandupHealth::of(&[])), "Health of the standup: no standups yet.");
         let text = render_health(&StandupHealth::of(&standups(1, 6, 0)));
         assert!(text.contains("last 1 standup\n") && !text.contains("Words per report"), "{text}");
     }

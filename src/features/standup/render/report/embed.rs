@@ -5,13 +5,13 @@ use crate::features::standup::model::report::{DayReport, ReportedAction};
 use crate::features::standup::model::tension::Tension;
 use kernel::chat::outbound::{Embed, EmbedField};
 
+use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, shorten};
 use crate::features::standup::render::report::{list_failed, list_quiet, list_skipped, name_of, reason_of, render_author, render_title};
-use crate::features::standup::render::words;
 
-/// Discord's limit of a field's value, in characters.
+/// Discord's limit for a field's value.
 const FIELD: usize = 1024;
-/// What single texts may take, so that all sections fit into an embed together.
+/// Limits for single texts, so that all sections fit into an embed.
 const LINE: usize = 240;
 const QUESTION: usize = 200;
 const WHAT: usize = 160;
@@ -19,7 +19,7 @@ const NAME: usize = 32;
 const SUBJECT: usize = 60;
 const REASON: usize = 100;
 
-/// The stripe at the side of the embed, by the first state that holds.
+/// The color of the embed's border. The first matching state counts.
 mod color {
     pub(super) const FAILURES: u32 = 0x00d6_4545;
     pub(super) const TENSIONS: u32 = 0x00e0_9f1f;
@@ -27,7 +27,7 @@ mod color {
     pub(super) const NORMAL: u32 = 0x003b_8f5a;
 }
 
-/// The Day Report at a glance, within the platform's limits. Everything that does not fit is in the thread.
+/// The Day Report as an embed. What does not fit is in the thread.
 pub fn render_report_embed(report: &DayReport) -> Embed {
     let tldr: Vec<String> = report.tldr.iter().map(|line| chat(line, LINE)).collect();
     let mut fields = vec![field("Essential question", render_question(report))];
@@ -66,9 +66,9 @@ fn render_question(report: &DayReport) -> String {
     let mut text = chat(question, QUESTION);
     match &report.call {
         Ok(made) => {
-            let call = words::call(&made.call);
+            let call = labels::call(&made.call);
             let _ = write!(text, "\n{call} ({}): {}", chat(&made.by_name, NAME), chat(&made.call.reason, LINE));
-            let _ = write!(text, "\n{}; is settled {}", chat(&made.terms, REASON), words::time(made.expires_at));
+            let _ = write!(text, "\n{}; is settled {}", chat(&made.terms, REASON), labels::time(made.expires_at));
         }
         Err(reason) => {
             let _ = write!(text, "\nNo call: {}", chat(reason, LINE));
@@ -78,14 +78,14 @@ fn render_question(report: &DayReport) -> String {
     text
 }
 
-/// The actions in as many fields as they need.
+/// The actions in as many fields as needed.
 fn render_actions(actions: &[ReportedAction]) -> Vec<EmbedField> {
     let mut fields = vec![field(&format!("Actions ({})", actions.len()), String::new())];
     for (number, action) in (1..).zip(actions) {
-        let line = format!("{number}. {} · {} · {}", chat(&action.owner, NAME), words::urgency(action.urgency), chat(&action.what, WHAT));
+        let line = format!("{number}. {} · {} · {}", chat(&action.owner, NAME), labels::urgency(action.urgency), chat(&action.what, WHAT));
         let full = fields.last().is_some_and(|field| field.value.chars().count() + 1 + line.chars().count() > FIELD);
         if full {
-            // A field without a name goes on with the one before.
+            // A field without a name continues the previous one.
             fields.push(field("", String::new()));
         }
         if let Some(last) = fields.last_mut() {
@@ -104,14 +104,14 @@ fn render_tensions(report: &DayReport) -> EmbedField {
 /// `latency: up (Vince) against down (Eliza, Solus)`.
 fn render_tension(report: &DayReport, tension: &Tension) -> String {
     let sides = tension.sides.iter().filter_map(|claims| {
-        let direction = words::direction(claims.first()?.signal.direction);
+        let direction = labels::direction(claims.first()?.signal.direction);
         let names: Vec<&str> = claims.iter().map(|claim| name_of(report, &claim.by)).collect();
         Some(format!("{direction} ({})", chat(&names.join(", "), NAME)))
     });
     format!("{}: {}", chat(&tension.subject, SUBJECT), sides.collect::<Vec<_>>().join(" against "))
 }
 
-/// Who was skipped, what failed, and who had nothing to report.
+/// Who was skipped or failed, and who had nothing to report.
 fn render_absent(report: &DayReport) -> Option<EmbedField> {
     let (skipped, failed, quiet) = (list_skipped(report), list_failed(report), list_quiet(report));
     let mut lines: Vec<String> = Vec::new();
@@ -130,18 +130,18 @@ fn render_absent(report: &DayReport) -> Option<EmbedField> {
     (!lines.is_empty()).then(|| field(name, fit_lines(&lines)))
 }
 
-/// A footer shows Markdown as it is typed.
+/// Markdown is not rendered in a footer.
 fn render_footer(report: &DayReport) -> String {
     let parts = [
-        format!("{} for {} tokens", report.cost, words::thousands(report.usage.total())),
-        words::duration(report.seconds),
-        words::time(report.written_at),
+        format!("{} for {} tokens", report.cost, labels::thousands(report.usage.total())),
+        labels::duration(report.seconds),
+        labels::time(report.written_at),
         shorten(&render_author(report), LINE),
     ];
     parts.join(" · ")
 }
 
-/// As many whole lines as a field holds; the rest is counted.
+/// As many whole lines as fit into a field. The rest is counted.
 fn fit_lines(lines: &[String]) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {

@@ -3,12 +3,12 @@ use std::fmt::Write as _;
 use crate::features::meeting::model::SeatState;
 use crate::features::standup::model::report::DayReport;
 
+use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, flatten};
 use crate::features::standup::render::report::render_title;
 use crate::features::standup::render::report::sections::list_sections;
-use crate::features::standup::render::words;
 
-/// The whole report as a Markdown file with front matter, for `reports/YYYY-MM-DD.md`. It ends with a line break.
+/// The whole report as a Markdown file with front matter, for `reports/YYYY-MM-DD.md`.
 pub fn render_report_markdown(report: &DayReport) -> String {
     let mut text = render_front_matter(report);
     let _ = writeln!(text, "\n# {}\n", render_title(report, Medium::File));
@@ -16,7 +16,7 @@ pub fn render_report_markdown(report: &DayReport) -> String {
         let _ = writeln!(text, "- {}", Medium::File.line(line));
     }
     if report.tldr.is_empty() {
-        text.push_str("There is no summary.\n");
+        text.push_str("No summary.\n");
     }
     let _ = writeln!(text, "\n## Essential question and call\n\n{}", render_call(report));
     for section in list_sections(report, Medium::File) {
@@ -26,7 +26,7 @@ pub fn render_report_markdown(report: &DayReport) -> String {
     text
 }
 
-/// Strings of JSON are strings of YAML, so that no name can end its line.
+/// JSON strings are valid YAML, so a name cannot break the front matter.
 fn render_front_matter(report: &DayReport) -> String {
     let quote = |text: &str| serde_json::Value::from(flatten(text)).to_string();
     let DayReport { day, revision, channel, channel_name, meeting, .. } = report;
@@ -42,11 +42,11 @@ fn render_call(report: &DayReport) -> String {
             let model = made.call.model.as_deref().map_or("by rule".to_owned(), |model| format!("with {}", file(model)));
             format!(
                 "{}. {}\n\nCalled by {} {model}. Terms: {}. It is settled {}.",
-                words::call(&made.call),
+                labels::call(&made.call),
                 file(&made.call.reason),
                 file(&made.by_name),
                 file(&made.terms),
-                words::time(made.expires_at)
+                labels::time(made.expires_at)
             )
         }
         Err(reason) => format!("No call: {}", file(reason)),
@@ -54,7 +54,7 @@ fn render_call(report: &DayReport) -> String {
     format!("{}\n\n{call}\n\nScoreboard: {}", file(question), report.scoreboard.in_words())
 }
 
-/// What each participant reported, quoted line by line.
+/// All reports, quoted line by line.
 fn render_reports(report: &DayReport) -> String {
     let mut text = String::new();
     for contributed in report.contributions.iter().filter(|contributed| contributed.state == SeatState::Spoke) {

@@ -1,4 +1,4 @@
-//! Day Reports to render in tests.
+//! Day Reports for tests.
 
 use crate::features::backlog::model::{RefusedAction, Urgency};
 use crate::features::meeting::model::{Participant, SeatState};
@@ -8,7 +8,7 @@ use crate::features::standup::model::report::{Contributed, DayReport, FeedLine, 
 use crate::features::standup::model::tension::{CrossCheck, Finding, Tension};
 use kernel::money::{Money, TokenUsage};
 
-/// A report of a day on which nobody spoke about anything.
+/// A report without any content.
 pub(super) fn empty() -> DayReport {
     DayReport {
         day: chrono::NaiveDate::from_ymd_opt(2026, 11, 20).unwrap(),
@@ -35,7 +35,7 @@ pub(super) fn empty() -> DayReport {
     }
 }
 
-/// A usual day: four personas, a person, a tension, two actions, one feed down.
+/// A usual day: four personas, a person, a tension, two actions, one failed feed.
 pub(super) fn usual() -> DayReport {
     let (vince, eliza) = (claim("vince", Direction::Up, 0.8, "502 commits"), claim("eliza", Direction::Down, 0.6, "3 open bugs"));
     let tension = Tension { subject: "pace".to_owned(), sides: vec![vec![vince.clone()], vec![eliza.clone()]] };
@@ -86,7 +86,8 @@ pub(super) fn usual() -> DayReport {
     }
 }
 
-/// The most that code lets through: 7 actions of 160 characters, 10 tensions, 50 participants, and `text` wherever somebody else writes.
+/// The largest report that the limits allow: 7 actions of 160 characters, 10 tensions, 50 participants, with `text` in every field of
+/// foreign text.
 pub(super) fn full_of(text: &str) -> DayReport {
     let cut = |limit: usize| text.chars().cycle().take(limit).collect::<String>();
     let said = |by: &str, direction| Claim {

@@ -1,4 +1,4 @@
-//! The sections of a Day Report that its thread and its file share.
+//! The sections shared by the thread and the file.
 
 use std::fmt::Write as _;
 
@@ -7,25 +7,24 @@ use crate::features::standup::model::report::{DayReport, FeedLine, FeedRead, Rep
 use crate::features::standup::model::tension::{Finding, Tension};
 use kernel::figure;
 
+use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, shorten};
 use crate::features::standup::render::report::{list_quiet, list_skipped, name_of, reason_of, render_author};
-use crate::features::standup::render::words;
 
-/// In chat, tables are code blocks that wrap when they are wide: cells are cut, and what they lost stands below or in the file.
+/// In chat, tables are code blocks that wrap if wide. Cells are cut; the full text is below or in the file.
 const CELL: usize = 32;
-/// The most signals in chat, the surest first.
+/// The most signals in chat, highest confidence first.
 const SIGNALS: usize = 40;
-/// No cell or line of the file is longer; foreign texts have their own limits, which are lower.
+/// The most characters of a cell or line in the file. Foreign texts have lower limits of their own.
 const WHOLE: usize = 2000;
 
-/// A part of the report.
 pub(super) struct Section {
     pub(super) title: &'static str,
-    /// Markdown; none where there is nothing to tell.
+    /// Markdown. None if there is no content.
     pub(super) text: Option<String>,
 }
 
-/// What follows the summary and the call, in the order of STAND-13.
+/// The sections after summary and call, in the order of STAND-13.
 pub(super) fn list_sections(report: &DayReport, medium: Medium) -> Vec<Section> {
     let page = Page { report, medium };
     [
@@ -41,7 +40,7 @@ pub(super) fn list_sections(report: &DayReport, medium: Medium) -> Vec<Section> 
     .into()
 }
 
-/// A report on its way to a medium.
+/// A report and the medium to render for.
 struct Page<'r> {
     report: &'r DayReport,
     medium: Medium,
@@ -56,8 +55,8 @@ impl Page<'_> {
             let names: Vec<&str> = finding.claims.iter().map(|claim| name_of(self.report, &claim.by)).collect();
             vec![
                 self.cell(&finding.subject),
-                finding.direction.map_or("contested", words::direction).to_owned(),
-                words::percent(finding.confidence),
+                finding.direction.map_or("contested", labels::direction).to_owned(),
+                labels::percent(finding.confidence),
                 self.cell(&names.join(", ")),
                 self.cell(&list_evidence(finding).join("; ")),
             ]
@@ -80,16 +79,16 @@ impl Page<'_> {
                 .iter()
                 .map(|claim| format!("{}, {}", self.line(name_of(self.report, &claim.by)), self.ground(&claim.signal)))
                 .collect();
-            let direction = claims.first().map_or("nobody", |claim| words::direction(claim.signal.direction));
+            let direction = claims.first().map_or("nobody", |claim| labels::direction(claim.signal.direction));
             let _ = writeln!(text, "  - {direction}: {}", said.join("; "));
         }
         text
     }
 
-    /// How sure a signal is and what it rests on.
+    /// The confidence and evidence of a signal.
     fn ground(&self, signal: &Signal) -> String {
         let evidence = signal.evidence.as_ref().map_or("without evidence".to_owned(), |evidence| self.line(&render_evidence(evidence)));
-        format!("{} sure ({evidence})", words::percent(signal.confidence))
+        format!("{} sure ({evidence})", labels::percent(signal.confidence))
     }
 
     fn changes(&self) -> String {
@@ -98,8 +97,8 @@ impl Page<'_> {
                 self.cell(&format!("{} {}", change.feed, change.name)),
                 self.cell(&figure::amount(change.before, &change.name, &change.unit)),
                 self.cell(&figure::amount(change.now, &change.name, &change.unit)),
-                words::difference(change.now - change.before),
-                words::time(change.before_at),
+                labels::difference(change.now - change.before),
+                labels::time(change.before_at),
             ]
         });
         let mut text = render_table("| value | before | now | change | since |\n| --- | ---: | ---: | ---: | --- |", rows);
@@ -129,15 +128,15 @@ impl Page<'_> {
     fn actions_in_full(&self) -> String {
         let rows = self.report.actions.iter().map(|action| {
             let ReportedAction { item, what, how, why, owner, urgency } = action;
-            vec![self.cell(what), self.cell(how), self.cell(why), self.cell(owner), words::urgency(*urgency), self.cell(item.as_str())]
+            vec![self.cell(what), self.cell(how), self.cell(why), self.cell(owner), labels::urgency(*urgency), self.cell(item.as_str())]
         });
         render_table("| what | how | why | owner | urgency | id |\n| --- | --- | --- | --- | --- | --- |", rows)
     }
 
-    /// A narrow table, and below it what would make it wide.
+    /// A narrow table, with the long texts below it.
     fn actions_in_short(&self) -> String {
         let rows = (1..).zip(&self.report.actions).map(|(number, action)| {
-            vec![format!("{number}"), self.cell(&action.what), self.cell(&action.owner), words::urgency(action.urgency)]
+            vec![format!("{number}"), self.cell(&action.what), self.cell(&action.owner), labels::urgency(action.urgency)]
         });
         let mut text = render_table("| # | what | owner | urgency |\n| ---: | --- | --- | --- |", rows);
         for (number, action) in (1..).zip(&self.report.actions) {
@@ -168,9 +167,9 @@ impl Page<'_> {
         match &line.outcome {
             Ok(FeedRead { source, as_of, items, values, note }) => {
                 let mut parts = values.clone();
-                parts.push(words::count(*items, "item"));
+                parts.push(labels::count(*items, "item"));
                 parts.extend(note.clone());
-                format!("- **{feed}** of {of}: {}, as of {}: {}\n", self.line(source), words::time(*as_of), self.line(&parts.join("; ")))
+                format!("- **{feed}** of {of}: {}, as of {}: {}\n", self.line(source), labels::time(*as_of), self.line(&parts.join("; ")))
             }
             Err(reason) => format!("- **{feed}** of {of} failed: {}\n", self.line(reason)),
         }
@@ -178,14 +177,14 @@ impl Page<'_> {
 
     fn cost(&self) -> String {
         let usage = self.report.usage;
-        let (input, cached, output) = (words::thousands(usage.input), words::thousands(usage.cached), words::thousands(usage.output));
+        let (input, cached, output) = (labels::thousands(usage.input), labels::thousands(usage.cached), labels::thousands(usage.output));
         format!(
             "{} for {} tokens: {input} in ({cached} of them cached), {output} out. It took {}; {}, at {}.",
             self.report.cost,
-            words::thousands(usage.total()),
-            words::duration(self.report.seconds),
+            labels::thousands(usage.total()),
+            labels::duration(self.report.seconds),
             self.line(&render_author(self.report)),
-            words::time(self.report.written_at)
+            labels::time(self.report.written_at)
         )
     }
 
@@ -198,7 +197,7 @@ impl Page<'_> {
     }
 }
 
-/// What a finding rests on; several claims on one value of a feed are one piece of evidence.
+/// The evidence of a finding. Several claims on the same value count once.
 fn list_evidence(finding: &Finding) -> Vec<String> {
     let mut evidence: Vec<String> = Vec::new();
     for shown in finding.claims.iter().filter_map(|claim| claim.signal.evidence.as_ref()).map(render_evidence) {
@@ -213,7 +212,7 @@ fn render_evidence(evidence: &Evidence) -> String {
     format!("{}: {}", evidence.feed, evidence.value)
 }
 
-/// A table, or nothing where it has no rows.
+/// A table. None without rows.
 fn render_table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = String::new();
     for row in rows {

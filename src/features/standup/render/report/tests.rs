@@ -8,7 +8,7 @@ use kernel::chat::outbound::Embed;
 
 const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <@1> ```\n## z\n![i](j)\n--- ";
 
-/// All that an embed shows, as text.
+/// All text shown in an embed.
 fn shown(embed: &Embed) -> String {
     let fields: Vec<String> = embed.fields.iter().map(|field| format!("[{}]\n{}", field.name, field.value)).collect();
     let footer = embed.footer.as_deref().unwrap_or_default();
@@ -125,7 +125,7 @@ fn figures_that_are_no_numbers_are_shown_and_break_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Headings, front matter and tables are ours: as many as without any foreign text.
+    /// Foreign text adds no headings, front matter or tables.
     #[test]
     fn foreign_text_adds_no_structure_to_a_file(text in "([-a-z]|[|`*_#<>@\\\\\\[\\]()!:/.= \n\r]|\\PC){1,80}") {
         let (plain, foreign) = (render_report_markdown(&full_of("a")), render_report_markdown(&full_of(&text)));
@@ -139,7 +139,7 @@ proptest! {
         for is in starts {
             prop_assert_eq!(count(&foreign, is), count(&plain, is), "{}", foreign);
         }
-        // Cells are as many as columns: a bar that is not escaped is ours.
+        // Foreign text adds no cells: every unescaped bar is ours.
         for line in foreign.lines().filter(|line| line.starts_with("| ")) {
             let bars = line.match_indices('|').filter(|(at, _)| (line[..*at].len() - line[..*at].trim_end_matches('\\').len()) % 2 == 0);
             prop_assert!([6, 7].contains(&bars.count()), "{}", line);
@@ -153,7 +153,7 @@ proptest! {
         prop_assert_eq!(embed.clone().fit(), embed);
         let thread = render_report_thread(&report);
         prop_assert!(within_limits(&thread));
-        // Code blocks are ours: what is opened in a message is closed in it.
+        // Every code block is closed in its own message.
         for message in &thread {
             prop_assert!(message.matches("```").count() % 2 == 0, "{}", message);
         }

@@ -13,20 +13,20 @@ use kernel::agent::offline::wording::{foreign, moment};
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 
-/// A value that changed by more than this share of what it was is worth a look.
+/// A relative change above this leads to an action.
 const STARTLING: f64 = 0.5;
-/// Kinds of feeds that move by what the team says and decides itself. Yesterday's first action would be today's startling rise.
+/// Feeds that move because of the team itself. Otherwise yesterday's first action would be today's startling rise.
 const OWN_DOING: [&str; 2] = ["activity", "backlog"];
-/// An open item that nobody touched for so long is followed up.
+/// An open item without changes for this long gets a follow-up.
 const FORGOTTEN: TimeDelta = TimeDelta::days(7);
-/// For how long something is watched that has no end of its own.
+/// How long to watch something without a natural end.
 pub(super) const PATIENCE: TimeDelta = TimeDelta::days(7);
-/// The most actions of one kind, so that one kind does not crowd out the others.
+/// The most actions of one kind, so that it leaves room for others.
 const OF_A_KIND: usize = 3;
-/// How a follow-up begins. Following up follow-ups would never end.
+/// The beginning of a follow-up. Follow-ups are not followed up themselves.
 const FOLLOW_UP: &str = "Follow up on";
 
-/// The actions that follow from the facts alone, the most pressing first.
+/// The actions that follow from the data, most urgent first.
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
     let page = asked.page;
     let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
@@ -74,7 +74,7 @@ fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime
     let (feed, value) = (foreign(&change.feed, 60), foreign(&change.name, 60));
     ProposedAction {
         what: format!("Check why {feed} {value} moved by more than half"),
-        how: format!("Look into what {feed} lists since {}.", moment(change.before_at, now)),
+        how: format!("Check what {feed} lists since {}.", moment(change.before_at, now)),
         why: format!("{}.", foreign(&figures::change(change, now), 160)),
         owner: owner_of(declares, roster),
         urgency: Urgency::Today,
@@ -89,12 +89,8 @@ fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {
     let evidence = first_of_sides.iter().filter_map(|claim| claim.signal.evidence.as_ref());
     let feeds: Vec<_> = evidence.map(|evidence| format!("{} ({})", foreign(&evidence.feed, 60), foreign(&evidence.value, 40))).collect();
     ProposedAction {
-        what: format!("Settle which way {} goes", foreign(&tension.subject, 60)),
-        how: if feeds.is_empty() {
-            "Ask both sides what they rest on.".into()
-        } else {
-            format!("Hold against each other: {}.", feeds.join(", "))
-        },
+        what: format!("Clarify whether {} goes up or down", foreign(&tension.subject, 60)),
+        how: if feeds.is_empty() { "Ask both sides for their evidence.".into() } else { format!("Compare: {}.", feeds.join(", ")) },
         why: format!("{}.", sides.join("; ")),
         owner: roster.coordinator().name.clone(),
         urgency: Urgency::ThisWeek,
@@ -116,8 +112,8 @@ fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAc
     };
     ProposedAction {
         what: format!("{FOLLOW_UP} \"{}\"", foreign(&item.what, 100)),
-        how: "Say how far it is, finish it, or close it.".into(),
-        why: format!("Nobody touched it since {}.", moment(item.updated_at, now)),
+        how: "Report its progress, finish it, or close it.".into(),
+        why: format!("No changes since {}.", moment(item.updated_at, now)),
         owner,
         urgency: Urgency::ThisWeek,
         execution: Some(ExecutionKind::Remind),
@@ -129,13 +125,13 @@ fn is_forgotten(item: &WorkItem, now: DateTime<Utc>) -> bool {
     !item.status.is_over() && now - item.updated_at >= FORGOTTEN && !item.what.starts_with(FOLLOW_UP)
 }
 
-/// A question on which nobody dares to take a position is watched.
+/// A question without a clear prediction is watched.
 fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<ProposedAction> {
     let rule = question.rule;
     let (feed, value) = (foreign(&rule.feed, 60), foreign(&rule.value, 60));
     (call.answer == Answer::Uncertain).then(|| ProposedAction {
         what: format!("Watch {value} of {feed} until {}", question.expires_at.format("%a %-d %b %H:%M UTC")),
-        how: format!("Read the feed {feed} each day; at the expiry the rule is {}.", foreign(&rule.describe(), 100)),
+        how: format!("Check the feed {feed} each day. The condition at the end is {}.", foreign(&rule.describe(), 100)),
         why: format!("The call is uncertain: {}", foreign(&call.reason, 160)),
         owner: owner_of(Some(&call.by), roster),
         urgency: Urgency::ThisWeek,
@@ -144,7 +140,7 @@ fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<P
     })
 }
 
-/// The name of whoever is to do it; the coordinator's where nobody else is on the roster.
+/// The owner's name. The coordinator if there is no other.
 pub(super) fn owner_of(slug: Option<&PersonaSlug>, roster: &Roster) -> String {
     slug.and_then(|slug| roster.find(slug)).unwrap_or(roster.coordinator()).name.clone()
 }

@@ -1,4 +1,4 @@
-//! Values that say by their name that they are best at zero: `checks down`, `failed jobs`. That much a rule can know of a value it never saw before.
+//! Detects values that should be zero by their name: `checks down`, `failed jobs`. Needs no history.
 
 use chrono::{DateTime, Utc};
 
@@ -18,10 +18,10 @@ const BEST_AT_ZERO: [&str; 18] = [
     "rejected", "stuck", "timeouts", "unhealthy",
 ];
 
-/// A name may mislead, hence no more than this.
+/// A name may mislead, so the confidence is limited.
 const CONFIDENCE: f64 = 0.7;
 
-/// The values of a feed that should be zero and are not.
+/// The values of a feed that should be zero but are not.
 pub(super) fn list_alarms(reading: &PageReading) -> impl Iterator<Item = &PageValue> {
     let is_best_at_zero = |name: &str| name.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| BEST_AT_ZERO.contains(&word));
     reading.values.iter().filter(move |value| value.number > 0.0 && is_best_at_zero(&value.name))
@@ -36,7 +36,7 @@ pub(super) fn signal(feed: &PageFeed, value: &PageValue) -> Signal {
     }
 }
 
-/// What is to be done about it.
+/// The action for an alarm.
 pub(super) fn look_into(feed: &PageFeed, reading: &PageReading, value: &PageValue, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
     let (name, said) = (foreign(&feed.feed, 60), foreign(&figures::value(value), 60));
     let rule = SettlingRule {
@@ -48,7 +48,7 @@ pub(super) fn look_into(feed: &PageFeed, reading: &PageReading, value: &PageValu
     };
     ProposedAction {
         what: format!("Look into {} of {name}", foreign(&value.name, 60)),
-        how: format!("Find out at {} what it is, bring it to 0, or say why it may stay.", foreign(&reading.source, 120)),
+        how: format!("Find the cause at {}. Bring it to 0, or explain why it may stay.", foreign(&reading.source, 120)),
         why: format!("The feed {name} says {said} at {}.", moment(reading.as_of, now)),
         owner: owner_of(feed.of.first(), roster),
         urgency: Urgency::Today,

@@ -8,14 +8,14 @@ use crate::features::standup::turns::{ReportAsked, figures};
 use kernel::agent::offline::wording::{count, foreign};
 use kernel::persona::roster::Roster;
 
-/// The values that moved most are told, and so many of them.
+/// The most values reported, largest change first.
 const VALUES: usize = 4;
-/// Lines on actions.
+/// The most lines about actions.
 const ACTIONS: usize = 4;
 
-/// The last Day Report against today: values, actions, and whether the calls are on track (STAND-8). Empty where nothing moved.
+/// Compares the last Day Report with today: values, actions, and whether the calls are on track (STAND-8). Empty without changes.
 pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
-    let Some(last) = asked.last_report else { return vec!["This is the first report: there is none to compare with.".into()] };
+    let Some(last) = asked.last_report else { return vec!["First report, so nothing to compare with yet.".into()] };
     let mut lines = Vec::new();
     let moved = most_moved(&asked.page.changes);
     if !moved.is_empty() {
@@ -25,22 +25,22 @@ pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>)
         lines.push(format!("Against the report of {}: {}{others}.", last.day.format("%a %-d %b"), values.join("; ")));
     }
     lines.extend(asked.moved.iter().take(ACTIONS).map(|line| format!("- {}", foreign(line, 160))));
-    // A call on values that stand still stands where it stood, and a quiet day may be quiet.
+    // Without changes the state of the calls is unchanged too, so they are left out.
     if !lines.is_empty() {
         lines.extend(asked.open_calls.iter().filter_map(|call| on_track(call, asked, roster, now)));
     }
     lines
 }
 
-/// What moved, most of its former value first.
+/// The largest relative changes first.
 pub(super) fn most_moved(changes: &[ValueChange]) -> Vec<&ValueChange> {
     let mut moved: Vec<&ValueChange> = changes.iter().filter(|change| figures::has_moved(change)).collect();
-    // Stable, so that equals stay in the order of the page.
+    // Stable, so that equal changes keep the order of the page.
     moved.sort_by(|a, b| figures::share(b).partial_cmp(&figures::share(a)).unwrap_or(Ordering::Equal));
     moved
 }
 
-/// How a call stands today. None where its feed gives no value, which the feed's own line says.
+/// The state of a call today. None if its feed has no value, which the feed's line reports.
 fn on_track(prediction: &Prediction, asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Option<String> {
     let (rule, call) = (&prediction.rule, &prediction.call);
     let value = asked.page.find_value(&rule.feed, &rule.value)?.number;

@@ -11,13 +11,13 @@ use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
 
-/// The newest items that are quoted, of all feeds together.
+/// The most items quoted, over all feeds.
 const QUOTED: usize = 3;
 
-/// How far the data of a feed may lie behind the reading of the page before its age is told.
+/// Data older than this is reported with its age.
 const OLD: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
-/// Puts a persona's report together from its own feeds, and from the last report or the question where that is its duty.
+/// Composes a persona's report from its feeds, plus the delta or the call if that is its duty.
 pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Contribution {
     let own: Vec<&PageFeed> = asked.page.feeds_of(&persona.slug).collect();
     let moved: Vec<&ValueChange> = asked.page.changes.iter().filter(|change| is_of(change, &own) && figures::has_moved(change)).collect();
@@ -45,7 +45,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     }
 }
 
-/// Whether somebody who has the same feed has reported on it before.
+/// Whether a persona with the same feed has reported on it before.
 fn was_told(feed: &PageFeed, before: &[Seat]) -> bool {
     let spoke = |seat: &Seat| matches!(&seat.who, Participant::Persona(slug) if feed.of.contains(slug)) && seat.state == SeatState::Spoke;
     before.iter().any(spoke)
@@ -55,7 +55,7 @@ fn is_of(change: &ValueChange, feeds: &[&PageFeed]) -> bool {
     feeds.iter().any(|feed| feed.feed == change.feed)
 }
 
-/// The lines that fit; one that does not is left out and shorter ones behind it may still come. A first line that is too long is cut.
+/// The lines that fit. A line that does not fit is skipped, and shorter ones may follow. The first line is cut if needed.
 fn within(lines: &[String], cap: usize) -> String {
     let mut text = String::new();
     for line in lines {
@@ -69,7 +69,7 @@ fn within(lines: &[String], cap: usize) -> String {
     text
 }
 
-/// One line on a feed; none where nothing happened.
+/// One line about a feed. None without events.
 fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<String> {
     let name = foreign(&feed.feed, 40);
     let reading = match &feed.outcome {
@@ -90,7 +90,7 @@ fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<S
     Some(format!("**{name}**: {}", facts.join("; ")))
 }
 
-/// "3 commits", by what they are.
+/// "3 commits", by kind.
 pub(super) fn tally(reading: &PageReading) -> Option<String> {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for item in events(reading) {
@@ -99,7 +99,7 @@ pub(super) fn tally(reading: &PageReading) -> Option<String> {
             None => counts.push((&item.what, 1)),
         }
     }
-    // What lies beyond the listed items is of the same kinds, in shares that nobody has counted.
+    // Items that are not listed have the same kinds, in unknown shares.
     let listed = reading.items.len();
     match counts.as_slice() {
         [] => None,
@@ -113,7 +113,7 @@ fn age(reading: &PageReading, now: DateTime<Utc>) -> Option<String> {
     (now - reading.as_of > OLD).then(|| format!("as of {}", moment(reading.as_of, now)))
 }
 
-/// The newest events of all feeds. Those without a time come last.
+/// The newest events of all feeds. Events without a time come last.
 fn newest<'a>(feeds: &[&'a PageFeed]) -> impl Iterator<Item = &'a PageItem> + use<'a> {
     let mut items: Vec<&PageItem> = feeds.iter().filter_map(|feed| feed.outcome.as_ref().ok()).flat_map(events).collect();
     items.sort_by_key(|item| std::cmp::Reverse(item.at));
@@ -125,17 +125,17 @@ fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
     let details: Vec<String> = details.into_iter().flatten().collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
     let (text, reference) = (foreign(&item.text, 120), foreign(&item.reference, 200).replace(['`', '<', '>'], "'"));
-    // In angle brackets a link shows no preview, of which three would be longer than the report.
+    // Angle brackets suppress link previews, which would be longer than the report.
     if reference.starts_with("http") { format!("- {text}{details} <{reference}>") } else { format!("- `{reference}` {text}{details}") }
 }
 
-/// The call by rule with its arithmetic.
+/// The generated call with its arithmetic.
 fn call(question: &QuestionAsked<'_>, persona: &Persona, now: DateTime<Utc>) -> String {
     let call = question.call_by_rule(now, &persona.slug);
     format!("{} **{}, {:.0} %**: {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
 }
 
-/// What was looked at and found unchanged.
+/// What was checked and found unchanged.
 fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, now: DateTime<Utc>) -> String {
     let feed = |feed: &&PageFeed| {
         let values = feed.outcome.as_ref().map(figures::values).unwrap_or_default();

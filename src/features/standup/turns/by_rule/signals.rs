@@ -4,11 +4,11 @@ use crate::features::standup::model::report::ValueChange;
 use crate::features::standup::turns::figures;
 use kernel::figure;
 
-/// A feed that gives nothing gives nothing; about that there is little doubt.
+/// The confidence that a failing feed fails.
 const FAILING: f64 = 0.9;
 
-/// The signal of a value that moved. A feed counts exactly, so confidence says how much the move is worth telling: from a half for next
-/// to nothing to 0.95 for a value that doubled or vanished.
+/// The signal of a changed value. Feeds are exact, so the confidence expresses the size of the change: from 0.5 for a tiny change to 0.95
+/// for a value that doubled or vanished.
 pub(super) fn of_change(change: &ValueChange) -> Signal {
     let confidence = 0.5 + 0.45 * figures::share(change).min(1.0);
     Signal {
@@ -19,7 +19,7 @@ pub(super) fn of_change(change: &ValueChange) -> Signal {
     }
 }
 
-/// The signal of a feed that gave nothing.
+/// The signal of a failed feed.
 pub(super) fn of_failure(feed: &PageFeed) -> Signal {
     Signal { subject: format!("feed {}", feed.feed), direction: Direction::Bad, confidence: FAILING, evidence: None }
 }

@@ -64,7 +64,7 @@ fn the_delta_of_the_first_day_and_of_a_quiet_one_are_said_as_such() {
     let first = Standup::new();
     let eliza = first.persona("eliza");
     let asked = crate::features::standup::turns::ReportAsked { last_report: None, ..first.report_asked(&eliza.slug, 0) };
-    assert!(compose(&asked, eliza, &first.roster, now()).text.starts_with("This is the first report"));
+    assert!(compose(&asked, eliza, &first.roster, now()).text.starts_with("First report"));
     assert!(is_quiet(&report(&Standup::quiet(), "eliza").text));
 }
 
@@ -94,13 +94,13 @@ fn foreign_text_in_a_report_calls_and_links_nobody() {
     assert!(said.contains("Fix ＠Vince [free] (http://x)"), "{said}");
 }
 
-/// All numbers of a text, without signs.
+/// All numbers in a text, without signs.
 fn numbers(text: &str) -> BTreeSet<String> {
     let pieces = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|piece| piece.trim_matches('.'));
     pieces.filter(|piece| !piece.is_empty()).map(str::to_owned).collect()
 }
 
-/// All numbers of stored facts: those written in them, and those that follow from them by one step of arithmetic.
+/// All numbers of the stored data, and those derived by one arithmetic step.
 fn known(standup: &Standup) -> BTreeSet<String> {
     fn walk(value: &Value, into: &mut BTreeSet<String>) {
         match value {
@@ -134,7 +134,7 @@ fn known(standup: &Standup) -> BTreeSet<String> {
 fn every_number_that_is_said_stands_in_the_page_or_in_a_stored_report() {
     let standup = Standup::new();
     let mut known = known(&standup);
-    // 70 % and 80 % of what is stored as a share, 10 commits to go, 6 days left, one failing feed and one tension counted.
+    // Derived by formatting or counting: 70 % and 80 %, 10 commits to go, 6 days left, one failed feed and one tension.
     known.extend(["70", "80", "10", "6", "1"].map(str::to_owned));
     let mut texts: Vec<(String, String)> =
         ["vince", "sentinel", "echo", "ada", "bruno", "oracle", "eliza"].map(|name| (name.to_owned(), report(&standup, name).text)).into();

@@ -6,14 +6,14 @@ use crate::features::meeting::signal::Signal;
 use kernel::agent::{Reply, RunError};
 use kernel::text::is_invisible;
 
-/// Takes an answer apart: what is posted, the signals, and what was wrong with it.
+/// Splits an answer into text, signals and format errors.
 pub(super) fn read_answer(reply: &Reply, cap: usize) -> Result<Contribution, RunError> {
     let parsed = signal::parse_report(&reply.text);
     let mut problems = parsed.problems;
     let mut text = parsed.text;
     if let Some(error) = &reply.broke_off {
         problems.push(format!("the answer broke off: {error}"));
-        // Where the signals had begun, the words before them are all there.
+        // If the signals have begun, the text before them is complete.
         if !reply.text.contains("```signals") {
             text = whole_sentences(&text).to_owned();
         }
@@ -35,20 +35,20 @@ pub(super) fn read_answer(reply: &Reply, cap: usize) -> Result<Contribution, Run
     })
 }
 
-/// A signal as a line that people read.
+/// A signal as text.
 fn in_words(signal: &Signal) -> String {
     let evidence = signal.evidence.as_ref().map_or(String::new(), |found| format!(" ({} {})", found.feed, found.value));
     format!("- {}: {}{evidence}", signal.subject, signal.direction.as_str())
 }
 
-/// Whether a person would read something in it. Bare JSON, as some models refuse in, is no report.
+/// Whether the answer contains text for people. Some models refuse with bare JSON, which is no report.
 fn holds_words(text: &str) -> bool {
     let words = text.trim().trim_matches('`').trim_start_matches("json").trim();
     let is_json = words.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(words).is_ok();
     !is_json && words.chars().any(|c| c.is_alphanumeric() && !is_invisible(c))
 }
 
-/// The text up to its last whole sentence or line. A full stop behind a digit, with nothing after it, may be a decimal point.
+/// The text up to its last complete sentence or line. A full stop after a digit at the very end may be a decimal point.
 pub(super) fn whole_sentences(text: &str) -> &str {
     let mut end = 0;
     let mut before = ' ';

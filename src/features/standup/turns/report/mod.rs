@@ -1,4 +1,4 @@
-//! A persona's report: its prompt, and how the answer is read. `by_rule` writes it where no model is configured.
+//! A persona's report: prompt and parsing. `by_rule` generates it if no model is configured.
 
 mod answer;
 
@@ -16,15 +16,14 @@ use kernel::agent::prompt::{Block, render_system};
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::persona::{Persona, StandupDuty};
 
-/// What signals may take of an answer, beside the report itself.
+/// The tokens reserved for signals.
 const SIGNAL_TOKENS: usize = 400;
 
 impl Turns<'_> {
-    /// Asks a persona for its standup report, once. `cancel` is the turn's time limit: whole sentences that were written by then are kept as a
-    /// partial report.
+    /// Asks a persona for its report, once. When `cancel` fires at the time limit, complete sentences are kept as a partial report.
     ///
     /// # Errors
-    /// No model answered, or nothing that a person could read.
+    /// No model answered, or there was no readable text.
     pub async fn report(&self, asked: &ReportAsked<'_>, cancel: &CancellationToken) -> Result<Contribution, RunError> {
         let persona = self.agents.roster.find(asked.persona).ok_or_else(|| RunError::NoPersona(asked.persona.clone()))?;
         let mut said = if self.agents.is_offline() {
@@ -51,12 +50,12 @@ impl Turns<'_> {
     }
 }
 
-/// A token is more than two characters of any European language; who writes longer is cut at the cap anyway.
+/// A token has more than two characters in any European language. Longer reports are cut anyway.
 fn max_tokens(persona: &Persona) -> u32 {
     u32::try_from(persona.standup.cap / 2 + SIGNAL_TOKENS).unwrap_or(u32::MAX)
 }
 
-/// The prompt of a report. Pure: the same input gives the same prompt.
+/// Renders the prompt. Pure.
 fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) -> Prompt {
     let duty = persona.standup.duty;
     let (useful, not_useful) = asked.rated;
@@ -106,12 +105,12 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
     blocks
 }
 
-/// The essential question as prompts word it.
+/// The essential question as text for prompts.
 pub(super) fn question<'a>(asked: &QuestionAsked<'a>) -> template::Question<'a> {
     template::Question { text: asked.text, terms: asked.rule.describe(), expires: spelt(asked.expires_at) }
 }
 
-/// A moment in full.
+/// A full date and time.
 pub(super) fn spelt(at: DateTime<Utc>) -> String {
     at.format("%A, %-d %B %Y, %H:%M UTC").to_string()
 }

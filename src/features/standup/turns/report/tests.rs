@@ -89,7 +89,7 @@ fn a_line_that_the_page_says_already_is_not_told_again() {
     assert!(!prompt_of(&standup, "bruno", 1, |_| ()).message.contains("reports before yours\n"), "who was skipped said nothing");
 }
 
-/// Estimated tokens of all reports of a standup.
+/// The estimated tokens of all reports.
 fn tokens(standup: &Standup, delta_context: bool) -> u64 {
     let speakers = speakers().enumerate();
     let prompts = speakers.map(|(at, slug)| prompt_of(standup, slug.as_str(), at, |asked| asked.delta_context = delta_context));
@@ -129,7 +129,7 @@ fn a_standup_of_four_stays_below_five_cents_at_the_default_prices() {
     let call = request(call::prompt("Teamroom", &standup.call_asked(&solus), standup.persona("solus"), material), call::TOKENS);
     let conclusion = request(conclude::prompt("Teamroom", &standup.conclude_asked(), kelly, material), conclude::TOKENS);
     let prices = Prices::new(settings.prices);
-    // Nothing cached, and every answer as long as it may be.
+    // Worst case: nothing cached, and every answer of maximum length.
     let most = |request: ModelRequest| prices.worst_case(model, request.estimate_tokens(), request.max_output_tokens);
     let cost: Money = reports.chain([call, conclusion]).map(most).sum();
     println!("a standup of four costs at most {cost} with {model}");
@@ -191,7 +191,7 @@ fn of_an_answer_that_broke_off_whole_sentences_are_kept() {
     let late = ModelError::TimedOut { provider: "main".into() };
     let said = read_answer(&written("Latency rose to 840 ms. It is the provi", Some(late.clone())), 600).expect("a report");
     assert_eq!((said.text.as_str(), said.partial), ("Latency rose to 840 ms.", true));
-    assert_eq!(said.problems, ["the answer broke off: main was silent for too long"]);
+    assert_eq!(said.problems, ["the answer broke off: main took too long"]);
     let complete = read_answer(&written("- latency 840 ms\n```signals\n[{\"subj", Some(late.clone())), 600).expect("a report");
     assert_eq!(complete.text, "- latency 840 ms", "the words were all there");
     assert!(matches!(read_answer(&written("Latency rose to 840.", Some(ModelError::Cancelled)), 600), Err(RunError::Cancelled)));

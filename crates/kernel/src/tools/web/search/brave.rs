@@ -3,13 +3,13 @@ use serde_json::Value;
 
 use crate::tools::web::search::{Hit, MOST_HITS, text_of};
 
-/// <https://api-dashboard.search.brave.com/app/documentation/web-search/query>. Without decorations the words come without HTML tags.
+/// <https://api-dashboard.search.brave.com/app/documentation/web-search/query>. Without decorations the text contains no HTML tags.
 pub(super) fn request(client: &Client, url: Url, key: &str, query: &str) -> RequestBuilder {
     let most = MOST_HITS.to_string();
     client.get(url).header("X-Subscription-Token", key).query(&[("q", query), ("count", &most), ("text_decorations", "false")])
 }
 
-/// The part `web` is missing where nothing was found, so that only `type` shows that it is an answer.
+/// `web` is missing if nothing was found, so `type` shows whether this is a search result.
 pub(super) fn parse(answer: &Value) -> Option<Vec<Hit>> {
     let results = match answer.get("web") {
         None if answer["type"] == "search" => return Some(Vec::new()),

@@ -1,6 +1,6 @@
-//! Searching the web by whichever engine the operator chose, one file for each.
+//! Web search with the operator's search engine, one file per engine.
 //!
-//! An engine says how it is asked and where its results stand in the answer; sending, limits and honest errors are the same for all.
+//! An engine defines its request and the path of its results. Sending, limits and errors are shared.
 
 mod brave;
 mod searxng;
@@ -25,14 +25,13 @@ use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace};
 
 const MOST_HITS: usize = 10;
 const MOST_BYTES: usize = 1 << 20;
-/// The most characters of a title and of what is told of a page.
+/// The most characters of a title and of a description.
 const TITLE: usize = 200;
 const SNIPPET: usize = 500;
-/// Brave and Tavily take no longer ones.
+/// Brave and Tavily accept no longer queries.
 const QUERY: usize = 400;
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Searches the web.
 pub(super) struct WebSearch {
     client: Client,
     engine: SearchEngine,
@@ -40,7 +39,6 @@ pub(super) struct WebSearch {
     key: Option<SecretString>,
 }
 
-/// A result as an engine gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hit {
     title: String,
@@ -51,7 +49,7 @@ struct Hit {
 impl WebSearch {
     pub(super) fn new(settings: &SearchSettings) -> anyhow::Result<Self> {
         let agent = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
-        // The key goes to the address that the operator wrote and to no other.
+        // The key is sent only to the configured address.
         let client = Client::builder().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::none()).build();
         let url = Url::parse(&settings.url).with_context(|| format!("reading the address of the web search, {}", settings.url))?;
         let client = client.context("cannot make an HTTP client for the web search")?;
@@ -117,7 +115,7 @@ impl Tool for WebSearch {
         })
     }
 
-    /// Only the engine that the operator chose hears of it.
+    /// Only the configured engine sees the query.
     fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
         Risk::Read
     }
@@ -140,17 +138,17 @@ async fn read(mut response: Response) -> Result<Vec<u8>, ToolError> {
     Ok(bytes)
 }
 
-/// "it answered 500" is of a page elsewhere.
+/// Rewords the error, because "it answered 500" would sound like a result page.
 fn about_the_search(error: &ToolError) -> ToolError {
     ToolError::Failed(format!("the search failed: {error}"))
 }
 
-/// Text at `field`, or nothing.
+/// Text at `field`, or empty.
 fn text_of(result: &Value, field: &str) -> String {
     result[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// None: it leads to no page.
+/// None if it has no web address.
 fn clean(hit: &Hit) -> Option<Hit> {
     let line = |text: &str, most: usize| {
         let visible = without_invisible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -189,7 +187,7 @@ mod tests {
             expected
         );
         assert_eq!(searxng::parse(&json!({"results": [{"title": "A", "url": "https://a.org/", "content": "about a"}]})), expected);
-        // Brave leaves the part out when there is nothing in it.
+        // Brave leaves out the part if nothing was found.
         assert_eq!(brave::parse(&json!({"type": "search", "query": {}})), Some(vec![]));
         for garbage in [json!([]), json!({"error": "x"}), json!({"results": 3}), json!({"web": []})] {
             assert_eq!((brave::parse(&garbage), tavily::parse(&garbage), searxng::parse(&garbage)), (None, None, None), "{garbage}");

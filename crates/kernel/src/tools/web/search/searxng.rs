@@ -3,7 +3,7 @@ use serde_json::Value;
 
 use crate::tools::web::search::{Hit, text_of};
 
-/// <https://docs.searxng.org/dev/search_api.html>. The operator gives the address of the instance, which may lie below a path.
+/// <https://docs.searxng.org/dev/search_api.html>. The operator sets the address of the instance, which may have a path.
 pub(super) fn request(client: &Client, mut url: Url, query: &str) -> RequestBuilder {
     let path = format!("{}/search", url.path().trim_end_matches('/'));
     url.set_path(&path);

@@ -1,4 +1,4 @@
-//! Runs with a scripted model over real HTTP, and tools that count what is done by them.
+//! Runs with a scripted model over HTTP, and tools that count their effects.
 
 mod approvals;
 mod runs;
@@ -44,8 +44,8 @@ use model::{Script, ScriptedModel};
 const KEY: &str = "sk-scripted-0123456789abcdef";
 const PRICES: &str = "https://prices.example/2026";
 
-/// One item in the hands of Vince, in front of a scripted model.
-struct Desk {
+/// An item of Vince with a scripted model.
+struct Stage {
     model: ScriptedModel,
     executor: AgentExecutor,
     clock: Arc<ManualClock>,
@@ -60,7 +60,7 @@ struct Desk {
     dir: tempfile::TempDir,
 }
 
-impl Desk {
+impl Stage {
     async fn of(execution: Execution) -> Self {
         Self::with(execution, ProviderKind::OpenAi, |_| {}).await
     }
@@ -119,7 +119,7 @@ impl Desk {
         }
     }
 
-    /// Takes the item up again after a wait.
+    /// Claims the item again after a wait.
     async fn claim(&mut self) {
         (self.item, self.lease) = claim(&self.store).await;
     }
@@ -130,8 +130,8 @@ impl Desk {
         self.claim().await;
     }
 
-    /// Goes on with the run as the loop would.
-    async fn make(&self) -> Outcome {
+    /// Continues the run like the worker does.
+    async fn continue_run(&self) -> Outcome {
         let background = Background { channel: Some(&self.channel), ..Background::default() };
         self.make_with(&background).await
     }
@@ -146,7 +146,7 @@ impl Desk {
         journal.into_iter().map(|(entry, _)| entry).collect()
     }
 
-    /// The texts of what was refused.
+    /// The texts of refused calls.
     async fn refusals(&self) -> Vec<String> {
         let refused = |entry| match entry {
             JournalEntry::Returned { text, status: CallStatus::Refused, .. } => Some(text),
@@ -179,7 +179,7 @@ fn use_model(config: &mut Config, kind: ProviderKind, model: &ScriptedModel) {
     let small = vec![ModelRef { provider: "main".into(), model: "small".into() }];
     let large = vec![ModelRef { provider: "main".into(), model: "large".into() }];
     config.models.tiers = [(Tier::T1, small), (Tier::T2, large)].into();
-    // A second attempt would wait for a clock that stands.
+    // A second attempt would wait for the manual clock.
     config.models.attempts = 1;
 }
 
@@ -236,7 +236,7 @@ fn text_argument(name: &str) -> Value {
     json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name], "additionalProperties": false})
 }
 
-/// Changes what the team keeps, and counts how often.
+/// A tool with effects, which counts its calls.
 struct SaveMemory(Arc<AtomicUsize>);
 
 #[async_trait]
@@ -264,7 +264,7 @@ impl Tool for SaveMemory {
     }
 }
 
-/// Gives a page at any address, and notes which were asked for.
+/// Returns a page for any address and records the addresses.
 struct FetchPage(Arc<Mutex<Vec<String>>>);
 
 #[async_trait]

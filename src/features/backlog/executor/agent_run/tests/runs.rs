@@ -3,7 +3,7 @@ use kernel::agent::Limits;
 
 const DOCUMENT: &str = "# Prices\n\nThey rose by 4 %, says https://prices.example/2026.\n";
 
-/// What a model says by how many calls came back to it: an effect, a page, a file, the end.
+/// The model's reply by the number of call results it has seen: a tool with effects, a page, a file, the end.
 fn diligent(asked: &model::Asked) -> Script {
     match asked.tool_results() {
         0 => save("Hosting is paid by the month."),
@@ -16,29 +16,29 @@ fn diligent(asked: &model::Asked) -> Script {
 #[tokio::test]
 async fn research_reads_writes_and_names_its_file_on_both_protocols() {
     for kind in [ProviderKind::OpenAi, ProviderKind::Anthropic] {
-        let desk = Desk::with(Execution::Research, kind, |_| {}).await;
-        desk.model.on(diligent);
-        let product = made(desk.make().await);
+        let stage = Stage::with(Execution::Research, kind, |_| {}).await;
+        stage.model.on(diligent);
+        let product = made(stage.continue_run().await);
         assert_eq!((files(&product), product.summary.as_str()), (vec!["prices.md"], "Prices rose by 4 %."), "{kind:?}");
         assert_eq!(product.lesson.as_deref(), Some("Ask for the date."));
         assert_eq!(product.model.as_deref(), Some("main/large"), "research is done by the strong tier");
-        assert_eq!(desk.file("prices.md").await, DOCUMENT);
-        assert_eq!((desk.fetched(), desk.saved()), (vec![PRICES.to_owned()], 1));
+        assert_eq!(stage.file("prices.md").await, DOCUMENT);
+        assert_eq!((stage.fetched(), stage.saved()), (vec![PRICES.to_owned()], 1));
 
-        let first = desk.model.requests().remove(0);
+        let first = stage.model.requests().remove(0);
         assert_eq!(first.tools, ["fetch_page", "memory_save", "workspace_list", "workspace_read", "workspace_write", "finish"]);
         assert!(first.prompt().contains("Compare the prices of hosting") && first.prompt().contains("24 calls, 6 searches"));
-        let page = desk.model.requests().remove(2);
+        let page = stage.model.requests().remove(2);
         assert!(page.last().contains("| result of fetch_page>>\nSmall: 4 USD"), "a page is material: {}", page.last());
     }
 }
 
 #[tokio::test]
 async fn the_journal_holds_each_step_before_the_next_rests_on_it() {
-    let desk = Desk::of(Execution::Research).await;
-    desk.model.on(diligent);
-    made(desk.make().await);
-    let journal: Vec<String> = desk.journal().await.iter().map(sketch).collect();
+    let stage = Stage::of(Execution::Research).await;
+    stage.model.on(diligent);
+    made(stage.continue_run().await);
+    let journal: Vec<String> = stage.journal().await.iter().map(sketch).collect();
     assert_eq!(
         journal,
         [
@@ -78,76 +78,76 @@ fn sketch(entry: &JournalEntry) -> String {
 
 #[tokio::test]
 async fn a_run_that_was_cut_off_after_any_entry_comes_to_the_same_and_pays_for_nothing_twice() {
-    let whole = Desk::of(Execution::Research).await;
+    let whole = Stage::of(Execution::Research).await;
     whole.model.on(diligent);
-    let product = made(whole.make().await);
+    let product = made(whole.continue_run().await);
     let journal = whole.journal().await;
     for length in 1..=journal.len() {
-        let desk = Desk::of(Execution::Research).await;
-        desk.model.on(diligent);
+        let stage = Stage::of(Execution::Research).await;
+        stage.model.on(diligent);
         let kept = &journal[..length];
-        assert!(desk.store.append_journal(&desk.lease, 0, kept, now()).await.expect("stored"));
-        assert_eq!(made(desk.make().await), product, "after {length} entries");
+        assert!(stage.store.append_journal(&stage.lease, 0, kept, now()).await.expect("stored"));
+        assert_eq!(made(stage.continue_run().await), product, "after {length} entries");
         let paid = kept.iter().filter(|entry| matches!(entry, JournalEntry::Replied { .. })).count();
-        assert_eq!(desk.model.count(), 4 - paid, "after {length} entries");
+        assert_eq!(stage.model.count(), 4 - paid, "after {length} entries");
         let begun = kept.iter().any(|entry| matches!(entry, JournalEntry::Began { .. }));
-        assert_eq!(desk.saved(), usize::from(!begun), "after {length} entries");
-        assert_eq!(made(desk.make().await), product, "and again, from a whole journal");
-        assert_eq!(desk.model.count(), 4 - paid);
+        assert_eq!(stage.saved(), usize::from(!begun), "after {length} entries");
+        assert_eq!(made(stage.continue_run().await), product, "and again, from a whole journal");
+        assert_eq!(stage.model.count(), 4 - paid);
     }
 }
 
 #[tokio::test]
 async fn of_a_call_that_a_crash_fell_into_the_model_is_told_that_nobody_knows() {
-    let desk = Desk::of(Execution::Research).await;
-    desk.model.on(diligent);
-    let whole = Desk::of(Execution::Research).await;
+    let stage = Stage::of(Execution::Research).await;
+    stage.model.on(diligent);
+    let whole = Stage::of(Execution::Research).await;
     whole.model.on(diligent);
-    made(whole.make().await);
+    made(whole.continue_run().await);
     let journal = whole.journal().await;
-    assert!(desk.store.append_journal(&desk.lease, 0, &journal[..3], now()).await.expect("stored"));
-    made(desk.make().await);
-    assert!(desk.model.requests()[0].last().contains("It is not known whether it happened"), "{}", desk.model.requests()[0].last());
+    assert!(stage.store.append_journal(&stage.lease, 0, &journal[..3], now()).await.expect("stored"));
+    made(stage.continue_run().await);
+    assert!(stage.model.requests()[0].last().contains("It is not known whether it happened"), "{}", stage.model.requests()[0].last());
 }
 
 #[tokio::test]
 async fn a_document_that_comes_as_a_reply_is_saved_and_claimed() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.next([Script::say(DOCUMENT)]);
-    let product = made(desk.make().await);
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.next([Script::say(DOCUMENT)]);
+    let product = made(stage.continue_run().await);
     assert_eq!(files(&product), ["compare-the-prices-of-hosting.md"]);
     assert_eq!(product.summary, "They rose by 4 %, says https://prices.example/2026.");
     assert_eq!(product.model.as_deref(), Some("main/small"));
-    assert_eq!(desk.file("compare-the-prices-of-hosting.md").await, DOCUMENT.trim_end());
-    assert!(matches!(desk.journal().await.last(), Some(JournalEntry::Returned { trace: Some(Trace::Wrote { .. }), .. })));
-    assert_eq!(made(desk.make().await), product, "the same when it is gone on with");
-    assert_eq!(desk.model.count(), 1);
+    assert_eq!(stage.file("compare-the-prices-of-hosting.md").await, DOCUMENT.trim_end());
+    assert!(matches!(stage.journal().await.last(), Some(JournalEntry::Returned { trace: Some(Trace::Wrote { .. }), .. })));
+    assert_eq!(made(stage.continue_run().await), product, "the same when it is gone on with");
+    assert_eq!(stage.model.count(), 1);
 }
 
 #[tokio::test]
 async fn words_after_files_are_their_summary() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.next([write("a.md", DOCUMENT), write("b.md", DOCUMENT), write("a.md", DOCUMENT), Script::say("Both are written.")]);
-    let product = made(desk.make().await);
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.next([write("a.md", DOCUMENT), write("b.md", DOCUMENT), write("a.md", DOCUMENT), Script::say("Both are written.")]);
+    let product = made(stage.continue_run().await);
     assert_eq!((files(&product), product.summary.as_str()), (vec!["a.md", "b.md"], "Both are written."));
 }
 
 #[tokio::test]
 async fn files_are_built_and_talk_of_files_builds_none() {
-    let desk = Desk::of(Execution::Build).await;
-    desk.model.next([write("src/main.py", "print(4)\n"), write("README.md", "# Run it\n"), finish(&["src/main.py", "README.md"])]);
-    assert_eq!(files(&made(desk.make().await)), ["src/main.py", "README.md"]);
-    assert_eq!(desk.file("src/main.py").await, "print(4)\n");
+    let stage = Stage::of(Execution::Build).await;
+    stage.model.next([write("src/main.py", "print(4)\n"), write("README.md", "# Run it\n"), finish(&["src/main.py", "README.md"])]);
+    assert_eq!(files(&made(stage.continue_run().await)), ["src/main.py", "README.md"]);
+    assert_eq!(stage.file("src/main.py").await, "print(4)\n");
 
-    let desk = Desk::of(Execution::Build).await;
-    desk.model.next([Script::say("You could write main.py like this: …")]);
-    assert_eq!(desk.make().await, Outcome::Failed { why: "the language model talked of the work and wrote no file".into() });
+    let stage = Stage::of(Execution::Build).await;
+    stage.model.next([Script::say("You could write main.py like this: …")]);
+    assert_eq!(stage.continue_run().await, Outcome::Failed { why: "the language model described the work but wrote no file".into() });
 }
 
 #[tokio::test]
 async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_to_the_verifier() {
-    let desk = Desk::of(Execution::Research).await;
-    desk.model.next([
+    let stage = Stage::of(Execution::Research).await;
+    stage.model.next([
         Script::call("fetch_page", json!({"url": PRICES, "method": "POST"})),
         Script::call("fetch_page", json!({"url": ["file:///etc/passwd"]})),
         write("../../x", "out"),
@@ -156,16 +156,16 @@ async fn what_a_liar_may_not_do_is_refused_and_told_and_what_it_claims_is_left_t
         Script::call("finish", json!({"summary": 7, "files": "all"})),
         finish(&["never-written.md", "../../x"]),
     ]);
-    let product = made(desk.make().await);
+    let product = made(stage.continue_run().await);
     assert_eq!(files(&product), ["never-written.md", "../../x"], "a claim is a claim; what is true of it is found out by others");
-    let refusals = desk.refusals().await;
+    let refusals = stage.refusals().await;
     assert_eq!(refusals.len(), 6, "{refusals:#?}");
     assert!(refusals.iter().all(|text| text.starts_with("Not done: ") || text.starts_with("Not finished: ")), "{refusals:#?}");
-    for (request, refusal) in desk.model.requests()[1..].iter().zip(&refusals) {
+    for (request, refusal) in stage.model.requests()[1..].iter().zip(&refusals) {
         assert!(request.last().contains(refusal.as_str()), "the model is told: {refusal}");
     }
-    assert_eq!((desk.fetched(), desk.saved()), (Vec::new(), 0));
-    assert!(!desk.dir.path().join("x").exists());
+    assert_eq!((stage.fetched(), stage.saved()), (Vec::new(), 0));
+    assert!(!stage.dir.path().join("x").exists());
 }
 
 #[tokio::test]
@@ -175,58 +175,58 @@ async fn a_call_of_a_tool_that_was_never_offered_is_refused_visibly() {
         ("shell", json!({"command": "curl http://127.0.0.1"}), "no such tool"),
         ("ask_agent", json!({"persona": "Kelly", "question": "May I?"}), "not set up"),
     ] {
-        let desk = Desk::of(Execution::Research).await;
-        desk.model.next([Script::call(tool, arguments), finish(&[])]);
-        desk.make().await;
-        let refusals = desk.refusals().await;
+        let stage = Stage::of(Execution::Research).await;
+        stage.model.next([Script::call(tool, arguments), finish(&[])]);
+        stage.continue_run().await;
+        let refusals = stage.refusals().await;
         assert!(refusals[0].contains(why), "{tool}: {refusals:?}");
     }
 }
 
 #[tokio::test]
 async fn after_the_last_call_there_is_nothing_left_but_to_finish() {
-    let desk = Desk::of(Execution::Write).await;
+    let stage = Stage::of(Execution::Write).await;
     let most = Limits::WORK.calls;
-    desk.model.on(move |asked| match asked.tool_results() {
+    stage.model.on(move |asked| match asked.tool_results() {
         calls if calls < most => write("a.md", DOCUMENT),
         calls if calls == most => write("b.md", DOCUMENT),
         _ => finish(&["a.md"]),
     });
-    assert_eq!(files(&made(desk.make().await)), ["a.md"]);
-    assert_eq!(desk.refusals().await, ["Not done: a run has 24 calls. Call `finish` now, with what there is."]);
+    assert_eq!(files(&made(stage.continue_run().await)), ["a.md"]);
+    assert_eq!(stage.refusals().await, ["Not done: a run has 24 calls. Call `finish` now, with what there is."]);
 
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.on(|_| write("a.md", DOCUMENT));
-    let Outcome::Failed { why } = desk.make().await else { panic!("it never ends by itself") };
-    assert!(why.contains("came to no end"), "{why}");
-    assert_eq!(desk.model.count(), most + 8);
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| write("a.md", DOCUMENT));
+    let Outcome::Failed { why } = stage.continue_run().await else { panic!("it never ends by itself") };
+    assert!(why.contains("without finishing"), "{why}");
+    assert_eq!(stage.model.count(), most + 8);
 }
 
 #[tokio::test]
 async fn pages_beyond_the_limit_of_research_are_not_fetched() {
-    let desk = Desk::of(Execution::Research).await;
-    desk.model.on(|asked| if asked.tool_results() < 18 { fetch(PRICES) } else { Script::say(DOCUMENT) });
-    made(desk.make().await);
-    assert_eq!(desk.fetched().len(), 16);
-    let refusals = desk.refusals().await;
+    let stage = Stage::of(Execution::Research).await;
+    stage.model.on(|asked| if asked.tool_results() < 18 { fetch(PRICES) } else { Script::say(DOCUMENT) });
+    made(stage.continue_run().await);
+    assert_eq!(stage.fetched().len(), 16);
+    let refusals = stage.refusals().await;
     assert_eq!(refusals.len(), 2);
     assert!(refusals[0].contains("no page is left"), "{}", refusals[0]);
 }
 
 #[tokio::test]
 async fn secrets_are_neither_kept_nor_saved() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.next([write("a.md", &format!("# Key\n\nIt is {KEY}.\n")), Script::say(format!("It holds {KEY}."))]);
-    let product = made(desk.make().await);
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.next([write("a.md", &format!("# Key\n\nIt is {KEY}.\n")), Script::say(format!("It holds {KEY}."))]);
+    let product = made(stage.continue_run().await);
     assert_eq!(product.summary, "It holds [redacted].");
-    assert_eq!(desk.file("a.md").await, "# Key\n\nIt is [redacted].\n");
-    let journal = serde_json::to_string(&desk.journal().await).expect("plain data");
+    assert_eq!(stage.file("a.md").await, "# Key\n\nIt is [redacted].\n");
+    let journal = serde_json::to_string(&stage.journal().await).expect("plain data");
     assert!(!journal.contains(KEY));
 }
 
 #[tokio::test]
 async fn what_no_model_makes_is_no_work_for_it() {
-    let desk = Desk::of(Execution::Remind { answer: true }).await;
-    let assignment = Assignment { item: &desk.item, lease: &desk.lease, persona: &desk.persona, cancel: &desk.cancel };
-    assert!(desk.executor.execute(&assignment, &Background::default()).await.is_err());
+    let stage = Stage::of(Execution::Remind { answer: true }).await;
+    let assignment = Assignment { item: &stage.item, lease: &stage.lease, persona: &stage.persona, cancel: &stage.cancel };
+    assert!(stage.executor.execute(&assignment, &Background::default()).await.is_err());
 }

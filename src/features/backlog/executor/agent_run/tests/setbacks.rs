@@ -12,76 +12,76 @@ fn later(outcome: Outcome) -> i64 {
 
 #[tokio::test]
 async fn a_model_that_cannot_be_reached_is_asked_later_and_ever_later() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.on(|_| Script::status(503));
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| Script::status(503));
     let mut due = Vec::new();
     for _ in 0..5 {
-        let at = later(desk.make().await);
+        let at = later(stage.continue_run().await);
         due.push(at);
-        desk.wait(now() + TimeDelta::minutes(at) - desk.executor.agents.runner.clock.now());
+        stage.wait(now() + TimeDelta::minutes(at) - stage.executor.agents.runner.clock.now());
     }
     assert_eq!(due, [1, 6, 21, 51, 81], "after 1, 5, 15 and then each 30 minutes");
-    desk.model.on(|_| Script::say("# It is back\n\nAnd so are we."));
-    made(desk.make().await);
-    assert_eq!(desk.journal().await.len(), 3, "one prompt, one reply, one file");
+    stage.model.on(|_| Script::say("# It is back\n\nAnd so are we."));
+    made(stage.continue_run().await);
+    assert_eq!(stage.journal().await.len(), 3, "one prompt, one reply, one file");
 }
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again_and_not_for_ever() {
     for useless in [Script::Empty, Script::Garbage, Script::Truncated("# Half".into())] {
-        let desk = Desk::of(Execution::Write).await;
-        desk.model.on(move |_| useless.clone());
-        assert_eq!(later(desk.make().await), 1);
-        desk.wait(TimeDelta::minutes(21));
-        let Outcome::Failed { why } = desk.make().await else { panic!("this try is given up") };
-        assert_eq!(why, "the language model gave no usable answer for 21 minutes");
+        let stage = Stage::of(Execution::Write).await;
+        stage.model.on(move |_| useless.clone());
+        assert_eq!(later(stage.continue_run().await), 1);
+        stage.wait(TimeDelta::minutes(21));
+        let Outcome::Failed { why } = stage.continue_run().await else { panic!("this try is given up") };
+        assert_eq!(why, "the language model gave no valid answer for 21 minutes");
     }
 }
 
 #[tokio::test]
 async fn a_budget_that_is_used_up_is_waited_for() {
-    let desk = Desk::with(Execution::Write, ProviderKind::OpenAi, |config| {
+    let stage = Stage::with(Execution::Write, ProviderKind::OpenAi, |config| {
         config.budgets.day = Some(Money(1));
         config.models.prices = [("small".into(), ModelPrice { input: 1.0, cached: 1.0, output: 1.0 })].into();
     })
     .await;
     let refused = Refused { limit: Limit::Day, spent: 0, allowed: 1 };
     let day = Some(now().date_naive());
-    assert_eq!(desk.make().await, Outcome::Waits(Wait::Budget { refused, day }));
-    assert_eq!(desk.model.count(), 0);
+    assert_eq!(stage.continue_run().await, Outcome::Waits(Wait::Budget { refused, day }));
+    assert_eq!(stage.model.count(), 0);
 }
 
 #[tokio::test]
 async fn a_model_that_refuses_is_for_people_to_look_at() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.on(|_| Script::status(401));
-    let why = "the language model refused; its settings need a look (`teamroom doctor` says which)".to_owned();
-    assert_eq!(desk.make().await, Outcome::Waits(Wait::Decision { why }));
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| Script::status(401));
+    let why = "the language model refused the request. Run `teamroom doctor` to check its settings".to_owned();
+    assert_eq!(stage.continue_run().await, Outcome::Waits(Wait::Decision { why }));
 }
 
 #[tokio::test]
 async fn without_any_model_the_item_waits_for_one() {
-    let desk = Desk::with(Execution::Write, ProviderKind::OpenAi, |config| config.models.tiers.clear()).await;
-    assert_eq!(desk.make().await, Outcome::Waits(Wait::Model));
+    let stage = Stage::with(Execution::Write, ProviderKind::OpenAi, |config| config.models.tiers.clear()).await;
+    assert_eq!(stage.continue_run().await, Outcome::Waits(Wait::Model));
 }
 
 #[tokio::test]
 async fn a_worker_that_lost_its_lease_writes_nothing_and_asks_nothing() {
-    let mut desk = Desk::of(Execution::Write).await;
-    desk.lease.token -= 1;
-    assert_eq!(later(desk.make().await), 0);
-    assert_eq!((desk.model.count(), desk.journal().await.len()), (0, 0));
+    let mut stage = Stage::of(Execution::Write).await;
+    stage.lease.token -= 1;
+    assert_eq!(later(stage.continue_run().await), 0);
+    assert_eq!((stage.model.count(), stage.journal().await.len()), (0, 0));
 }
 
 #[tokio::test]
 async fn a_run_that_is_called_off_stops_at_once_and_goes_on_where_it_was() {
-    let desk = Desk::of(Execution::Write).await;
-    desk.model.on(|_| Script::Hang);
+    let stage = Stage::of(Execution::Write).await;
+    stage.model.on(|_| Script::Hang);
     let stop = async {
-        desk.model.wait_for(1).await;
-        desk.cancel.cancel();
+        stage.model.wait_for(1).await;
+        stage.cancel.cancel();
     };
-    let (outcome, ()) = tokio::join!(desk.make(), stop);
+    let (outcome, ()) = tokio::join!(stage.continue_run(), stop);
     assert_eq!(later(outcome), 0);
-    assert_eq!(desk.journal().await.len(), 1, "the prompt");
+    assert_eq!(stage.journal().await.len(), 1, "the prompt");
 }

@@ -1,0 +1,114 @@
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+
+use crate::llm::ModelError;
+use crate::llm::breaker::{Breaker, BreakerState};
+
+/// Limits concurrent calls to one provider and applies its circuit breaker.
+///
+/// Limits are per provider, so that a busy one does not block others.
+#[derive(Debug)]
+pub(super) struct ProviderLimiter {
+    name: String,
+    parallel: usize,
+    /// Fair: first come, first served.
+    slots: Semaphore,
+    health: Mutex<Health>,
+}
+
+#[derive(Debug, Default)]
+struct Health {
+    breaker: Breaker,
+    last_error: Option<(DateTime<Utc>, String)>,
+}
+
+/// The state of a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderStatus {
+    pub name: String,
+    /// The models that tiers use.
+    pub models: Vec<String>,
+    pub breaker: BreakerState,
+    /// Calls in progress, at most `parallel`.
+    pub in_flight: usize,
+    pub parallel: usize,
+    /// The last error since the last success, and its time.
+    pub last_error: Option<(DateTime<Utc>, String)>,
+}
+
+impl ProviderLimiter {
+    pub(super) fn new(name: String, parallel: usize) -> Self {
+        let parallel = parallel.clamp(1, Semaphore::MAX_PERMITS);
+        Self { name, parallel, slots: Semaphore::new(parallel), health: Mutex::default() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Waits at most `limit` for a slot. Fails while the breaker is open. An admitted caller must report the result.
+    pub(super) async fn enter(
+        &self,
+        limit: Duration,
+        now: impl Fn() -> DateTime<Utc>,
+        cancel: &CancellationToken,
+    ) -> Result<SemaphorePermit<'_>, ModelError> {
+        let slot = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(ModelError::Cancelled),
+            slot = self.slots.acquire() => slot.expect("the slots are never closed"),
+            () = tokio::time::sleep(limit) => return Err(self.busy("all its slots were busy for too long")),
+        };
+        // Checked after the wait, because the breaker may have opened.
+        if self.health().breaker.admit(now()) {
+            Ok(slot)
+        } else {
+            Err(self.busy("it failed several times in a row, so calls are paused for a moment"))
+        }
+    }
+
+    /// Updates the breaker with the result of an attempt.
+    pub(super) fn learn(&self, outcome: Result<(), &ModelError>, now: DateTime<Utc>) {
+        let mut health = self.health();
+        match outcome {
+            Ok(()) => {
+                health.breaker.succeeded();
+                health.last_error = None;
+                return;
+            }
+            // Invalid responses usually come from a proxy whose provider is down.
+            Err(ModelError::Busy { .. } | ModelError::TimedOut { .. } | ModelError::Garbled { .. }) => health.breaker.failed(now),
+            // The provider works, but cannot serve this request.
+            Err(ModelError::Refused { .. } | ModelError::Empty { .. } | ModelError::Truncated { .. }) => health.breaker.succeeded(),
+            Err(_) => {
+                health.breaker.learnt_nothing(now);
+                return;
+            }
+        }
+        health.last_error = outcome.err().map(|error| (now, error.to_string()));
+    }
+
+    pub(super) fn status(&self, models: Vec<String>) -> ProviderStatus {
+        let health = self.health();
+        ProviderStatus {
+            name: self.name.clone(),
+            models,
+            breaker: health.breaker.state(),
+            in_flight: self.parallel - self.slots.available_permits(),
+            parallel: self.parallel,
+            last_error: health.last_error.clone(),
+        }
+    }
+
+    fn busy(&self, reason: &str) -> ModelError {
+        ModelError::Busy { provider: self.name.clone(), reason: reason.to_owned(), retry_after: None }
+    }
+
+    fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().expect("no code panics while it holds the health")
+    }
+}

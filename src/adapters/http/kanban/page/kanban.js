@@ -1,0 +1,138 @@
+// Keeps the kanban page up to date and opens items in a dialog. The page also works without this script.
+
+const EVERY_MS = 60_000; // Ages change, and a page may have no live updates.
+const TYPING_MS = 250;
+const AGAIN_MS = 10_000;
+
+const kanban = document.getElementById("kanban");
+const filter = document.getElementById("filter");
+const live = document.getElementById("live");
+const details = document.getElementById("details");
+let opened = null;
+
+async function fetchPage(address) {
+  const response = await fetch(address, { headers: { accept: "text/html" } });
+  // The token has changed: reload to show the sign-in page.
+  if (response.status === 401) location.reload();
+  if (!response.ok) throw new Error(`${response.status}`);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+/** Replaces the cards of a column. An unchanged card keeps its element, and so its focus. */
+function takeOver(shown, fresh) {
+  const known = new Map([...kanban.querySelectorAll(".card")].map((card) => [card.dataset.id, card]));
+  const cards = [...fresh.querySelector(".cards").children].map((card) => {
+    const same = known.get(card.dataset.id);
+    return same?.isEqualNode(card) ? same : document.importNode(card, true);
+  });
+  const list = shown.querySelector(".cards");
+  if (cards.length !== list.children.length || cards.some((card, index) => list.children[index] !== card))
+    list.replaceChildren(...cards);
+  shown.querySelector("h2").replaceChildren(...document.importNode(fresh.querySelector("h2"), true).childNodes);
+  shown.querySelector(".more")?.remove();
+  const more = fresh.querySelector(".more");
+  if (more) shown.append(document.importNode(more, true));
+}
+
+async function refresh() {
+  const page = await fetchPage(location.href);
+  const focused = document.activeElement?.closest(".card")?.dataset.id;
+  for (const column of kanban.querySelectorAll(".column")) {
+    takeOver(column, page.getElementById(column.id));
+    document.getElementById(`${column.id}-jump`).textContent = page.getElementById(`${column.id}-jump`).textContent;
+  }
+  kanban.dataset.mark = page.getElementById("kanban").dataset.mark;
+  if (focused && !document.activeElement?.closest(".card"))
+    kanban.querySelector(`[data-id="${CSS.escape(focused)}"] .what`)?.focus({ preventScroll: true });
+  if (details.open && opened) await show(opened);
+}
+
+// One refresh at a time. A request during a refresh causes one more at the end.
+let busy = false;
+let again = false;
+async function keepUp() {
+  again = busy;
+  if (busy) return;
+  busy = true;
+  try {
+    await refresh();
+  } catch {
+    say("Not up to date: cannot reach the team", false);
+  } finally {
+    busy = false;
+    if (again) keepUp();
+  }
+}
+
+function say(text, isLive) {
+  if (live.textContent !== text) live.textContent = text;
+  live.classList.toggle("on", isLive);
+}
+
+function listen() {
+  const events = new EventSource("/backlog/live");
+  events.addEventListener("mark", (event) => {
+    say("Live", true);
+    if (event.data !== kanban.dataset.mark) keepUp();
+  });
+  events.addEventListener("error", () => {
+    say("Live updates are off", false);
+    // The browser reconnects by itself, unless the server refused.
+    if (events.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN_MS);
+  });
+  // Closes the connection with the page. Otherwise the browser logs an error.
+  addEventListener("pagehide", () => events.close(), { once: true });
+}
+
+/** Shows an item in the dialog, or updates the one shown. */
+async function show(address) {
+  const page = await fetchPage(address);
+  const item = document.importNode(page.getElementById("item"), true);
+  const old = details.querySelector("article");
+  const close = Object.assign(document.createElement("button"), { className: "close", textContent: "Close" });
+  close.addEventListener("click", () => details.close());
+  if (!old || opened !== address) {
+    details.replaceChildren(close, item);
+    details.scrollTop = 0;
+  } else if (!old.isEqualNode(item)) {
+    const unfolded = [...old.querySelectorAll(".journal > li")].map((line) => line.querySelector("details")?.open);
+    item.querySelectorAll(".journal > li").forEach((line, index) => {
+      if (unfolded[index]) line.querySelector("details")?.setAttribute("open", "");
+    });
+    old.replaceWith(item);
+  }
+  opened = address;
+  if (!details.open) details.showModal();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="/backlog/items/"]');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+  event.preventDefault();
+  const address = link.getAttribute("href");
+  show(address).catch(() => location.assign(address));
+});
+// Beside the dialog is behind it.
+details.addEventListener("click", (event) => event.target === details && details.close());
+details.addEventListener("close", () => (opened = null));
+
+let typing = 0;
+function applyFilter() {
+  const asked = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value));
+  history.replaceState(null, "", asked.size ? `/backlog?${asked}` : "/backlog");
+  keepUp();
+}
+filter.addEventListener("input", () => {
+  clearTimeout(typing);
+  typing = setTimeout(applyFilter, TYPING_MS);
+});
+filter.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(typing);
+  applyFilter();
+});
+filter.querySelector("button").hidden = true;
+
+setInterval(() => document.visibilityState === "visible" && keepUp(), EVERY_MS);
+document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepUp());
+listen();

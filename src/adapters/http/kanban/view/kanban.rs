@@ -1,0 +1,162 @@
+//! The columns of the kanban page, with the first cards of each.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+use crate::adapters::http::kanban::view::{Asked, Viewer, Who, labels, parse_owner};
+use crate::features::backlog::model::{Urgency, WorkStatus, short_id};
+use crate::features::backlog::store::{KanbanCard, KanbanFilter};
+use kernel::db::StoreError;
+
+/// The most cards in a column. For the rest only the number is shown.
+pub(crate) const MOST: usize = 100;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct KanbanView {
+    team: String,
+    /// The change counter of the data shown.
+    mark: i64,
+    at: DateTime<Utc>,
+    as_of: String,
+    /// The selected filter.
+    owner: String,
+    text: String,
+    /// The owners to choose from.
+    owners: Vec<Who>,
+    columns: Vec<ColumnView>,
+}
+
+#[derive(Debug, Serialize)]
+struct ColumnView {
+    id: &'static str,
+    title: &'static str,
+    /// All cards of the column; `cards` holds the first ones.
+    count: u64,
+    cards: Vec<CardView>,
+}
+
+#[derive(Debug, Serialize)]
+struct CardView {
+    id: String,
+    short_id: String,
+    what: String,
+    owner: Who,
+    /// Who works on it, if not the owner.
+    by: Option<Who>,
+    urgency: Urgency,
+    urgency_label: &'static str,
+    status: WorkStatus,
+    status_label: String,
+    /// Why it waits.
+    wait: Option<String>,
+    evidence: Option<String>,
+    outcome: Option<String>,
+    attempts: u32,
+    /// None if it cost nothing.
+    cost: Option<String>,
+    age: String,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+struct Column {
+    id: &'static str,
+    title: &'static str,
+    statuses: &'static [WorkStatus],
+    order: Order,
+}
+
+enum Order {
+    /// In the order of work: what is claimed next comes first.
+    Work,
+    /// The most recently changed first.
+    Age,
+}
+
+const COLUMNS: [Column; 5] = [
+    Column { id: "next", title: "Next", statuses: &[WorkStatus::Ready, WorkStatus::New, WorkStatus::Blocked], order: Order::Work },
+    Column { id: "in-progress", title: "In progress", statuses: &[WorkStatus::InProgress], order: Order::Age },
+    Column { id: "waiting", title: "Waiting for people", statuses: &[WorkStatus::Waiting, WorkStatus::InReview], order: Order::Age },
+    Column { id: "done", title: "Done", statuses: &[WorkStatus::Done], order: Order::Age },
+    Column { id: "ended", title: "Ended", statuses: &[WorkStatus::Failed, WorkStatus::Cancelled], order: Order::Age },
+];
+
+impl Viewer {
+    /// Reads the current columns.
+    pub(crate) async fn read_kanban(&self, asked: &Asked) -> Result<KanbanView, StoreError> {
+        // Read before the items. At worst the page reloads once too often.
+        let mark = self.store.backlog_mark().await?;
+        let filter = KanbanFilter { owner: parse_owner(&asked.owner), text: asked.text.clone() };
+        let counts = self.store.count_cards(&filter).await?;
+        let now = self.clock.now();
+        let mut columns = Vec::with_capacity(COLUMNS.len());
+        for column in &COLUMNS {
+            let count = counts.iter().filter(|(status, _)| column.statuses.contains(status)).map(|(_, count)| count).sum();
+            let cards = self.list_cards(column, &filter).await?;
+            let cards = cards.into_iter().map(|card| self.show_card(card, now)).collect();
+            columns.push(ColumnView { id: column.id, title: column.title, count, cards });
+        }
+        let owners = self.list_owners(&columns, &filter);
+        Ok(KanbanView {
+            team: self.team.clone(),
+            mark,
+            at: now,
+            as_of: labels::moment(now),
+            owner: asked.owner.clone(),
+            text: asked.text.clone(),
+            owners,
+            columns,
+        })
+    }
+
+    async fn list_cards(&self, column: &Column, filter: &KanbanFilter) -> Result<Vec<KanbanCard>, StoreError> {
+        let mut cards: Vec<KanbanCard> = Vec::new();
+        for status in column.statuses {
+            let room = MOST - cards.len();
+            let more = match column.order {
+                Order::Work => self.store.list_cards_by_rank(*status, filter, room).await?,
+                Order::Age => self.store.list_cards_by_age(*status, filter, room).await?,
+            };
+            cards.extend(more);
+        }
+        Ok(cards)
+    }
+
+    fn show_card(&self, card: KanbanCard, now: DateTime<Utc>) -> CardView {
+        let owner = self.show_owner(&card.owner);
+        let by = card.persona.as_ref().map(|slug| self.show_persona(slug)).filter(|by| by.key != owner.key);
+        CardView {
+            short_id: short_id(&card.id).to_owned(),
+            id: card.id.to_string(),
+            what: card.what,
+            owner,
+            by,
+            urgency: card.urgency,
+            urgency_label: labels::urgency(card.urgency),
+            status: card.status,
+            status_label: labels::status(card.status),
+            wait: card.wait.filter(|_| card.status == WorkStatus::Waiting).map(|wait| wait.describe()),
+            evidence: labels::count_evidence(&card.evidence),
+            outcome: card.outcome.map(|outcome| labels::cut(&outcome, 200)),
+            attempts: card.attempts,
+            cost: (card.cost.0 != 0).then(|| card.cost.to_string()),
+            age: labels::age(card.created_at, now),
+            created_at: card.created_at,
+            updated_at: card.updated_at,
+        }
+    }
+
+    /// The personas, and the people who own one of the cards shown.
+    fn list_owners(&self, columns: &[ColumnView], filter: &KanbanFilter) -> Vec<Who> {
+        let personas = self.roster.personas().iter().map(|persona| self.show_persona(&persona.slug));
+        let shown = columns.iter().flat_map(|column| &column.cards).map(|card| card.owner.clone());
+        let asked = filter.owner.iter().map(|owner| self.show_owner(owner));
+        let mut owners: Vec<Who> = Vec::new();
+        for who in personas.chain(shown).chain(asked) {
+            if owners.iter().all(|known| known.key != who.key) {
+                owners.push(who);
+            }
+        }
+        owners
+    }
+}

@@ -1,0 +1,119 @@
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Evidence, Judge, Urgency, WorkStatus};
+
+/// The age in its largest unit: `4 min`, `3 h`, `12 d`.
+pub(super) fn age(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let minutes = (now - at).num_minutes();
+    match minutes {
+        ..1 => "now".into(),
+        1..60 => format!("{minutes} min"),
+        60..2880 => format!("{} h", minutes / 60),
+        _ => format!("{} d", minutes / 1440),
+    }
+}
+
+/// The exact time: `Sat 21 Nov 2026, 12:00 UTC`.
+pub(super) fn moment(at: DateTime<Utc>) -> String {
+    at.format("%a %-d %b %Y, %H:%M UTC").to_string()
+}
+
+pub(super) fn status(status: WorkStatus) -> String {
+    status.as_str().replace('_', " ")
+}
+
+pub(super) fn urgency(urgency: Urgency) -> &'static str {
+    match urgency {
+        Urgency::Now => "now",
+        Urgency::Today => "today",
+        Urgency::ThisWeek => "this week",
+        Urgency::Backlog => "backlog",
+    }
+}
+
+/// `1 file, 2 links, a review`.
+pub(super) fn count_evidence(evidence: &[Evidence]) -> Option<String> {
+    let kinds = [
+        ("file", "files"),
+        ("link", "links"),
+        ("delivery", "deliveries"),
+        ("answer", "answers"),
+        ("test", "tests"),
+        ("value", "values"),
+        ("reading", "readings"),
+        ("review", "reviews"),
+    ];
+    let parts = kinds.into_iter().filter_map(|(one, many)| match evidence.iter().filter(|proof| kind(proof) == one).count() {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {many}")),
+    });
+    let parts: Vec<_> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn kind(evidence: &Evidence) -> &'static str {
+    match evidence {
+        Evidence::File { .. } => "file",
+        Evidence::Link { .. } => "link",
+        Evidence::Delivered { .. } => "delivery",
+        Evidence::Answer { .. } => "answer",
+        Evidence::Test { .. } => "test",
+        Evidence::Value { .. } => "value",
+        Evidence::Reading { .. } => "reading",
+        Evidence::Review { .. } => "review",
+    }
+}
+
+/// One piece of evidence as a sentence, and its hash.
+pub(super) fn evidence(evidence: &Evidence) -> (&'static str, String, Option<String>) {
+    let (text, sha256) = match evidence {
+        Evidence::File { path, sha256, bytes, form } => (format!("{path}: {form}, {bytes} bytes"), Some(sha256.clone())),
+        Evidence::Link { url, sha256, at } => (format!("{url}, fetched {}", moment(*at)), Some(sha256.clone())),
+        Evidence::Delivered { message, at, .. } => (format!("message {message}, delivered {}", moment(*at)), None),
+        Evidence::Answer { by, text, at } => (format!("{by} answered “{text}” ({})", moment(*at)), None),
+        Evidence::Test { command, exit_code, at } => (format!("{command} ended with {exit_code}, {}", moment(*at)), None),
+        Evidence::Value { feed, name, value, unit, at } => (format!("{feed}: {name} was {value} {unit}, {}", moment(*at)), None),
+        Evidence::Reading { feed, at } => (format!("{feed} gave data, {}", moment(*at)), None),
+        Evidence::Review { by: Judge::Persona(by), note, at } => (format!("{by}: {note} ({})", moment(*at)), None),
+        Evidence::Review { by: Judge::Person(by), note, at } => (format!("{by}: {note} ({})", moment(*at)), None),
+    };
+    (kind(evidence), text, sha256)
+}
+
+/// Cuts a text to at most `most` characters and says how much is left out.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}… ({} characters in all)", &text[..end], text.chars().count()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_its_largest_unit_and_the_future_is_now() {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(100);
+        let told = [-5, 0, 1, 59, 60, 119, 2879, 2880, 40_000].map(|minutes| age(now - TimeDelta::minutes(minutes), now));
+        assert_eq!(told, ["now", "now", "1 min", "59 min", "1 h", "1 h", "47 h", "2 d", "27 d"]);
+    }
+
+    #[test]
+    fn evidence_is_counted_by_kind() {
+        let file = |path: &str| Evidence::File { path: path.into(), sha256: "ab".into(), bytes: 3, form: "text".into() };
+        let reading = Evidence::Reading { feed: "prices".into(), at: DateTime::UNIX_EPOCH };
+        assert_eq!(count_evidence(&[file("a"), reading, file("b")]).as_deref(), Some("2 files, 1 reading"));
+        assert_eq!(count_evidence(&[]), None);
+        assert_eq!(evidence(&file("a.md")), ("file", "a.md: text, 3 bytes".into(), Some("ab".into())));
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(cut("größer", 3), "grö… (6 characters in all)");
+        assert_eq!(cut("größer", 6), "größer");
+    }
+}

@@ -1,0 +1,72 @@
+//! The data of the kanban page as plain text. The templates render it as HTML; scripts get it as JSON.
+
+mod item;
+mod kanban;
+mod labels;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::adapters::http::kanban::Shown;
+use crate::features::backlog::model::Owner;
+use crate::store::Store;
+use kernel::ids::PersonaSlug;
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+
+pub(super) use item::ItemView;
+pub(super) use kanban::KanbanView;
+
+/// The query parameters. Unknown values are ignored, because a shared link can be older than the program.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Asked {
+    /// `persona:vince`, `person:1`. Empty: all.
+    owner: String,
+    text: String,
+}
+
+/// Reads the backlog for display.
+pub(super) struct Viewer {
+    team: String,
+    roster: Arc<Roster>,
+    store: Store,
+    clock: SharedClock,
+}
+
+impl Viewer {
+    pub(super) fn new(shown: &Shown) -> Self {
+        Self { team: shown.team.clone(), roster: shown.roster.clone(), store: shown.store.clone(), clock: shown.clock.clone() }
+    }
+
+    fn show_owner(&self, owner: &Owner) -> Who {
+        match owner {
+            Owner::Persona(slug) => self.show_persona(slug),
+            Owner::Person { id, name } => Who { key: format!("person:{id}"), name: name.clone(), color: None },
+        }
+    }
+
+    fn show_persona(&self, slug: &PersonaSlug) -> Who {
+        let color = self.roster.find(slug).map(|persona| format!("#{:06x}", persona.color));
+        Who { key: format!("persona:{slug}"), name: self.roster.name_of(slug).to_owned(), color }
+    }
+}
+
+/// A persona or a person.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Who {
+    key: String,
+    name: String,
+    /// A CSS color. None for a person, or a persona that has left.
+    color: Option<String>,
+}
+
+/// Parses an owner's key. A person without cards is shown by id, because no name is known.
+fn parse_owner(key: &str) -> Option<Owner> {
+    match key.split_once(':')? {
+        ("persona", slug) => Some(Owner::Persona(slug.into())),
+        ("person", id) => Some(Owner::Person { id: id.into(), name: id.into() }),
+        _ => None,
+    }
+}

@@ -1,0 +1,198 @@
+//! Handles buttons. The current state is read again, because the button may be old or was clicked before.
+
+use crate::features::backlog::button::WorkButton;
+use crate::features::backlog::commands::{line, tell_cancelled};
+use crate::features::backlog::learning::{ItemEnd, memory_of};
+use crate::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::service::changing::{named, over};
+use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
+use crate::features::backlog::store::{ItemAnswer, ItemJudgement};
+use kernel::chat::medium::Medium;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::commands::CommandReply;
+use kernel::db::StoreError;
+use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::memory::Memory;
+use kernel::tools::approval::ApprovalState;
+
+impl Backlog {
+    pub(in crate::features::backlog) async fn press(&self, button: &WorkButton, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        match button {
+            WorkButton::Done(id) => self.answer(id, true, asker).await,
+            WorkButton::NotNeeded(id) => self.answer(id, false, asker).await,
+            WorkButton::Accept(id) => self.judge(id, true, asker).await,
+            WorkButton::Reject(id) => self.judge(id, false, asker).await,
+            WorkButton::Retry(id) => self.press_retry(id, asker).await,
+            WorkButton::Cancel(id) => self.press_cancel(id, asker).await,
+            WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
+            WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
+            WorkButton::Raise(id) => self.raise(id, asker).await,
+        }
+    }
+
+    async fn answer(&self, id: &WorkItemId, done: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
+        if !asker.may_answer(&item) {
+            return Err(refused(format!("only the person who was reminded or an operator may answer for {}", named(&item))));
+        }
+        if !waits_for(&item, |wait| matches!(wait, Wait::Answer { .. })) {
+            return Ok(settled(&item));
+        }
+        let now = self.parts.clock.now();
+        let said = self.announce_answer(&item, asker, done);
+        let text = if done { "done" } else { "not needed" };
+        let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
+        let memory = if done { Some(self.learn(&item, &evidence).await?) } else { None };
+        let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
+        if self.parts.store.answer_item(id, &answer).await?.is_none() {
+            return self.already_decided(&item).await;
+        }
+        self.ring(said.first().map(|message| &message.channel));
+        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
+    }
+
+    /// The line for the channel, stored in the same transaction as the answer.
+    fn announce_answer(&self, item: &WorkItem, asker: &Asker, done: bool) -> Vec<OutboundMessage> {
+        let Some(channel) = item.channel.as_ref().or(asker.channel()) else { return Vec::new() };
+        let mut ended = item.clone();
+        if done {
+            let by = asker.name().to_owned();
+            ended.evidence.push(Evidence::Answer { by, text: "done".to_owned(), at: self.parts.clock.now() });
+            vec![self.announcer(channel).announce_done(&ended)]
+        } else {
+            ended.outcome = Some(format!("{} says it is not needed", asker.name()));
+            vec![self.announcer(channel).announce_cancelled(&ended)]
+        }
+    }
+
+    async fn judge(&self, id: &WorkItemId, accepted: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        let may_be = item.status == WorkStatus::InReview || (accepted && waits_for(&item, |wait| matches!(wait, Wait::Decision { .. })));
+        if !may_be {
+            return Ok(settled(&item));
+        }
+        let judge = Judge::Person(asker.name().to_owned());
+        let channel = item.channel.as_ref().or(asker.channel());
+        // If a decision is needed, the worker asks for it.
+        let post = |judged: &WorkItem| {
+            let done = channel.filter(|_| judged.status == WorkStatus::Done);
+            done.map(|channel| self.announcer(channel).announce_done(judged)).into_iter().collect()
+        };
+        let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
+        let judgement = ItemJudgement {
+            by: &judge,
+            accepted,
+            note: if accepted { "accepted by button" } else { "rejected by button" },
+            most_rejections: self.parts.most_rejections,
+            memory: memory.as_ref(),
+            post: &post,
+            at: self.parts.clock.now(),
+        };
+        let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
+        self.ring(channel);
+        let by = by(asker);
+        Ok(match judged.item.status {
+            WorkStatus::Done => CommandReply::private("Noted: accepted."),
+            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {} for the last allowed time.", line(&item))),
+            _ => CommandReply::public(format!("{by} rejected {}. It will be tried again.", line(&item))),
+        }
+        .retiring_buttons())
+    }
+
+    /// The lesson of an item that a person completes.
+    async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
+        let store = &self.parts.store;
+        let product = store.find_product(&item.id).await?;
+        let journal: Vec<_> = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
+        Ok(memory_of(item, &ItemEnd::Done { product: product.as_ref(), evidence }, &journal, self.parts.clock.now()))
+    }
+
+    async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
+            return Ok(settled(&item));
+        }
+        let item = self.retry_item(&item, asker).await?;
+        Ok(CommandReply::public(format!("{} restarted {}", by(asker), line(&item))).retiring_buttons())
+    }
+
+    async fn press_cancel(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        if item.status.is_over() {
+            return Ok(settled(&item));
+        }
+        let ended = self.cancel_item(&item, asker).await?;
+        Ok(CommandReply::public(tell_cancelled(&by(asker), &ended)).retiring_buttons())
+    }
+
+    async fn decide(&self, id: &ApprovalId, allowed: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        operators_only(asker)?;
+        let store = &self.parts.store;
+        if let Some(decided) = store.decide_approval(id, allowed, asker.name(), self.parts.clock.now()).await? {
+            self.ring(None);
+            let verb = if allowed { "allowed" } else { "refused" };
+            let tool = decided.tool.replace('`', "'");
+            return Ok(CommandReply::public(format!("{} {verb} the call of `{tool}`.", by(asker))).retiring_buttons());
+        }
+        let Some(known) = store.find_approval(id).await? else { return Ok(gone()) };
+        let decided_by = known.by.as_deref().map_or_else(|| "somebody".to_owned(), |by| Medium::Chat.line_within(by, 40));
+        Ok(match known.state {
+            ApprovalState::Allowed => CommandReply::refused(format!("{decided_by} has approved this already.")).retiring_buttons(),
+            ApprovalState::Refused => CommandReply::refused(format!("{decided_by} has refused this already.")).retiring_buttons(),
+            ApprovalState::Asked => CommandReply::refused("This approval is no longer needed.").retiring_buttons(),
+        })
+    }
+
+    /// Raises the limit that the item waits for by one step. Other items with the same limit continue by themselves.
+    async fn raise(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        let (Some(Wait::Budget { refused, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
+        let (now, store, limit) = (self.parts.clock.now(), &self.parts.store, &refused.limit);
+        let step = self.parts.budgets.step(limit);
+        // Ending the wait comes first: of two clicks only one succeeds, and only that one raises the limit.
+        if !store.wake_item(id, now).await? {
+            return self.already_decided(&item).await;
+        }
+        store.raise_limit(limit, step, asker.name(), now).await?;
+        self.ring(None);
+        let whose = if limit.ends_with_the_day() { "today's budget" } else { "the budget" };
+        let raised = format!("{} raised {whose} by {}. Work continues: {}", by(asker), limit.render(step), line(&item));
+        Ok(CommandReply::public(raised).retiring_buttons())
+    }
+
+    async fn find_for_operator(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
+        operators_only(asker)?;
+        Ok(self.parts.store.find_item(id).await?)
+    }
+
+    /// Somebody else was faster.
+    async fn already_decided(&self, item: &WorkItem) -> Result<CommandReply, BacklogError> {
+        Ok(self.parts.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
+    }
+}
+
+fn operators_only(asker: &Asker) -> Result<(), BacklogError> {
+    if asker.operates() { Ok(()) } else { Err(refused("only operators can decide that")) }
+}
+
+fn waits_for(item: &WorkItem, which: impl Fn(&Wait) -> bool) -> bool {
+    item.status == WorkStatus::Waiting && item.wait.as_ref().is_some_and(which)
+}
+
+/// The reply for a question that is already decided: the item's state.
+fn settled(item: &WorkItem) -> CommandReply {
+    let text = if item.status.is_over() {
+        Medium::Chat.line(&over(item))
+    } else {
+        format!("This was already decided: {} is {}", line(item), item.status.as_str().replace('_', " "))
+    };
+    CommandReply::refused(format!("{text}.")).retiring_buttons()
+}
+
+fn gone() -> CommandReply {
+    CommandReply::refused("This item is no longer in the backlog.").retiring_buttons()
+}
+
+fn by(asker: &Asker) -> String {
+    Medium::Chat.line_within(asker.name(), 40)
+}

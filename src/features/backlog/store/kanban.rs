@@ -1,0 +1,145 @@
+//! The kanban view: counts by status and the first cards of each.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::backlog::model::{Evidence, Owner, Urgency, Wait, WorkStatus};
+use crate::store::Store;
+use kernel::db::{Document, Result, StoreError, Who, Word, plain, sql};
+use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::money::Money;
+
+/// Which items to show.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KanbanFilter {
+    /// None: all owners.
+    pub owner: Option<Owner>,
+    /// Part of the title, ignoring case, or the end of an item's id. Empty: all items.
+    pub text: String,
+}
+
+/// An item on the kanban page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KanbanCard {
+    pub id: WorkItemId,
+    pub what: String,
+    pub owner: Owner,
+    /// The persona that executes it.
+    pub persona: Option<PersonaSlug>,
+    pub urgency: Urgency,
+    pub status: WorkStatus,
+    pub wait: Option<Wait>,
+    pub evidence: Vec<Evidence>,
+    pub outcome: Option<String>,
+    /// Failed attempts.
+    pub attempts: u32,
+    pub cost: Money,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+}
+
+#[derive(sqlx::FromRow)]
+struct CardColumns {
+    id: String,
+    what: String,
+    owner: String,
+    owner_name: Option<String>,
+    persona: Option<String>,
+    #[sqlx(try_from = "String")]
+    urgency: Word<Urgency>,
+    #[sqlx(try_from = "String")]
+    status: Word<WorkStatus>,
+    wait: Option<String>,
+    #[sqlx(try_from = "String")]
+    evidence: Document<Vec<Evidence>>,
+    outcome: Option<String>,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+    cost: i64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl TryFrom<CardColumns> for KanbanCard {
+    type Error = StoreError;
+
+    fn try_from(row: CardColumns) -> Result<Self> {
+        Ok(Self {
+            id: row.id.into(),
+            what: row.what,
+            owner: Who { key: row.owner, name: row.owner_name }.into(),
+            persona: row.persona.map(PersonaSlug::new),
+            urgency: row.urgency.0,
+            status: row.status.0,
+            wait: row.wait.map(Document::read).transpose()?,
+            evidence: row.evidence.0,
+            outcome: row.outcome,
+            attempts: row.attempts,
+            cost: Money(row.cost),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+impl KanbanFilter {
+    fn owner_key(&self) -> String {
+        self.owner.as_ref().map(|owner| plain(&Who::from(owner).key).into_owned()).unwrap_or_default()
+    }
+
+    /// A `LIKE` pattern for the text, with `!` as escape character.
+    fn pattern(&self) -> String {
+        let text = plain(self.text.trim()).to_lowercase();
+        ['!', '%', '_'].into_iter().fold(text, |text, special| text.replace(special, &format!("!{special}")))
+    }
+}
+
+impl Store {
+    /// The number of matching items per status. Statuses without items are missing.
+    pub async fn count_cards(&self, filter: &KanbanFilter) -> Result<Vec<(WorkStatus, u64)>> {
+        let rows: Vec<(String, i64)> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT status, COUNT(*) FROM work_items
+             WHERE status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting', 'done', 'failed', 'cancelled')
+                 AND ($1 = '' OR owner = $1) AND ($2 = '' OR lower(what) LIKE '%' || $2 || '%' ESCAPE '!' OR id LIKE '%' || $2 ESCAPE '!')
+             GROUP BY status ORDER BY status",
+            filter.owner_key(),
+            filter.pattern()
+        )?;
+        rows.into_iter().map(|(status, count)| Ok((Word::read(status)?, count.cast_unsigned()))).collect()
+    }
+
+    /// Items of one status in the order of work, as ranked by the planner.
+    pub async fn list_cards_by_rank(&self, status: WorkStatus, filter: &KanbanFilter, limit: usize) -> Result<Vec<KanbanCard>> {
+        let rows: Vec<CardColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, what, owner, owner_name, persona, urgency, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+             FROM work_items WHERE status = $1
+                 AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
+             ORDER BY rank, id LIMIT $4",
+            status.as_str(),
+            filter.owner_key(),
+            filter.pattern(),
+            i64::try_from(limit).unwrap_or(i64::MAX)
+        )?;
+        rows.into_iter().map(KanbanCard::try_from).collect()
+    }
+
+    /// Items of one status, most recently changed first.
+    pub async fn list_cards_by_age(&self, status: WorkStatus, filter: &KanbanFilter, limit: usize) -> Result<Vec<KanbanCard>> {
+        let rows: Vec<CardColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT id, what, owner, owner_name, persona, urgency, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+             FROM work_items WHERE status = $1
+                 AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
+             ORDER BY updated_at DESC, id DESC LIMIT $4",
+            status.as_str(),
+            filter.owner_key(),
+            filter.pattern(),
+            i64::try_from(limit).unwrap_or(i64::MAX)
+        )?;
+        rows.into_iter().map(KanbanCard::try_from).collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! Runs one claimed item from claim to end.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use tokio_util::sync::CancellationToken;
+
+use crate::features::backlog::Work;
+use crate::features::backlog::executor::{Assignment, Outcome};
+use crate::features::backlog::learning::{ItemEnd, memory_of};
+use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Lease, Owner, Product, Wait, WorkItem};
+use crate::features::backlog::render::{Announcer, name_of_owner};
+use crate::features::backlog::store::{Claimed, End, RunEnd};
+use crate::features::backlog::verifier::{Submitted, Verdict, verify};
+use kernel::catch_panic::contain;
+use kernel::chat::outbound::OutboundMessage;
+use kernel::db::StoreError;
+use kernel::persona::roster::Roster;
+
+/// The pause before checking again for something that is still in progress, such as a message on its way.
+const SOON: TimeDelta = TimeDelta::seconds(5);
+
+/// The pause after the first failed attempt. It doubles with each further one.
+const PAUSE: TimeDelta = TimeDelta::seconds(20);
+
+/// How long a run that is over its time may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The pause before storing the end of a run again while the database is unavailable.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// The end of a run, with its messages.
+struct Close {
+    end: End,
+    outbox: Vec<OutboundMessage>,
+}
+
+impl From<End> for Close {
+    fn from(end: End) -> Self {
+        Self { end, outbox: Vec::new() }
+    }
+}
+
+impl Work {
+    /// Works on a claimed item until its run has ended, and stores the result.
+    pub(super) async fn run_claimed(self, claimed: Claimed, cancel: CancellationToken) {
+        let parts = self.parts();
+        let item = &claimed.item;
+        let close = match self.run_in_time(&claimed, &cancel).await {
+            // The result must not be stored after a cancellation. If the lease is still valid, the item is released.
+            _ if cancel.is_cancelled() => End::Released.into(),
+            Ok(close) => close,
+            Err(error) => self.went_wrong(item, &error).await,
+        };
+        self.store_end(&claimed, close).await;
+        self.running().remove(&item.id);
+        parts.wake.notify_one();
+    }
+
+    /// Limits the time of a run. It is asked to end first, so that calls in progress are settled, and aborted if it does not.
+    async fn run_in_time(&self, claimed: &Claimed, cancel: &CancellationToken) -> anyhow::Result<Close> {
+        let (clock, limit) = (&self.parts().clock, self.parts().settings.run_timeout);
+        let own = cancel.child_token();
+        // On the heap, because the future of a model call is large.
+        let mut run = std::pin::pin!(contain(Box::pin(self.run(claimed, &own))));
+        tokio::select! {
+            close = &mut run => return close,
+            () = clock.sleep(limit) => own.cancel(),
+        }
+        tokio::select! {
+            _ = &mut run => {}
+            () = clock.sleep(GRACE) => {}
+        }
+        self.again(&claimed.item, format!("it took longer than {} s", limit.as_secs())).await
+    }
+
+    /// Executes and verifies the item.
+    async fn run(&self, claimed: &Claimed, cancel: &CancellationToken) -> anyhow::Result<Close> {
+        let (item, lease) = (&claimed.item, &claimed.lease);
+        let product = match &claimed.product {
+            // It was made before a crash or a pause.
+            Some(product) => product.clone(),
+            None => match self.execute(item, lease, cancel).await? {
+                Outcome::Made(product) => {
+                    let store = &self.parts().store;
+                    anyhow::ensure!(
+                        store.record_product(lease, &product, self.parts().clock.now()).await?,
+                        "somebody else holds the item by now"
+                    );
+                    product
+                }
+                Outcome::Later { at, why } => return Ok(End::Later { at, why }.into()),
+                Outcome::Waits(wait) => {
+                    let outbox = self.ask_for_money(item, &wait).await?;
+                    return Ok(Close { end: End::Waits { wait, evidence: Vec::new() }, outbox });
+                }
+                Outcome::Failed { why } => return self.again(item, why).await,
+                Outcome::Impossible { why } => return self.fail(item, why).await,
+            },
+        };
+        self.close(item, product, cancel).await
+    }
+
+    async fn execute(&self, item: &WorkItem, lease: &Lease, cancel: &CancellationToken) -> anyhow::Result<Outcome> {
+        let (Some(execution), Some(slug)) = (&item.execution, &item.persona) else { anyhow::bail!("it was never planned") };
+        let Some(persona) = self.parts().roster.find(slug) else {
+            return Ok(Outcome::Failed { why: format!("{slug} is no longer on the team") });
+        };
+        let assignment = Assignment { item, lease, persona, cancel };
+        match execution {
+            Execution::Remind { .. } => self.remind(&assignment).await,
+            Execution::Ask { whom, question } => self.ask(&assignment, whom, question).await,
+            Execution::Watch(terms) => self.watch(&assignment, terms).await,
+            Execution::Research | Execution::Write | Execution::Build => self.run_agent(&assignment).await,
+        }
+    }
+
+    /// Verifies the product and decides how the run ends.
+    async fn close(&self, item: &WorkItem, product: Product, cancel: &CancellationToken) -> anyhow::Result<Close> {
+        let now = self.parts().clock.now();
+        let journal = self.read_journal(item).await?;
+        let submitted = Submitted { item, product: &product, journal: &journal, now };
+        Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
+            Verdict::Proven(evidence) => match awaited(item, &self.parts().roster) {
+                Some(of) => End::Waits { wait: Wait::Answer { of }, evidence }.into(),
+                None => self.done(item, &product, evidence, &journal).await?,
+            },
+            Verdict::ForReview { evidence, why } => End::Review { evidence, note: why }.into(),
+            Verdict::NotYet { why } => End::Later { at: now + SOON, why }.into(),
+            Verdict::Unproven { reasons, .. } => self.again(item, reasons.join("; ")).await?,
+        })
+    }
+
+    /// The message that asks for a higher budget. Other waits have their own questions.
+    async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
+        let Wait::Budget { refused, .. } = wait else { return Ok(Vec::new()) };
+        let step = self.parts().budgets.step(&refused.limit);
+        self.say(item, |announcer| announcer.ask_budget(item, refused, step)).await
+    }
+
+    async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {
+        let ending = ItemEnd::Done { product: Some(product), evidence: &evidence };
+        let memory = Some(memory_of(item, &ending, journal, self.parts().clock.now()));
+        let outcome = product.summary.clone();
+        let done = WorkItem { outcome: Some(outcome.clone()), evidence: evidence.clone(), ..item.clone() };
+        let outbox = self.say(item, |announcer| announcer.announce_done(&done)).await?;
+        Ok(Close { end: End::Done { outcome, evidence, memory }, outbox })
+    }
+
+    async fn fail(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+        let journal = self.read_journal(item).await?;
+        let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.parts().clock.now()));
+        let failed = WorkItem { outcome: Some(why.clone()), ..item.clone() };
+        let outbox = self.say(item, |announcer| announcer.announce_failed(&failed)).await?;
+        Ok(Close { end: End::Failed { why, memory }, outbox })
+    }
+
+    /// Tries again with the reason for the failure. Fails after the last attempt.
+    async fn again(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
+        let tries = item.attempts + 1;
+        if tries >= self.parts().settings.attempts {
+            return self.fail(item, format!("failed {tries} times, most recently because {why}")).await;
+        }
+        let at = self.parts().clock.now() + PAUSE * 2_i32.pow(item.attempts.min(8));
+        Ok(End::Again { at, why }.into())
+    }
+
+    async fn went_wrong(&self, item: &WorkItem, error: &anyhow::Error) -> Close {
+        tracing::error!(item = %item.id, error = format!("{error:#}"), "a run went wrong");
+        metrics::counter!("teamroom_errors_total", "where" => "work").increment(1);
+        let later = |why: &str| End::Later { at: self.parts().clock.now() + SOON, why: why.to_owned() }.into();
+        if error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable) {
+            // Does not count as an attempt; the same run continues.
+            return later("the database did not respond");
+        }
+        let again = self.again(item, "something went wrong; see the log".into()).await;
+        again.unwrap_or_else(|_| later("the database did not respond"))
+    }
+
+    /// A message in the item's channel. None if it has no channel.
+    pub(crate) async fn say(
+        &self,
+        item: &WorkItem,
+        message: impl FnOnce(Announcer<'_>) -> OutboundMessage,
+    ) -> Result<Vec<OutboundMessage>, StoreError> {
+        let channel = self.find_channel(item).await?;
+        let announcer = |channel| Announcer { persona: self.speaker_of(item), channel, roster: &self.parts().roster };
+        Ok(channel.as_ref().map(|channel| message(announcer(channel))).into_iter().collect())
+    }
+
+    /// Stores the end of a run. Retries while the database is unavailable. Nothing is stored if the lease is lost.
+    async fn store_end(&self, claimed: &Claimed, close: Close) {
+        let parts = self.parts();
+        let (item, lease) = (&claimed.item.id, &claimed.lease);
+        let Close { end, outbox } = close;
+        let mut run = RunEnd { lease, end, outbox: &outbox, at: parts.clock.now() };
+        let name = run.end.name();
+        loop {
+            match parts.store.end_run(&run).await {
+                Ok(Some(_)) => {
+                    tracing::info!(%item, end = name, "a run ended");
+                    metrics::counter!("teamroom_work_runs_total", "end" => name).increment(1);
+                    for message in &outbox {
+                        self.wake_relay(Some(&message.channel));
+                    }
+                    return;
+                }
+                // Already stored together with the approval.
+                Ok(None) if matches!(run.end, End::Waits { wait: Wait::Approval { .. }, .. }) => return,
+                Ok(None) => {
+                    tracing::warn!(%item, token = lease.token, end = name, "this worker no longer holds the item; nothing of it was stored");
+                    metrics::counter!("teamroom_work_stale_ends_total").increment(1);
+                    return;
+                }
+                Err(error) if error.is_retryable() && !parts.kill.is_cancelled() => {
+                    tracing::warn!(%item, %error, "the end of a run cannot be stored yet");
+                    parts.clock.sleep(RETRY).await;
+                    run.at = parts.clock.now();
+                }
+                Err(error) => {
+                    tracing::error!(%item, %error, "the end of a run could not be stored; another worker takes the item back");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The person whose answer a delivered reminder waits for.
+fn awaited(item: &WorkItem, roster: &Roster) -> Option<String> {
+    match &item.execution {
+        Some(Execution::Remind { answer: true }) => Some(name_of_owner(&item.owner, roster).to_owned()),
+        Some(Execution::Ask { whom: Owner::Person { name, .. }, .. }) => Some(name.clone()),
+        _ => None,
+    }
+}

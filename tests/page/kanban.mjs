@@ -1,0 +1,173 @@
+// Drives the board of the backlog in headless Chromium, as a person would.
+//
+//     node kanban.mjs BOARD_URL GUARDED_URL TOKEN ARRIVE_URL SCREENSHOT_DIR
+//
+// The guarded board asks for the token; a POST to ARRIVE_URL puts one more item into the backlog of the other.
+// Prints one line per step and ends with a status other than 0 when one failed.
+
+import { mkdir } from "node:fs/promises";
+import { chromium } from "playwright-core";
+import { findSmallTargets, findWeakContrast } from "./looks.mjs";
+
+const [url, guarded, token, arrive, shots] = process.argv.slice(2);
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+// Without these Chromium looks for Google's hosts at every start.
+const FLAGS =
+  "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync".split(
+    " ",
+  );
+const PATIENCE_MS = 10_000;
+const CONTROLS = "button, input, select, .jump a, .card .what, summary, .back";
+
+await mkdir(shots, { recursive: true });
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+const complaints = [];
+let steps = 0;
+
+/** A fresh browser profile on a board; whatever it complains about or asks elsewhere is recorded. */
+async function open({ width = 1280, height = 800, at = url, mayComplain = false, ...rest } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, ...rest });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  const isTrouble = (message) => ["error", "warning"].includes(message.type()) && !mayComplain;
+  page.on("console", (message) => isTrouble(message) && complaints.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.stack}`));
+  page.on(
+    "request",
+    (request) => new URL(request.url()).host !== new URL(at).host && complaints.push(`asked elsewhere: ${request.url()}`),
+  );
+  await page.goto(at);
+  return page;
+}
+
+async function step(name, work) {
+  steps += 1;
+  try {
+    await work();
+    console.log(`ok ${steps} ${name}`);
+  } catch (error) {
+    console.log(`FAILED ${steps} ${name}\n    ${error.message.split("\n").slice(0, 6).join("\n    ")}`);
+    complaints.push(`step: ${name}`);
+    await page.screenshot({ path: `${shots}/board-failed-${steps}.png` }).catch(() => {});
+  }
+}
+
+function check(condition, what) {
+  if (!condition) throw new Error(what);
+}
+
+const card = (view, text) => view.locator(".card", { hasText: text });
+const page = await open();
+
+await step("the page says that it is live", async () => {
+  await page.locator("#live.on", { hasText: "Live" }).waitFor();
+  check((await page.locator(".column").count()) === 5, "there are five columns");
+});
+
+await step("an item that arrives is there without a reload, and the focus stays where it was", async () => {
+  await page.evaluate(() => (globalThis.sameDocument = true));
+  await card(page, "Profile the checkout").locator(".what").focus();
+  check((await card(page, "It arrived").count()) === 0, "it has not arrived yet");
+  await fetch(arrive, { method: "POST" });
+  await card(page, "It arrived").waitFor();
+  check(await page.evaluate(() => sameDocument), "the document is the same");
+  const focused = await page.evaluate(() => document.activeElement.textContent);
+  check(focused.includes("Profile the checkout"), `the focus is on “${focused}”`);
+});
+
+await step("with the keyboard a card opens, shows what is known, and closes", async () => {
+  await card(page, "Profile the checkout").locator(".what").focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.locator("dialog[open]");
+  await dialog.waitFor();
+  for (const words of ["Checkout got slow.", "sha256 abab", "Measure first", "the profile is posted", "History"])
+    check((await dialog.textContent()).includes(words), `“${words}” is shown`);
+  await page.screenshot({ path: `${shots}/board-item.png` });
+  const weak = await page.evaluate(findWeakContrast);
+  check(weak.length === 0, `too little contrast: ${weak.slice(0, 5).join("; ")}`);
+  await dialog.getByRole("link", { name: "Measure first" }).click();
+  await page.waitForFunction(() => document.querySelector("dialog h1").textContent === "Measure first");
+  await page.keyboard.press("Escape");
+  check((await page.locator("dialog[open]").count()) === 0, "it is closed");
+  const focused = await page.evaluate(() => document.activeElement.textContent);
+  check(focused.includes("Profile the checkout"), `the focus is back, not on “${focused}”`);
+});
+
+await step("words and an owner narrow the board, and the address says so", async () => {
+  await page.getByRole("searchbox").fill("CHECKOUT");
+  await page.waitForFunction(() => document.querySelectorAll(".card").length === 1);
+  check(page.url().endsWith("/backlog?text=CHECKOUT"), page.url());
+  await page.getByRole("searchbox").fill("");
+  await page.getByLabel("Owner").selectOption({ label: "Ben" });
+  await page.waitForFunction(() => [...document.querySelectorAll(".card")].every((card) => card.textContent.includes("Ben")));
+  await page.reload();
+  check((await page.getByLabel("Owner").inputValue()) === "person:7", "the choice outlives a reload");
+  await page.goto(url);
+});
+
+await step("hostile words are shown as words", async () => {
+  check((await page.locator(".card img, .card script").count()) === 0, "nothing of it is markup");
+  check((await page.evaluate(() => globalThis.spoiled)) === undefined, "nothing of it ran");
+});
+
+for (const [device, size] of [
+  ["desktop", { width: 1280, height: 800 }],
+  ["phone", { width: 390, height: 844, hasTouch: true, isMobile: true }],
+]) {
+  for (const colorScheme of ["light", "dark"]) {
+    await step(`${device}, ${colorScheme}: it can be read and nothing overflows`, async () => {
+      const view = await open({ ...size, colorScheme });
+      await view.locator("#live.on").waitFor();
+      await view.screenshot({ path: `${shots}/board-${device}-${colorScheme}.png`, fullPage: device === "phone" });
+      const wide = await view.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check(wide <= 0, `the page is ${wide} px too wide`);
+      const weak = await view.evaluate(findWeakContrast);
+      check(weak.length === 0, `too little contrast: ${weak.slice(0, 5).join("; ")}`);
+      const small = await view.evaluate(findSmallTargets, CONTROLS);
+      check(small.length === 0, `too small for a finger: ${small.slice(0, 5).join("; ")}`);
+      if (device === "phone") {
+        await view.locator(".jump a", { hasText: "Done" }).click();
+        await view.waitForFunction(() => document.querySelector("#done").getBoundingClientRect().top < innerHeight / 2);
+        await card(view, "Profile the checkout").locator(".what").tap();
+        await view.locator("dialog[open]").waitFor();
+        await view.screenshot({ path: `${shots}/board-${device}-${colorScheme}-item.png` });
+        const wide = await view.evaluate(() => document.querySelector("dialog").scrollWidth - document.querySelector("dialog").clientWidth);
+        check(wide <= 0, `the item is ${wide} px too wide`);
+      }
+      await view.context().close();
+    });
+  }
+}
+
+await step("without scripts the board is there, filters and opens", async () => {
+  const view = await open({ javaScriptEnabled: false });
+  await view.getByRole("searchbox").fill("checkout");
+  await view.getByRole("button", { name: "Filter" }).click();
+  check((await view.locator(".card").count()) === 1, "one card is left");
+  await card(view, "Profile the checkout").locator(".what").click();
+  check((await view.locator("h1").textContent()) === "Profile the checkout", "the item has a page of its own");
+  await view.getByRole("link", { name: "All items" }).click();
+  check((await view.locator(".card").count()) > 1, "all are shown");
+  await view.context().close();
+});
+
+await step("a guarded board asks for the token, refuses another and takes its own", async () => {
+  // A page that is refused is an error to the console, and meant.
+  const view = await open({ at: guarded, mayComplain: true });
+  check((await view.locator(".card").count()) === 0, "nothing is shown");
+  await view.getByLabel("Token").fill("wrong-horse-battery");
+  await view.keyboard.press("Enter");
+  await view.getByRole("alert").waitFor();
+  await view.screenshot({ path: `${shots}/board-sign-in.png` });
+  await view.getByLabel("Token").fill(token);
+  await view.getByRole("button", { name: "Sign in" }).click();
+  await view.locator("#live.on").waitFor();
+  check(new URL(view.url()).pathname === "/backlog", view.url());
+  check((await view.evaluate(() => document.cookie)) === "", "scripts do not see the cookie");
+  await view.context().close();
+});
+
+await browser.close();
+for (const complaint of complaints) console.log(`COMPLAINT ${complaint}`);
+console.log(complaints.length ? `failed: ${complaints.length} complaints in ${steps} steps` : `ok: ${steps} steps`);
+process.exit(complaints.length ? 1 : 0);
