@@ -195,13 +195,13 @@ mod tests {
     fn what_does_not_fit_is_refused_with_what_would() {
         for (given, told) in [
             (&[][..], "\"what\" is missing"),
-            (&[("what", "Tidy up it all")], "\"what\" has 14 characters, where 10 are the most"),
-            (&[("what", "x"), ("what", "y")], "\"what\" was given twice"),
+            (&[("what", "Tidy up it all")], "\"what\" has 14 characters. The limit is 10"),
+            (&[("what", "x"), ("what", "y")], "\"what\" was given more than once"),
             (&[("what", "x"), ("colour", "red")], "there is no argument \"colour\""),
-            (&[("what", "x"), ("urgency", "soon")], "\"urgency\" cannot be \"soon\"; choose today, this week"),
+            (&[("what", "x"), ("urgency", "soon")], "\"urgency\" cannot be \"soon\". Choose today, this week"),
             (&[("what", "x"), ("count", "6")], "\"count\" is a whole number from 1 to 5; \"6\" is not"),
             (&[("what", "x"), ("dollars", "NaN")], "\"dollars\" is a number from 0.01 to 10; \"NaN\" is not"),
-            (&[("what", "x"), ("after", "soon")], "\"soon\" is no length of time; write it as 30s, 10m, 2h or 1d"),
+            (&[("what", "x"), ("after", "soon")], "\"soon\" is not a duration. Write it like 30s, 10m, 2h or 1d"),
         ] {
             assert_eq!(parse(given).unwrap_err(), told);
         }
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(parse_date("2026-11-19", today).unwrap(), today.pred_opt().unwrap());
         for bad in ["tomorrow", "2026-02-30", "20.11.2026", ""] {
             let told = parse_date(bad, today).unwrap_err().to_string();
-            assert_eq!(told, format!("\"{bad}\" is no date; write it as 2026-11-20, or today"));
+            assert_eq!(told, format!("\"{bad}\" is not a date. Write it like 2026-11-20, or today"));
         }
     }
 }

@@ -224,7 +224,7 @@ mod tests {
         }
         clock.advance(Duration::from_secs(10));
         let error = second.await.unwrap().unwrap_err();
-        assert_eq!(error.to_string(), "no data since 2026-11-21 07:40 UTC (it did not answer within 10 s)");
+        assert_eq!(error.to_string(), "no data since 2026-11-21 07:40 UTC (it did not respond within 10 s)");
     }
 
     #[tokio::test]
@@ -244,7 +244,7 @@ mod tests {
             notes.push((reading.as_of, reading.note));
         }
         let back = "its data went back in time: it is of 2026-11-21 08:20 UTC, and was of 2026-11-21 08:50 UTC before";
-        let ahead = "it says that its data is of 2026-11-21 23:00 UTC, which is yet to come; taken as of now";
+        let ahead = "its data is dated 2026-11-21 23:00 UTC, which is in the future, so it counts as current";
         assert_eq!(
             notes,
             [(at(8, 50), None), (at(8, 20), Some(back.into())), (at(9, 4), None), (at(9, 0), Some(ahead.into()))],

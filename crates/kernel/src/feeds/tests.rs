@@ -49,9 +49,12 @@ fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
 fn a_wrong_declaration_says_what_is_allowed() {
     assert_eq!(
         refusal("gti", json!({})),
-        "there is no kind of feed called \"gti\"; there are activity, backlog, files, git, http_json, ledger, rss"
+        "there is no feed kind \"gti\". Available: activity, backlog, files, git, http_json, ledger, rss"
     );
-    assert_eq!(refusal("files", json!({"folder": "x"})), "feed \"files\" has no setting \"folder\"; it takes timeout_s, max_age_min, path");
+    assert_eq!(
+        refusal("files", json!({"folder": "x"})),
+        "feed \"files\" has no setting \"folder\". Available: timeout_s, max_age_min, path"
+    );
     assert_eq!(refusal("git", json!({"timeout_s": 0})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
     assert_eq!(refusal("git", json!({"timeout_s": "ten"})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
     assert_eq!(
@@ -109,7 +112,7 @@ async fn only_the_newest_commits_are_told_with_their_size() {
 async fn what_is_no_repository_or_has_no_commits_is_said() {
     let work = tempfile::tempdir().unwrap();
     let note = read("git", work.path(), &last_days(7)).await.unwrap().note.unwrap();
-    assert!(note.ends_with("is no git repository"), "{note}");
+    assert!(note.ends_with("is not a git repository"), "{note}");
     assert!(Command::new("git").arg("init").arg("-q").arg(work.path()).status().unwrap().success());
     let empty = read("git", work.path(), &last_days(7)).await.unwrap();
     assert_eq!(values(&empty), ["commits 0", "branches 0", "tags 0"]);

@@ -168,7 +168,7 @@ mod tests {
         let dir = folder(&[("a.md", persona("Ann", "coordinator: true")), ("b.md", persona("ann", "")), ("c.md", persona("Cid", ""))]);
         let loaded = load(dir.path());
         assert_eq!(loaded.roster.expect("a roster").personas().len(), 2);
-        assert!(loaded.refused[0].1.to_string().contains("both answer to \"ann\""), "{:?}", loaded.refused);
+        assert!(loaded.refused[0].1.to_string().contains("both use the name \"ann\""), "{:?}", loaded.refused);
 
         fs::write(dir.path().join("c.md"), persona("Cid", "coordinator: true")).expect("written");
         assert!(load(dir.path()).roster.expect_err("no roster").to_string().starts_with("a and c are both coordinator"));

@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(decide("x", Risk::Read, true), Decision::Allowed { risk: Risk::Read });
         let why = "memory_save changes the team's data, and it has read text from outside".to_owned();
         assert_eq!(decide("memory_save", Risk::Write, true), Decision::NeedsApproval { risk: Risk::Write, why });
-        let why = "fetch_page is seen by others, and it has read text from outside".to_owned();
+        let why = "fetch_page is visible to others, and it has read text from outside".to_owned();
         assert_eq!(decide("fetch_page", Risk::ReachOut, true), Decision::NeedsApproval { risk: Risk::ReachOut, why });
     }
 }

@@ -56,7 +56,7 @@ async fn what_the_files_do_not_say_is_said_not_to_be_found() {
     let asked = Asked { channel_files: vec![file("notes.md", NOTES)], ..Asked::default() };
     let answer = asked.of("Kelly", "how do kubernetes pods restart?").await;
     insta::assert_snapshot!(answer.text, @r#"
-    I find nothing about "kubernetes pods restart" in notes.md. Connect a model for a fuller answer.
+    I found nothing about "kubernetes pods restart" in notes.md. Connect a model for a fuller answer.
     -# from feeds and files, generated without AI
     "#);
     assert!(answer.sources.is_empty());

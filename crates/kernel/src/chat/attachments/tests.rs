@@ -27,7 +27,7 @@ fn the_ending_counts_before_the_content_type() {
 fn what_is_too_large_is_refused_with_a_sentence() {
     assert_eq!(accept(&file("a.md", MAX_FILE_BYTES, None)), Ok(()));
     let refusal = accept(&file("a.md", 50 * 1024 * 1024, None)).expect_err("it is over the limit");
-    assert_eq!(refusal.to_string(), "a.md is too large for me: 50 MiB of at most 1 MiB. Please send the part that matters.");
+    assert_eq!(refusal.to_string(), "a.md is too large: 50 MiB of at most 1 MiB. Please send only the part that matters.");
     let refusal = accept(&file("a.md", MAX_FILE_BYTES + 1, None)).expect_err("it is over the limit");
     assert!(refusal.to_string().contains("1.1 MiB of at most 1 MiB"), "{refusal}");
 }

@@ -180,9 +180,9 @@ mod tests {
         assert_eq!(look_up("/n"), Ok("x 12.5 ms".into()));
         assert_eq!(look_up("/text"), Ok("x -3 ms".into()));
         assert_eq!(look_up("/gone"), Err("there is nothing at /gone".into()));
-        assert_eq!(look_up("/ms"), Err("at /ms there is a text and no number".into()));
-        assert_eq!(look_up("/yes"), Err("at /yes there is true or false and no number".into()));
-        assert_eq!(look_up(""), Err("at the top there is an object and no number".into()));
+        assert_eq!(look_up("/ms"), Err("the value at /ms is a text, not a number".into()));
+        assert_eq!(look_up("/yes"), Err("the value at /yes is true or false, not a number".into()));
+        assert_eq!(look_up(""), Err("the value at the top is an object, not a number".into()));
         for pointer in ["/nan", "/inf", "/large", "/wide"] {
             assert_eq!(look_up(pointer), Err(format!("the number at {pointer} is too large or none")));
         }

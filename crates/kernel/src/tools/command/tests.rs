@@ -22,7 +22,7 @@ async fn a_command_that_is_not_there_is_the_operators_to_correct() {
     let dir = tempfile::tempdir().expect("a directory");
     for command in [&[][..], &[""], &["no-such-program-here"], &["./missing.sh"], &["/no/such/program"]] {
         let error = run_unconfinable(command, dir.path()).await.to_string();
-        assert!(error.contains("could not be started") && error.contains("correct backlog.test_command"), "{command:?}: {error}");
+        assert!(error.contains("cannot start") && error.to_lowercase().contains("correct backlog.test_command"), "{command:?}: {error}");
     }
 }
 
