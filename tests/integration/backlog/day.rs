@@ -38,7 +38,7 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     assert!(added.contains("Sign the contract"), "{added}");
     let contract = stage.find("Sign the contract").await;
     stage.comes_to(&contract.id, WorkStatus::Waiting).await;
-    stage.press("to be done", "Done").await;
+    stage.press("Reminder for", "Done").await;
     let signed = stage.read(&contract.id).await;
     assert_eq!(signed.status, WorkStatus::Done);
     assert!(matches!(signed.evidence.as_slice(), [Evidence::Delivered { .. }, Evidence::Answer { .. }]), "{:?}", signed.evidence);

@@ -76,7 +76,7 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
         let failed = stage.comes_to(&insisting.id, WorkStatus::Failed).await;
         assert!(failed.outcome.as_deref().is_some_and(|outcome| outcome.contains(why)), "{word}: {failed:?}");
         assert!(failed.evidence.is_empty(), "{word}: {:?}", failed.evidence);
-        stage.shows(&failed, &["Status: **failed**", "tried 3 times"]).await;
+        stage.shows(&failed, &["Status: **failed**", "failed 3 times"]).await;
     }
 }
 

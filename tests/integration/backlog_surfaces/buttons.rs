@@ -215,11 +215,11 @@ async fn a_button_of_an_item_that_is_gone_says_so(backing: Backing) {
     let nowhere = WorkItemId::from("nowhere");
     for button in [WorkButton::Accept(nowhere.clone()), WorkButton::Done(nowhere.clone()), WorkButton::Raise(nowhere)] {
         let answer = press_posted(&team, &store, &button.id()).await;
-        assert!(text(&answer).contains("not in the backlog any more") && is_ephemeral(&answer), "{answer}");
+        assert!(text(&answer).contains("no longer in the backlog") && is_ephemeral(&answer), "{answer}");
     }
     let answer = press_posted(&team, &store, &WorkButton::Allow(ApprovalId::from("nowhere")).id()).await;
-    assert!(text(&answer).contains("not in the backlog any more"), "{answer}");
+    assert!(text(&answer).contains("no longer in the backlog"), "{answer}");
     let answer = press_posted(&team, &store, "work:burn:x").await;
-    assert!(text(&answer).contains("This button is not known"), "{answer}");
+    assert!(text(&answer).contains("This button no longer works"), "{answer}");
     store.close().await;
 }

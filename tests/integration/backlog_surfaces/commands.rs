@@ -71,10 +71,10 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
 async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let list = backlog(&team, "list", &[]).await;
-    assert!(text(&list).contains("The backlog is empty. `/backlog add`"), "{list}");
-    assert_refused(&backlog(&team, "add", &[("what", "The login is broken")]).await, "oes not begin with a verb");
-    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "Nobody")]).await, "there are Echo, Eliza, Kelly");
-    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "everyone")]).await, "nobody in particular");
+    assert!(text(&list).contains("The backlog is empty. Add items with `/backlog add`"), "{list}");
+    assert_refused(&backlog(&team, "add", &[("what", "The login is broken")]).await, "which is not a verb");
+    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "Nobody")]).await, "The team: Echo, Eliza, Kelly");
+    assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "everyone")]).await, "is not one person");
     let mine = backlog(&team, "add", &[("what", "Fix the login"), ("owner", "me")]).await;
     assert!(!is_ephemeral(&mine), "{mine}");
     assert_refused(&backlog(&team, "add", &[("what", "fix login")]).await, "the same as the open item \"Fix the login\"");
@@ -89,7 +89,7 @@ async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
 async fn an_item_that_is_not_there_is_told(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     for action in ["show", "run", "retry", "cancel"] {
-        assert_refused(&backlog(&team, action, &[("id", "abc")]).await, "give the last 6 characters");
+        assert_refused(&backlog(&team, action, &[("id", "abc")]).await, "Give at least the last 6 characters");
         assert_refused(&backlog(&team, action, &[("id", "zzzzzz")]).await, "There is no item #zzzzzz");
     }
     let store = open(&team).await;

@@ -206,13 +206,13 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
 
     let page = stage.get(&format!("/backlog/items/{}", work.id)).await;
     for words in [
-        "Journal of run 1",
+        "Log of attempt 1",
         "scripted&#x2f;scripted-1 replied",
         "I look &lt;i&gt;there&lt;&#x2f;i&gt;.",
         "calls fetch_page",
         "<li class=\"refused\">",
         "not public",
-        "holds outside text",
+        "includes outside text",
         "(9999 characters in all)",
         "http_get (reach-out)",
         "Waits for approval",

@@ -25,7 +25,7 @@ async fn what_a_feed_gives_badly_is_told(backing: Backing) {
     assert!(news.contains("RSS"), "{news}");
     let shop = read(&held, "shop").expect_err("words are no numbers");
     assert!(
-        shop.contains("latency: the value at /latency is a text, not a number") && shop.contains("orders: at /orders there is null"),
+        shop.contains("latency: the value at /latency is a text, not a number") && shop.contains("orders: the value at /orders is null"),
         "{shop}"
     );
     let market = read(&held, "market").expect("a number all the same");

@@ -71,7 +71,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     let predictions = invoke(&team, HERE, "predictions", sub_command("list", &[])).await;
     assert!(text(&predictions).contains("No predictions yet") && is_ephemeral(&predictions), "{predictions}");
     let score = invoke(&team, HERE, "predictions", sub_command("score", &[])).await;
-    assert!(text(&score).contains("too few to judge") && is_ephemeral(&score), "{score}");
+    assert!(text(&score).contains("too few to rate") && is_ephemeral(&score), "{score}");
 }
 
 async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {
@@ -101,7 +101,7 @@ async fn an_operator_cancels_a_standup_and_nobody_else_does(backing: Backing) {
 
 async fn a_report_that_is_not_there_is_told(backing: Backing) {
     let team = Wanted::on(backing).start().await;
-    assert_refused(&report(&team, "today", &[]).await, "`/standup start` makes one");
+    assert_refused(&report(&team, "today", &[]).await, "Start a standup with `/standup start`");
     assert_refused(&report(&team, "show", &[("date", "2020-01-01")]).await, "There is no report of 2020-01-01");
     assert_refused(&report(&team, "show", &[("date", "2020-02-30")]).await, "\"2020-02-30\" is not a date. Write it like 20");
 }

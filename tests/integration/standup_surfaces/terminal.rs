@@ -81,8 +81,8 @@ async fn slow_team(backing: Backing) -> TestTeam {
 
 async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
-    assert!(complain(&team, &["report"]).await.contains("`teamroom standup run` makes one"));
-    assert!(complain(&team, &["standup", "show"]).await.contains("no standup was held yet"));
+    assert!(complain(&team, &["report"]).await.contains("Start a standup with `teamroom standup run`"));
+    assert!(complain(&team, &["standup", "show"]).await.contains("there was no standup"));
     assert!(complain(&team, &["standup", "wrap"]).await.contains("no standup is running"));
 
     let held = run(&team, &["standup", "run", "--channel", "daily-standup"]).await;
@@ -110,11 +110,11 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
     assert_eq!(revised["revision"], 2, "a second standup of the day revises its report");
 
     assert!(complain(&team, &["report", "tomorrow"]).await.contains("\"tomorrow\" is not a date. Write it like 20"));
-    assert!(complain(&team, &["report", "2020-01-01"]).await.contains(&format!("the last one is of {day}")));
-    assert!(complain(&team, &["report", "--channel", "ops"]).await.contains("there is one in #terminal"));
+    assert!(complain(&team, &["report", "2020-01-01"]).await.contains(&format!("The last one is of {day}")));
+    assert!(complain(&team, &["report", "--channel", "ops"]).await.contains("There is one in #terminal"));
     assert_eq!(say(&team, &["predictions", "list", "--json"]).await.trim(), "[]");
     assert!(say(&team, &["predictions", "list"]).await.contains("No predictions yet"));
-    assert!(say(&team, &["predictions", "score"]).await.contains("too few to judge"));
+    assert!(say(&team, &["predictions", "score"]).await.contains("too few to rate"));
     let score: Value = serde_json::from_str(&say(&team, &["predictions", "score", "--json"]).await).expect("JSON");
     assert_eq!(score["hits"], 0);
 }
@@ -122,7 +122,7 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
 async fn ctrl_c_in_the_terminal_cancels_the_standup(backing: Backing) {
     let team = Wanted::on(backing).without_app().start().await;
     // A command that creates the database holds its lock for a moment, which looks like a running team.
-    assert!(complain(&team, &["standup", "show"]).await.contains("no standup was held yet"));
+    assert!(complain(&team, &["standup", "show"]).await.contains("there was no standup"));
     let mut child = command(&team, "1m", &["standup", "run"]).spawn().expect("the binary starts");
     wait_until_printed(&mut child, "Echo").await;
     wait_until_shown(&team, "To come: Eliza").await;

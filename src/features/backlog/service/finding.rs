@@ -142,7 +142,7 @@ impl Backlog {
         known.resolve(asked).map_err(|reason| {
             let personas = self.parts.roster.personas().iter().map(|persona| persona.name.as_str());
             let names: Vec<_> = personas.chain(people.iter().map(|(_, name)| name.as_str())).collect();
-            refused(format!("{reason}; there are {}", names.join(", ")))
+            refused(format!("{reason}. The team: {}", names.join(", ")))
         })
     }
 }

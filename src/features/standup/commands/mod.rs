@@ -130,10 +130,10 @@ impl StandupCommands {
             return Ok(found);
         }
         let why = if let Some(channel) = channel.filter(|_| !known.is_empty()) {
-            format!("there is no Day Report of {day} in #{channel}; there is one in {}", known.join(", "))
+            format!("there is no Day Report of {day} in #{channel}. There is one in {}", known.join(", "))
         } else {
-            let last = self.store.list_reports(1).await?.pop().map(|last| format!("; the last one is of {}", last.report.day));
-            let hint = last.unwrap_or_else(|| "; `teamroom standup run` makes one".into());
+            let last = self.store.list_reports(1).await?.pop().map(|last| format!(". The last one is of {}", last.report.day));
+            let hint = last.unwrap_or_else(|| ". Start a standup with `teamroom standup run`".into());
             format!("there is no Day Report of {day} in {}{hint}", self.store.place())
         };
         Err(Refused::new(why).into())

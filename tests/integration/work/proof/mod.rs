@@ -51,7 +51,7 @@ async fn what_proves_nothing_of_its_kind_is_refused() {
         assert!(reasons(stage.verify(&item(execution), &[claim], &[]).await).contains(why), "{why}");
     }
     let unplanned = WorkItem { execution: None, ..item(Execution::Write) };
-    assert!(reasons(stage.verify(&unplanned, &[file("a.md")], &[]).await).contains("nobody has said how"));
+    assert!(reasons(stage.verify(&unplanned, &[file("a.md")], &[]).await).contains("it has not been planned"));
 }
 
 #[tokio::test]

@@ -130,7 +130,7 @@ async fn a_fetch_that_was_refused_is_no_source() {
     let (item, mut journal) = researched(&stage).await;
     journal[0] = refused(journal[0].clone());
     let told = reasons(stage.verify(&item, &[file("prices.md")], &journal).await);
-    assert!(told.contains("https://a.example/x, which was not fetched") && told.contains("it rests on no source"), "{told}");
+    assert!(told.contains("https://a.example/x, which was not fetched") && told.contains("it has no source"), "{told}");
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn research_rests_on_something_that_was_read() {
     // The same call id, used for another tool.
     let renamed = [called("1", "read_feed"), called("1", "memory_search"), returned("1", true, None), written.clone()];
     for journal in [vec![written.clone()], read("web_search").to_vec(), refused_read.to_vec(), renamed.to_vec()] {
-        assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains("it rests on no source"), "{journal:?}");
+        assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains("it has no source"), "{journal:?}");
     }
     let written_only = WorkItem { execution: Some(Execution::Write), ..item };
     evidence(stage.verify(&written_only, &[file("prices.md")], &[written]).await);
