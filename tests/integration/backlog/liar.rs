@@ -57,7 +57,7 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
             vec![fetch(&prices), write("prices.md", &made_up), finish("prices.md")],
             "elsewhere.example/prices, which was not fetched",
         ),
-        ("sourceless", vec![write("prices.md", DOCUMENT), finish("prices.md")], "it rests on no source"),
+        ("sourceless", vec![write("prices.md", DOCUMENT), finish("prices.md")], "it has no source"),
     ];
     for (word, lie, why) in lies {
         // A model that corrects its claim succeeds; one that repeats it fails.

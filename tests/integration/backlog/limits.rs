@@ -138,7 +138,7 @@ async fn people_are_told_once_of_a_model_that_refuses(backing: Backing) {
     stage.pass(Duration::from_mins(30)).await;
     let said = stage.team.answers(HERE).await;
     let about: Vec<_> = said.iter().filter(|shown| shown.text.contains(item.short_id())).map(|shown| &shown.text).collect();
-    assert!(matches!(about.as_slice(), [asked] if asked.contains("A person has to decide")), "{about:?}");
+    assert!(matches!(about.as_slice(), [asked] if asked.contains("Decision needed")), "{about:?}");
 }
 
 async fn a_model_that_is_away_costs_no_attempt(backing: Backing) {
@@ -189,7 +189,7 @@ async fn what_was_rejected_three_times_a_person_decides(backing: Backing) {
     let tries = stage.asked_about("hosting");
     assert_eq!(tries.len(), 9, "three tries of three replies");
     assert!(tries[3].prompt().contains("It names one shop where three were wanted."), "{}", tries[3].prompt());
-    let asked = stage.hears("A person has to decide").await;
+    let asked = stage.hears("Decision needed").await;
     assert!(asked.text.contains("Compare the prices of hosting"), "{}", asked.text);
     stage.press_on(&asked, "Accept as it is").await;
     let done = stage.comes_to(&item.id, WorkStatus::Done).await;

@@ -30,7 +30,7 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
     store.insert_items(&[same_hands.clone(), other_hands.clone()], SystemClock.now()).await.unwrap();
 
     let _process = TeamProcess::start(&team, &[]).await;
-    let is_asked = || async { said(&team, |text| text.contains("A person has to decide") && text.contains("Poison")).await.len() };
+    let is_asked = || async { said(&team, |text| text.contains("Decision needed") && text.contains("Poison")).await.len() };
     eventually("a person is asked", || async { is_asked().await == 1 }).await;
     for (item, subject) in [(&same_hands, "Apple"), (&other_hands, "Berry")] {
         let is_told = || async { !said(&team, |text| text.starts_with('✔') && text.contains(subject)).await.is_empty() };
@@ -43,7 +43,7 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
 
     // The cause is fixed, and a person retries it.
     team.model.on(|_| Script::say("The Poison is gone."));
-    let asked = said(&team, |text| text.contains("A person has to decide")).await.remove(0);
+    let asked = said(&team, |text| text.contains("Decision needed")).await.remove(0);
     press(&team, &asked, "work:retry:").await;
     all_over(&team, &store).await;
     assert_eq!(read(&store, &poison).await.status, WorkStatus::Done);
