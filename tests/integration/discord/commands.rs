@@ -178,7 +178,7 @@ async fn a_command_from_a_server_that_is_not_allowed_is_turned_away() {
     let general = stage.channel("general");
     interact(&stage, &general, 2, "halt", json!([])).await;
     let text = answer(&stage, &general).await["content"].clone();
-    assert!(text.as_str().unwrap().contains("does not listen"), "{text}");
+    assert!(text.as_str().unwrap().contains("does not work on this server"), "{text}");
     assert!(stage.memory.calls.lock().unwrap().is_empty());
     stage.close().await;
 }
@@ -189,7 +189,8 @@ async fn unchanged_commands_are_not_registered_again() {
     assert_eq!(registrations(&stage).len(), 1);
     assert_eq!(registrations(&stage)[0].path, format!("/api/v10/applications/{}/commands", stage.bot_id("kelly")));
     let names: Vec<_> = registrations(&stage)[0].request.as_array().unwrap().iter().map(|c| c["name"].clone()).collect();
-    let commands = ["ask", "team", "status", "costs", "halt", "resume", "standup", "report", "predictions", "schedule", "backlog", "help"];
+    let commands =
+        ["ask", "team", "status", "costs", "halt", "resume", "standup", "report", "predictions", "schedule", "remind", "backlog", "help"];
     assert_eq!(names, commands);
     stage.discord.shutdown().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;

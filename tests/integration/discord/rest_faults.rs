@@ -140,7 +140,7 @@ async fn a_shut_door_is_not_knocked_at_for_minutes() {
     }
     assert_eq!(posts(&stage), 0);
     let (_, told) = stage.events.trouble().await;
-    assert!(told.contains("turns away"), "{told}");
+    assert!(told.contains("blocks requests"), "{told}");
     stage.close().await;
 }
 

@@ -76,7 +76,7 @@ async fn what_discord_would_never_take_is_refused_with_the_reason() {
     let gone = stage.discord.send(&row("vince", "4242", "anybody?")).await;
     assert!(refusal(gone).contains("Unknown Channel"));
     let sneaky = stage.discord.send(&row("vince", "1/../../users/@me", "x")).await;
-    assert!(refusal(sneaky).contains("no channel"));
+    assert!(refusal(sneaky).contains("is not a Discord channel"));
     stage.close().await;
 }
 
