@@ -46,7 +46,7 @@ async fn actions_are_taken_or_refused_with_a_reason(backing: Backing) {
     assert_eq!((&by_alias.owner, by_alias.urgency), (&Owner::Persona("vince".into()), Urgency::Today));
     let reasons = [
         ("Fix the login", "Gandalf"),
-        ("Repair the lift", "nobody in particular"),
+        ("Repair the lift", "is not one person"),
         ("The plan for Friday", "verb"),
         ("Call our provider", "says the same"),
         ("Archive old branches", "more urgent"),

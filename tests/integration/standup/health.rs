@@ -51,7 +51,7 @@ async fn the_chart_of_the_week_tells_what_is_unhealthy(backing: Backing) {
     loud.clone().perform(&stage.team.model);
     hold_daily(&stage, 14).await;
     let text = next_chart(&stage).await;
-    for told in ["last 14 standups", "Warning: only 0 % of the reports", "Words per report: 3", "\"Nothing to report\": 0 %"] {
+    for told in ["last 14 standups", "Warning: Only 0 % of the reports", "Words per report: 3", "\"Nothing to report\": 0 %"] {
         assert!(text.contains(told), "{told} in\n{text}");
     }
     Cast::default().perform(&stage.team.model);

@@ -49,7 +49,7 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     stage.feeds.lay_out("market", Paper::Down);
     let first = stage.hold().await;
     assert!(first.report.changes.is_empty(), "{:?}", first.report.changes);
-    assert!(stage.hears("This is the first report").await.author == "Eliza");
+    assert!(stage.hears("First report").await.author == "Eliza");
 
     stage.feeds.lay_out("shop", Paper::Json(shop(840, 231)));
     let item = stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").swap_remove(0);

@@ -71,7 +71,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     let predictions = invoke(&team, HERE, "predictions", sub_command("list", &[])).await;
     assert!(text(&predictions).contains("No predictions yet") && is_ephemeral(&predictions), "{predictions}");
     let score = invoke(&team, HERE, "predictions", sub_command("score", &[])).await;
-    assert!(text(&score).contains("too few to rate") && is_ephemeral(&score), "{score}");
+    assert!(text(&score).contains("too few to judge") && is_ephemeral(&score), "{score}");
 }
 
 async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {

@@ -114,7 +114,7 @@ async fn without_a_team_the_standup_is_held_in_the_terminal(backing: Backing) {
     assert!(complain(&team, &["report", "--channel", "ops"]).await.contains("There is one in #terminal"));
     assert_eq!(say(&team, &["predictions", "list", "--json"]).await.trim(), "[]");
     assert!(say(&team, &["predictions", "list"]).await.contains("No predictions yet"));
-    assert!(say(&team, &["predictions", "score"]).await.contains("too few to rate"));
+    assert!(say(&team, &["predictions", "score"]).await.contains("too few to judge"));
     let score: Value = serde_json::from_str(&say(&team, &["predictions", "score", "--json"]).await).expect("JSON");
     assert_eq!(score["hits"], 0);
 }

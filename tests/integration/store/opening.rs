@@ -185,9 +185,9 @@ async fn a_file_that_may_not_be_written_is_refused() {
 async fn a_bad_address_is_refused_without_telling_its_password() {
     for (url, remedy) in [
         ("mysql://u:hunter2@h/db", "must begin with sqlite: or postgres://"),
-        ("sqlite::memory:", "name a file"),
-        ("sqlite:x.db?mode=memory", "name a file"),
-        ("sqlite:", "write sqlite:path/to/teamroom.db"),
+        ("sqlite::memory:", "Give a file"),
+        ("sqlite:x.db?mode=memory", "Give a file"),
+        ("sqlite:", "Write it as sqlite:path/to/teamroom.db"),
         ("sqlite:x.db?mode=hunter2", "cannot be read"),
         ("postgres://u:hunter2@h:port/db", "postgres://user:password@host:port/database"),
     ] {

@@ -146,6 +146,7 @@ const KEPT: [(&str, &str); 23] = [
     ("work_dependencies", "a part of the items"),
     ("memories", "what the team has learnt"),
     ("limit_raises", "what a person allowed"),
+    ("reminders", "deleted by its feature, 90 days after it was told, done or cancelled"),
     ("job_workers", "one row for each process"),
     ("jobs", "deleted by the worker, after the time of their kind"),
     ("job_steps", "deleted with their job"),

@@ -70,7 +70,7 @@ async fn bytes_that_are_no_text_are_refused_in_words(backing: Backing) {
     team.drop_file("general", "notes.md", (0..=255).cycle().take(4096).collect(), "kelly, hello").await;
     eventually("it was answered", || async { team.answers("general").await.len() >= 2 }).await;
     let texts: Vec<_> = team.answers("general").await.into_iter().map(|answer| answer.text).collect();
-    assert!(texts.iter().any(|text| text.contains("notes.md") && text.contains("does not look like text")), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("notes.md") && text.contains("is not a text file")), "{texts:?}");
 }
 
 async fn a_wrong_token_costs_one_identity_and_is_told(backing: Backing) {

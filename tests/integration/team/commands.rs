@@ -35,7 +35,7 @@ async fn team_and_status_and_costs_and_help_answer_only_the_caller(backing: Back
     let list = invoke(&team, "team", json!([{"type": 1, "name": "list", "options": []}])).await;
     assert!(text(&list).contains("Sentinel") && is_ephemeral(&list), "{list}");
     let status = invoke(&team, "status", json!([])).await;
-    assert!(text(&status).contains("offline") && is_ephemeral(&status), "{status}");
+    assert!(text(&status).contains("No language model is connected") && is_ephemeral(&status), "{status}");
     let costs = invoke(&team, "costs", json!([])).await;
     assert!(text(&costs).contains("$0") && is_ephemeral(&costs), "{costs}");
     let help = invoke(&team, "help", json!([])).await;

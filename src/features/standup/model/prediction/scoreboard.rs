@@ -82,7 +82,7 @@ impl Scoreboard {
     }
 
     fn too_few(&self) -> String {
-        format!("too few to rate ({} settled, {} open{})", self.judged(), self.open, self.others())
+        format!("too few to judge ({} settled, {} open{})", self.judged(), self.open, self.others())
     }
 
     /// Calls that are not part of the accuracy.

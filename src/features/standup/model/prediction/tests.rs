@@ -229,9 +229,9 @@ fn a_scoreboard_judges_from_five_calls_on() {
     let mut calls =
         vec![settled(Answer::Yes, 0.8, Verdict::Hit, 1), settled(Answer::No, 0.7, Verdict::Miss, 2), prediction(Answer::Yes, 0.6)];
     assert_eq!(Scoreboard::of(&[], now), Scoreboard::default());
-    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to rate (2 settled, 1 open)");
+    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to judge (2 settled, 1 open)");
     calls.extend([settled(Answer::Uncertain, 0.5, Verdict::Uncalled, 3), settled(Answer::Yes, 0.9, Verdict::Void, 4)]);
-    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to rate (2 settled, 1 open, 1 uncalled, 1 void)");
+    assert_eq!(Scoreboard::of(&calls, now).in_words(), "too few to judge (2 settled, 1 open, 1 uncalled, 1 void)");
     calls.extend((5..8).map(|hour| settled(Answer::Yes, 0.9, Verdict::Miss, hour)));
     let board = Scoreboard::of(&calls, now);
     assert_eq!((board.hits, board.misses, board.accuracy), (1, 4, Some(0.2)));
