@@ -82,7 +82,7 @@ async fn write(team: &TestTeam, number: usize) {
 
 /// Waits until every message has an answer and nothing changes any more.
 async fn wait_for_all(team: &TestTeam, count: usize) -> HashMap<String, usize> {
-    let patience = Duration::from_secs(60 + count as u64 / 20);
+    let patience = Duration::from_secs(180 + count as u64 / 20);
     let started = Instant::now();
     loop {
         let mut counts = HashMap::new();
