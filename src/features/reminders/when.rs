@@ -104,6 +104,7 @@ fn span(words: &[String]) -> Option<TimeDelta> {
     // A year is the longest: what is further away has a date.
     let limit = |span: TimeDelta| Some(span).filter(|span| *span > TimeDelta::zero() && *span <= TimeDelta::days(366));
     match unit.trim_end_matches('s') {
+        "sec" | "second" => limit(TimeDelta::try_seconds(number)?),
         "min" | "minute" => limit(TimeDelta::try_minutes(number)?),
         "h" | "hr" | "hour" => limit(TimeDelta::try_hours(number)?),
         _ => None,
@@ -252,6 +253,7 @@ mod tests {
             ("2026-12-01 10:20", "Tue 2026-12-01 10:20"),
             ("on 1 December at noon", "Tue 2026-12-01 12:00"),
             ("in 20 minutes", "Tue 2026-11-24 15:50"),
+            ("in 90 seconds", "Tue 2026-11-24 15:31"),
             ("in an hour", "Tue 2026-11-24 16:30"),
             ("in half an hour", "Tue 2026-11-24 16:00"),
             ("in 3 days", "Fri 2026-11-27 09:00"),

@@ -49,7 +49,7 @@ async fn actions_are_taken_or_refused_with_a_reason(backing: Backing) {
         ("Repair the lift", "is not one person"),
         ("The plan for Friday", "verb"),
         ("Call our provider", "says the same"),
-        ("Archive old branches", "more urgent"),
+        ("Archive old branches", "limit for new actions"),
     ];
     assert_eq!(held.report.refused.len(), reasons.len(), "{:#?}", held.report.refused);
     let thread = stage.thread(&stage.cards().await[0]).await.join("\n");

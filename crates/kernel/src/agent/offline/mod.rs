@@ -23,7 +23,7 @@ use intent::{Intent, Understood, understand};
 
 /// Shown in full once per channel and day (LLM-2).
 pub const EXPLANATION: &str = "No language model is connected, so answers quote feeds and files posted here, with their source. For fuller \
-     answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart.";
+     answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env`.";
 
 /// The last line of each composed answer.
 pub const FOOTER: &str = "-# from feeds and files, generated without AI";

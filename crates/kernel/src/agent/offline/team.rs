@@ -4,7 +4,7 @@ use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::persona::Persona;
 
 /// How to connect a model, in one line.
-const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to change that.";
+const HOW_TO_THINK: &str = "Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.";
 
 pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
     let abilities = abilities(asked.persona);
@@ -13,7 +13,7 @@ pub(super) fn greet(asked: &OfflineQuestion<'_>) -> Draft {
 
 pub(super) fn introduce(asked: &OfflineQuestion<'_>) -> Draft {
     let lines = asked.roster.personas().iter().map(|persona| {
-        let coordinator = if persona.coordinator { ", coordinator" } else { "" };
+        let coordinator = if persona.coordinator && persona.role != "coordinator" { ", coordinator" } else { "" };
         let expertise = if persona.expertise.is_empty() { String::new() } else { format!(": {}", persona.expertise.join(", ")) };
         format!("- **{}** ({}{coordinator}){expertise}", persona.name, persona.role)
     });

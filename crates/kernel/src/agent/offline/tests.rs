@@ -104,7 +104,7 @@ async fn a_file_without_a_question_gets_its_outline() {
 async fn a_judgement_is_left_to_minds_and_the_remedy_is_named() {
     let asked = Asked { channel_files: vec![file("notes.md", "The reviewer was right to reject it.\n")], ..Asked::default() };
     insta::assert_snapshot!(asked.of("Vince", "@Vince @Solus which of you is right?").await.text, @r#"
-    I can't judge that without a language model. I can only quote feeds and files. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` and restart to change that.
+    I can't judge that without a language model. I can only quote feeds and files. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.
     As Vince (data) I can answer "what did we spend?", or a question about a text file you post here.
     -# from feeds and files, generated without AI
     "#);
