@@ -1,4 +1,4 @@
-//! Commands in a process of their own, beside the team or without one.
+//! Commands in their own process, beside a running team or without one.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Beside {
     pub store: Store,
 }
 
-/// Opens the database whoever serves from it. A team that runs finds the rows that are written: nothing here wakes it.
+/// Opens the database even if another process serves from it. A running team finds the new rows by polling. Nothing here notifies it.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -39,7 +39,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         platform: None,
         clock: clock.clone(),
     });
-    // A feed that is declared wrongly is no reason not to halt the team.
+    // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
     let (meetings, work) = (Wakeup::default(), Arc::new(Notify::new()));

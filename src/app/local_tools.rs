@@ -1,4 +1,4 @@
-//! The tools that need no host outside: the workspace, the repository, the feeds, what the team remembers, its backlog.
+//! The tools that need no outside host: the workspace, the repository, the feeds, the memory, the backlog.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use kernel::tools::read_feed::ReadFeed;
 use kernel::tools::workspace::{Workspaces, workspace_tools};
 use kernel::tools::{FeedReader, Tool};
 
-/// What they are made of.
+/// Dependencies of the local tools.
 pub struct LocalParts {
     pub workspaces: Workspaces,
-    /// Where the repository lies that the team works on, or a folder of it.
+    /// The repository that the team works on, or a folder of it.
     pub work: PathBuf,
     pub feeds: Arc<dyn FeedReader>,
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// People who may own work, with the name that they are called by.
+    /// People who may own work, with their names.
     pub people: Vec<(UserId, String)>,
 }
 
-/// All of them.
+/// All local tools.
 pub fn local_tools(parts: LocalParts) -> Vec<Arc<dyn Tool>> {
     let LocalParts { workspaces, work, feeds, store, roster, people } = parts;
     let mut tools = workspace_tools(&workspaces);

@@ -1,4 +1,4 @@
-//! Builds the team out of its parts, starts it, waits, and stops it. The only place that names concrete adapters.
+//! Builds the team from its components, starts it, waits, and stops it. The only place that names concrete adapters.
 
 mod beside;
 mod local_tools;
@@ -53,10 +53,10 @@ pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
 pub use team_feeds::TeamFeeds;
 
-/// Events that may wait between the identities' threads and the intake. A full queue slows the gateways' readers down, which Discord bears.
+/// Capacity of the queue between the identities' threads and the intake. A full queue slows the gateway readers down, which Discord tolerates.
 const EVENTS: usize = 1024;
 
-/// What a team is started with.
+/// The input for starting a team.
 #[derive(Clone)]
 pub struct Setting {
     pub config: Config,
@@ -73,22 +73,23 @@ pub struct App {
     services: Services,
     tasks: TaskTracker,
     shutdown: Shutdown,
-    /// Where health and metrics are served.
+    /// The address of health and metrics.
     pub http: Option<SocketAddr>,
 }
 
 impl App {
-    /// Opens the store, connects the identities and takes up what an earlier process left.
+    /// Opens the database, connects the identities and resumes the work of an earlier process.
     ///
     /// # Errors
-    /// Everything that keeps the whole team from working; the trouble of one identity does not.
+    /// Any error that affects the whole team. Errors of one identity are not returned.
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
-        // On the heap: it holds every part of the team at once, and whoever starts one would hold it too.
+        // Boxed, because the future holds every component of the team and is large.
         Box::pin(Self::assemble(setting)).await
     }
 
     async fn assemble(setting: Setting) -> anyhow::Result<Self> {
-        // First what may be taken by another process, before anybody logs in; the store before the port, since who has it may be waited for.
+        // First the resources that another process may hold, before any login. The database comes before the port, because a standby waits for the
+        // database.
         let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
         let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };
         let started = Self::start_on(&opened, setting).await;
@@ -115,7 +116,7 @@ impl App {
             agents.readings.warm();
         }
         let (events, inbox) = mpsc::channel(EVENTS);
-        // Discord is told of the commands while the team is still starting.
+        // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
         let commands = Arc::new(features::registry(&services, authorizer(config.chat.clone())));
         let known_accounts = known_accounts(&store).await?;
@@ -231,10 +232,10 @@ impl App {
         Ok(Self { store, platform, relay, conversation, services, tasks, shutdown, http })
     }
 
-    /// Waits until every identity is online or given up on, and the team is listening.
+    /// Waits until every identity is online or has failed for good, and the team is listening.
     ///
     /// # Errors
-    /// Names those that are still missing after `limit`.
+    /// Names the identities that are missing after `limit`.
     pub async fn ready(&self, limit: Duration) -> anyhow::Result<()> {
         let missing = || -> Vec<PersonaSlug> {
             let waiting = |state| matches!(state, IdentityState::Connecting | IdentityState::Reconnecting);
@@ -251,22 +252,22 @@ impl App {
         })
     }
 
-    /// True when no turn is open, no message undecided, no ask awaited and nothing left to send.
+    /// True without open turns, undecided messages, open asks and unsent messages.
     pub async fn is_idle(&self) -> anyhow::Result<bool> {
         Ok(self.store.count_open_work().await? == 0)
     }
 
-    /// Whether agents are to be silent in a channel.
+    /// Whether agents are halted in a channel.
     pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
         self.conversation.is_halted_in(channel)
     }
 
-    /// Ends the team: no new turns, running ones get their time, the outbox is drained, identities are closed.
+    /// Stops the team: no new turns start, running ones get a grace period, the outbox is drained, identities are closed.
     pub async fn stop(self) {
         self.stop_within(shutdown::GRACE).await;
     }
 
-    /// The same with another time for running turns.
+    /// Like [`Self::stop`], with another grace period.
     pub async fn stop_within(self, grace: Duration) {
         tracing::info!("stopping");
         self.shutdown.stop.cancel();
@@ -283,11 +284,11 @@ impl App {
         tracing::info!("stopped");
     }
 
-    /// Runs until the operator's signal, until the store is no longer ours, or until there are new settings, which it returns. Says once whether
-    /// everybody came online within `patience`.
+    /// Runs until the operator's signal, until the database lock is lost, or until there are new settings, which it returns. Logs once whether all
+    /// identities came online within `patience`.
     ///
     /// # Errors
-    /// The store was lost to another process.
+    /// Another process took the database.
     pub async fn run(self, patience: Duration, reload: Option<&mut Reload<'_>>) -> anyhow::Result<Option<Reloaded>> {
         let report = async {
             match self.ready(patience).await {
@@ -310,10 +311,10 @@ impl App {
             new = changed => reloaded = Some(new),
         }
         if lost {
-            // Another process may serve already; what runs here is void.
+            // Another process may already serve, so the work here is void.
             self.shutdown.kill.cancel();
         }
-        // A signal while the team stops ends it at once, and ends the process.
+        // A second signal ends the team and the process at once.
         let kill = self.shutdown.kill.clone();
         let interrupted = AbortOnDropHandle::new(tokio::spawn(async move {
             shutdown::signalled().await;
@@ -324,14 +325,14 @@ impl App {
         Ok(reloaded.filter(|_| !interrupted.is_finished()))
     }
 
-    /// Says something in the operators' channel. The same text is said once in a while.
+    /// Posts in the operators' channel. Repetitions of the same text are limited.
     pub fn tell_operators(&self, text: String) {
         self.conversation.tell_operators_soon(text.clone(), text);
     }
 }
 
-/// What a start that fails closes again. Tasks that run by then hold the store, which left open would keep its lock: the next attempt of this very
-/// process would wait for itself.
+/// Closes what a failed start has opened. Tasks that already run hold the database. If it stayed open, its lock would block the next attempt of this
+/// process.
 struct Opened {
     store: Store,
     /// Set once it is connected.

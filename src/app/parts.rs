@@ -1,4 +1,4 @@
-//! The parts that a team is built out of, each made of what is configured.
+//! Builds the components of a team from the configuration.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use kernel::wakeup::Wakeup;
 
-/// The accounts of personas that earlier runs have seen.
+/// The accounts of personas known from earlier runs.
 pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
     let mut accounts = Accounts::default();
     for identity in store.list_identities().await? {
@@ -45,15 +45,15 @@ pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
     Ok(accounts)
 }
 
-/// What commands work with that needs no connection. A process beside the team leaves rows, which the team finds.
+/// Dependencies of commands that need no connection. A process beside the team writes rows, which the team finds.
 pub(super) struct Hands {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
     pub(super) clock: SharedClock,
     pub(super) relay: Option<Relay>,
-    /// Woken up when a meeting was called or steered.
+    /// Notified when a meeting is called or steered.
     pub(super) meetings: Wakeup,
-    /// Notified when items were changed.
+    /// Notified when items change.
     pub(super) work: Arc<Notify>,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
     services.provide(Arc::new(chat));
 }
 
-/// Brings the identities online; what they hear goes to `events`.
+/// Brings the identities online. Their events go to `events`.
 pub(super) async fn connect(
     config: &Config,
     roster: &Arc<Roster>,
@@ -117,7 +117,7 @@ pub(super) async fn connect(
     .context("cannot connect to Discord")
 }
 
-/// On what terms standups are called.
+/// The terms on which standups are called.
 pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
     StandupTerms {
         facilitator: roster.coordinator().slug.clone(),
@@ -127,22 +127,22 @@ pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
     }
 }
 
-/// Who may own an item of the backlog besides personas, with the name that they are called by.
+/// People who may own an item of the backlog, with their names.
 pub fn people(config: &Config) -> Vec<(UserId, String)> {
     config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
 }
 
-/// The personas, ready to be asked, and what belongs to them.
+/// The agents of the personas, and what belongs to them.
 pub struct AgentParts {
     pub agents: Agents,
-    /// Hears when the day's budget runs low.
+    /// Receives a message when the day's budget runs low.
     pub budget_low: mpsc::Receiver<String>,
-    /// Those that the tools write to.
+    /// The workspaces that the tools write to.
     pub workspaces: Workspaces,
 }
 
 /// # Errors
-/// A feed, a model or a tool is set in a way that cannot work, or a persona lists a tool that does not exist.
+/// The settings of a feed, a model or a tool are invalid, or a persona lists a tool that does not exist.
 pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<AgentParts> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
@@ -171,7 +171,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     Ok(AgentParts { agents, budget_low, workspaces })
 }
 
-/// What the backlog needs in a process of its own that nobody stops.
+/// Dependencies of the backlog in its own process, which is never stopped from outside.
 pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
     work::Parts {
         roster: agents.roster.clone(),
@@ -190,7 +190,7 @@ pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, w
     }
 }
 
-/// Knows everything that this process was told in confidence.
+/// The redactor of every secret that this process was given.
 pub(crate) fn redactor(config: &Config) -> Redactor {
     let secrets: Vec<_> = config.list_secrets().into_iter().cloned().collect();
     Redactor::new(&secrets)

@@ -1,4 +1,4 @@
-//! What the Discord adapter wants remembered.
+//! The storage of the Discord adapter.
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -8,7 +8,7 @@ use crate::store::Store;
 use kernel::ids::PersonaSlug;
 use kernel::time::SharedClock;
 
-/// What the adapter wants remembered, in the store.
+/// Stores the adapter's state in the database.
 pub(super) struct Memory {
     pub(super) store: Store,
     pub(super) clock: SharedClock,

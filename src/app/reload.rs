@@ -1,8 +1,8 @@
-//! Settings and personas that change while the team runs (OPS-7).
+//! Reloads settings and personas while the team runs (OPS-7).
 //!
 //! When a file changes, or on `SIGHUP`, everything is read again. If all of it is valid, the team stops as on Ctrl-C and starts again in the same
-//! process: what matters is in the database, so nothing is lost, and no part of the team has to expect that a setting changes under it. If
-//! anything is wrong, the team keeps the settings it has, and the operators are told why.
+//! process. All state is in the database, so nothing is lost, and no component has to handle a changed setting. If anything is invalid, the team
+//! keeps its settings, and the operators are told why.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{App, Setting, shutdown, start_or_stand_by};
 
-/// An editor writes a file in several steps. It is read when nothing has happened for this long.
+/// An editor writes a file in several steps. It is read after this long without events.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Reads all settings and personas. An error says what is wrong with which file.
+/// Reads all settings and personas. An error names the file and the problem.
 pub(super) type Read<'a> = Box<dyn Fn() -> anyhow::Result<Setting> + Send + Sync + 'a>;
 
 /// Completes settings right before the team starts with them.
@@ -66,7 +66,7 @@ impl<'a> Reload<'a> {
         self
     }
 
-    /// Waits for a change that can be used. `tell` is given what is wrong with one that cannot.
+    /// Waits for a valid change. Passes the errors of an invalid one to `tell`.
     pub(super) async fn changed(&mut self, tell: impl Fn(String)) -> Reloaded {
         loop {
             let asked = tokio::select! {
@@ -109,14 +109,14 @@ impl<'a> Reload<'a> {
 }
 
 impl App {
-    /// Runs until the operator's signal, with new settings whenever they change.
+    /// Runs until the operator's signal, and restarts with new settings whenever they change.
     ///
     /// # Errors
-    /// The database was lost to another process, or the team cannot start again with the settings it had.
+    /// Another process took the database, or the team cannot start again with its previous settings.
     pub async fn run_reloading(self, mut reload: Reload<'_>, patience: Duration) -> anyhow::Result<()> {
         let mut app = self;
         loop {
-            // On the heap: they hold every part of the team at once.
+            // Boxed, because they hold every component of the team.
             let Some(Reloaded { setting, changed }) = Box::pin(app.run(patience, Some(&mut reload))).await? else { return Ok(()) };
             let restart = Box::pin(async {
                 let error = match reload.start(&setting).await {
@@ -180,7 +180,7 @@ impl Files {
         path.starts_with(&self.personas) || self.settings.iter().any(|known| known == path)
     }
 
-    /// The folders to watch. The one above the personas tells when their folder is made.
+    /// The folders to watch. The parent of the personas folder reports when that folder is created.
     fn list_folders(&self) -> BTreeSet<PathBuf> {
         let above = self.settings.iter().chain([&self.personas]).filter_map(|path| path.parent().map(Path::to_owned));
         above.chain([self.personas.clone()]).filter(|folder| folder.is_dir()).collect()
@@ -199,7 +199,7 @@ impl Contents {
     }
 }
 
-/// What the system tells of files.
+/// File system events.
 struct Events {
     watcher: RecommendedWatcher,
     watched: BTreeSet<PathBuf>,
@@ -213,7 +213,7 @@ impl Events {
             if let Ok(event) = event
                 && !matches!(event.kind, EventKind::Access(_))
             {
-                // Whoever no longer listens needs no events.
+                // A closed receiver needs no events.
                 let _ = send.send(event.paths);
             }
         })?;
@@ -222,7 +222,7 @@ impl Events {
         Ok(events)
     }
 
-    /// Watches folders that have appeared. A folder that was removed and made again is a new one.
+    /// Watches folders that have appeared. A folder that is removed and created again counts as new.
     fn add_folders(&mut self, files: &Files) -> notify::Result<()> {
         let folders = files.list_folders();
         self.watched.retain(|folder| folders.contains(folder));
@@ -233,7 +233,7 @@ impl Events {
         Ok(())
     }
 
-    /// Waits until one of the files may have changed and nothing more happens to them.
+    /// Waits until one of the files may have changed and no more events arrive.
     async fn next(&mut self, files: &Files) {
         let mut quiet_at: Option<Instant> = None;
         loop {
@@ -244,7 +244,7 @@ impl Events {
             match event {
                 Ok(Some(paths)) if paths.iter().any(|path| files.has(path)) => quiet_at = Some(Instant::now() + QUIET),
                 Ok(Some(_)) => {}
-                // The watcher lives as long as its receiver.
+                // The watcher lives as long as its receiver, so this does not happen.
                 Ok(None) => std::future::pending().await,
                 Err(_) => break,
             }

@@ -1,4 +1,4 @@
-//! What is deleted, of all features.
+//! The retention rules of all features.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::features::{backlog, chat, schedule};
 use kernel::jobs::RetentionRule;
 use kernel::{chat::outbox, feeds, llm};
 
-/// Every rule. A table that grows and has none must say why, in the tests of statements.
+/// All rules. A growing table without a rule must give a reason in the statement tests.
 pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     let days = |days: u32| Duration::from_hours(24 * u64::from(days));
     let (messages, calls) = (days(settings.messages_days), days(settings.model_calls_days));

@@ -1,18 +1,18 @@
-//! The order in which the process ends (flow 6): no new turns, running ones get their time, what is left stands in the store.
+//! The shutdown order (flow 6): no new turns start, running ones get a grace period, unfinished work stays in the database.
 
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-/// How long running turns may go on after the process was asked to end (OPS-10).
+/// Grace period of running turns after a stop request (OPS-10).
 pub const GRACE: Duration = Duration::from_secs(20);
 
-/// The stages of a stop. Cheap to clone.
+/// The stages of a shutdown. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
-    /// No new turn begins.
+    /// Cancelled when no new turn may start.
     pub stop: CancellationToken,
-    /// Running turns are cut off; their rows stay open and go on after the next start.
+    /// Cancelled to abort running turns. Their rows stay open, and the next start resumes them.
     pub kill: CancellationToken,
 }
 

@@ -1,4 +1,4 @@
-//! The team's own doings, as the feeds `activity`, `backlog` and `ledger` want them.
+//! The sources of the feeds `activity`, `backlog` and `ledger`: the team's own activity.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use kernel::ids::PersonaSlug;
 use kernel::money::{CostGroup, CostLine};
 use kernel::persona::roster::Roster;
 
-/// The store, with the names that people know.
+/// The store, with readable names.
 pub(super) struct OwnDoings {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,

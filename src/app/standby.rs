@@ -1,9 +1,9 @@
-//! A second process on one PostgreSQL: it waits for the first to die and takes its place.
+//! A second process on one PostgreSQL database: it takes over when the first one dies.
 //!
-//! The team itself is in one process, because an identity is online once. What is shared is rows: the schedule, so that the one that stands by
-//! fires what the other is too busy or too dead for, and the backlog, whose items are divided by leases. It runs no jobs, because their handlers
-//! post through a relay, and only the process with the identities has one. On SQLite there is nobody to take over from another machine, and a second
-//! process is a mistake that is told.
+//! Only one process runs the team, because an identity can be online only once. The processes share rows: the standby fires the schedule when the
+//! other is too busy or dead, and works on the backlog, whose items are divided by leases. The standby runs no jobs, because their handlers post
+//! through a relay, which only the process with the identities has. SQLite allows no takeover from another machine, so a second process there is an
+//! error.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::store::Store;
 use kernel::db::StoreError;
 use kernel::wakeup::Wakeup;
 
-/// How often the one that stands by tries to take over. The database lets the lock of a killed process go at once, so that with the time a
-/// start takes it is replaced well within 30 s (OPS-3).
+/// Interval between two attempts to take over. The database releases the lock of a killed process at once. Including its start, the standby replaces
+/// it well within 30 s (OPS-3).
 const EACH: Duration = Duration::from_secs(5);
 
-/// Starts the team, at once or when the process that serves has gone. None: it was asked to end while it stood by.
+/// Starts the team, at once or when the serving process has ended. None: a stop was requested while on standby.
 ///
 /// # Errors
-/// Everything that keeps the team from working but another process on PostgreSQL.
+/// Any start error, except that another process serves from the same PostgreSQL database.
 pub async fn start_or_stand_by(setting: Setting) -> anyhow::Result<Option<App>> {
     let error = match App::start(setting.clone()).await {
         Ok(app) => return Ok(Some(app)),
@@ -65,7 +65,7 @@ async fn take_over(setting: &Setting) -> anyhow::Result<App> {
     }
 }
 
-/// The schedule and the backlog beside a process that serves.
+/// The schedule and the backlog beside a serving process.
 struct Watch {
     store: Store,
     tasks: TaskTracker,
@@ -81,7 +81,7 @@ impl Watch {
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            // What is to be carried out becomes a job, and the process that serves runs it.
+            // Actions become jobs, which the serving process runs.
             actions: standup::actions(super::terms(config, roster), &store, Wakeup::default(), None),
             store: store.clone(),
             platform: None,
@@ -97,7 +97,7 @@ impl Watch {
 
     async fn end(self) {
         self.stop.cancel();
-        // What is under way is given back; whoever claims it next goes on with the same run.
+        // Work in progress is released. The next process that claims it continues the same run.
         self.kill.cancel();
         self.tasks.close();
         self.tasks.wait().await;

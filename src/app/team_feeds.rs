@@ -1,4 +1,4 @@
-//! The feeds of the team, as a tool wants them: by name, as text.
+//! The feeds of the team, for a tool: by name, as text.
 
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -8,7 +8,7 @@ use kernel::feeds::{FeedItem, FeedQuery, Reading};
 use kernel::ids::PersonaSlug;
 use kernel::tools::FeedReader;
 
-/// How far back a run is told of a feed, and how many items of it.
+/// How many days of a feed a run gets, and how many items.
 const DAYS: TimeDelta = TimeDelta::days(7);
 const ITEMS: usize = 40;
 
@@ -24,7 +24,7 @@ impl FeedReader for TeamFeeds {
     }
 
     async fn read(&self, persona: &PersonaSlug, name: &str, now: DateTime<Utc>) -> Result<String, String> {
-        // Different feeds may share a name; whose run it is decides then.
+        // Different feeds may share a name. The persona of the run decides.
         let own = self.readings.feeds_of(persona).iter().find(|feed| feed.name() == name);
         let feed = own.map_or_else(|| self.readings.get_feed(name), Ok).map_err(|error| error.to_string())?;
         let asked = FeedQuery { now, since: now - DAYS, until: now, limit: ITEMS };

@@ -7,9 +7,9 @@ use tracing_subscriber::EnvFilter;
 
 use crate::adapters::http::settings::{LogFormat, ServerSettings};
 
-/// Starts logging to standard error. Called once, by `main`'s commands that run the team; standard output belongs to a command's result.
+/// Starts logging to standard error. `main`'s commands that run the team call it once. Standard output is for a command's result.
 pub fn start_logs(settings: &ServerSettings) -> anyhow::Result<()> {
-    // serenity prints payloads it cannot parse, with whatever people wrote in them, as warnings (reliability note, section 4).
+    // serenity logs payloads it cannot parse as warnings, including people's messages (reliability note, section 4).
     let filter = EnvFilter::try_new(format!("{},serenity=error", settings.log))?;
     let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -23,14 +23,14 @@ pub fn start_logs(settings: &ServerSettings) -> anyhow::Result<()> {
     started.map_err(|error| anyhow::anyhow!("logging was started before: {error}"))
 }
 
-/// Collects metrics for `/metrics`. Works once a process; a second call gives the first collector.
+/// Collects metrics for `/metrics`. Works once per process. A second call returns the first collector.
 pub fn start_metrics() -> PrometheusHandle {
     static HANDLE: std::sync::OnceLock<PrometheusHandle> = std::sync::OnceLock::new();
     HANDLE
         .get_or_init(|| {
             let recorder = PrometheusBuilder::new().build_recorder();
             let handle = recorder.handle();
-            // Another recorder is only there when a program around the library brought its own; then ours shows nothing.
+            // A program that uses this library may have installed its own recorder. Then this one shows nothing.
             if metrics::set_global_recorder(recorder).is_err() {
                 tracing::warn!("another metrics recorder is in place");
             }

@@ -12,10 +12,10 @@ use kernel::tools::Toolbox;
 use kernel::tools::web::{SystemLookup, web_tools};
 use kernel::tools::workspace::Workspaces;
 
-/// All tools that there are by these settings.
+/// All tools that these settings enable.
 ///
 /// # Errors
-/// A tool is set in a way that cannot work, or a persona lists one that there is none of.
+/// The settings of a tool are invalid, or a persona lists a tool that does not exist.
 pub(super) fn toolbox(
     config: &Config,
     roster: &Arc<Roster>,

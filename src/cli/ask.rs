@@ -1,4 +1,4 @@
-//! `teamroom ask`: one persona asked once, here in the terminal.
+//! `teamroom ask`: asks one persona once, in the terminal.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn read_question(words: &[String]) -> anyhow::Result<String> {
     Ok(question)
 }
 
-/// By the same rules as in a channel.
+/// Applies the same rules as in a channel.
 fn read_file(path: &Path, clock: &dyn Clock) -> anyhow::Result<FileText> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let size = std::fs::metadata(path).with_context(|| format!("{} cannot be read", path.display()))?.len();

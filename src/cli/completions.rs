@@ -1,4 +1,4 @@
-//! `teamroom completions`: what a shell completes.
+//! `teamroom completions`: shell completion scripts.
 
 use clap::ValueEnum;
 use clap_complete::aot::{Bash, Fish, Zsh, generate};

@@ -1,4 +1,4 @@
-//! `teamroom db`: what the database holds.
+//! `teamroom db`: the content of the database.
 
 use crate::cli::{Globals, setting};
 use crate::store::Store;

@@ -1,4 +1,4 @@
-//! `teamroom doctor`: what is missing, each finding with its remedy.
+//! `teamroom doctor`: finds problems, each with its fix.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
     store.close().await;
 }
 
-/// What a feed gave, with its values, so that a wrong pointer is seen.
+/// The values of a feed, so that a wrong pointer is visible.
 fn describe_feed(entry: PageEntry, roster: &Roster) -> Finding {
     let owners: Vec<_> = entry.personas.iter().map(|persona| roster.name_of(persona)).collect();
     let what = format!("feed {} of {}", entry.feed, owners.join(", "));

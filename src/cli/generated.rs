@@ -1,4 +1,4 @@
-//! Commands of the registry as the command line takes them.
+//! Commands of the registry as subcommands.
 
 use std::process::ExitCode;
 
@@ -14,7 +14,7 @@ use kernel::commands::{ArgumentKind, ArgumentSpec, Caller, Choice, CommandReply,
 use kernel::db::StoreError;
 use kernel::time::{Clock, SystemClock};
 
-/// A command of the team, with all that it takes.
+/// A command of the team with its arguments.
 pub(super) fn subcommand(spec: &CommandSpec) -> Command {
     let json = Arg::new("json").long("json").global(true).action(ArgAction::SetTrue).help("Print JSON");
     describe(spec).arg(json)
@@ -28,7 +28,7 @@ fn describe(spec: &CommandSpec) -> Command {
     command.subcommands(subcommands).subcommand_required(is_group).arg_required_else_help(is_group)
 }
 
-/// What is required stands by its place, everything else by its name.
+/// Required arguments are positional, all others are named.
 fn describe_argument(argument: &ArgumentSpec) -> Arg {
     let action = if argument.many { ArgAction::Append } else { ArgAction::Set };
     let arg = Arg::new(argument.name).help(argument.description).action(action).value_name(value_name(argument));
@@ -40,7 +40,7 @@ fn describe_argument(argument: &ArgumentSpec) -> Arg {
     }
 }
 
-/// What stands in the help for a value.
+/// The placeholder of a value in the help.
 fn value_name(argument: &ArgumentSpec) -> &'static str {
     match argument.kind {
         _ if argument.required => argument.name,
@@ -53,7 +53,7 @@ fn value_name(argument: &ArgumentSpec) -> &'static str {
     }
 }
 
-/// Names the values of a choice in help and completion. Whether one is valid, the registry says.
+/// Lists the values of a choice in help and completion. The registry validates them.
 #[derive(Clone)]
 struct Offered(&'static [Choice]);
 
@@ -69,7 +69,7 @@ impl TypedValueParser for Offered {
     }
 }
 
-/// Runs a command of the registry beside the team, if one runs.
+/// Runs a command of the registry, beside a running team or without one.
 pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     let (path, matches) = match matches.subcommand() {
         Some((sub, matches)) => (format!("{name} {sub}"), matches),
@@ -88,7 +88,7 @@ pub(super) async fn run(globals: &Globals, registry: &Registry, name: &str, matc
     answer(reply, matches.get_flag("json"))
 }
 
-/// What answers commands here.
+/// The command handlers of this process.
 pub(super) async fn open(config: &Config) -> anyhow::Result<Beside> {
     let roster = setting::read_roster(config)?;
     app::beside(config, roster).await
@@ -103,7 +103,7 @@ async fn call(beside: &Beside, config: &Config, path: &str, given: Vec<(String, 
     }
 }
 
-/// Whether a team serves the database, and what to do if none does.
+/// Adds whether a team serves the database, and what to do if none does.
 async fn tell_who_serves(config: &Config, reply: CommandReply) -> anyhow::Result<CommandReply> {
     let (told, served) = match Store::open(&config.database_url, SystemClock.now()).await {
         Ok(store) => {
@@ -119,7 +119,7 @@ async fn tell_who_serves(config: &Config, reply: CommandReply) -> anyhow::Result
     Ok(CommandReply { text, ..reply }.with_data(data))
 }
 
-/// Prints a reply for a person or for a program; what the process is to exit with.
+/// Prints a reply for a person or for a program, and returns the exit code.
 pub(super) fn answer(reply: anyhow::Result<CommandReply>, as_json: bool) -> anyhow::Result<ExitCode> {
     let reply = match reply {
         Ok(reply) if reply.error => Err(anyhow::anyhow!(terminal::plain(&reply.text))),

@@ -1,4 +1,4 @@
-//! `teamroom init`: the files an operator edits, each with everything in it explained.
+//! `teamroom init`: writes the files that an operator edits, with explanations.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -9,13 +9,13 @@ use anyhow::Context as _;
 use crate::config;
 use kernel::persona::load::BUILT_IN;
 
-/// The `.env.example` of this version. `tests/tidy.rs` holds it against the configuration.
+/// The `.env.example` of this version. `tests/tidy.rs` compares it with the configuration.
 const ENV_EXAMPLE: &str = include_str!("../../.env.example");
 
-/// Writes `teamroom.toml`, `.env` and the built-in `personas/` into `dir`. What is there already stays as it is.
+/// Writes `teamroom.toml`, `.env` and the built-in `personas/` into `dir`. Existing files are kept.
 ///
 /// # Errors
-/// A file could not be written; the ones before it are.
+/// A file could not be written. The files before it exist.
 pub fn run(dir: &Path) -> anyhow::Result<()> {
     for (path, written) in write_files(dir)? {
         let note = if written { "written" } else { "is there already and stays as it is" };
@@ -28,7 +28,7 @@ pub fn run(dir: &Path) -> anyhow::Result<()> {
 /// Each file, and whether it is new.
 fn write_files(dir: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     let personas = dir.join("personas");
-    // Files of our team in a folder that somebody else filled would add six colleagues to theirs.
+    // An existing folder has its own personas. The built-in files would add six more.
     let has_team = personas.exists();
     let mut files = vec![(dir.join("teamroom.toml"), config::default_file(), 0o644), (dir.join(".env"), ENV_EXAMPLE.to_owned(), 0o600)];
     if !has_team {
@@ -46,11 +46,11 @@ fn write_files(dir: &Path) -> anyhow::Result<Vec<(PathBuf, bool)>> {
     Ok(outcome)
 }
 
-/// False where something is there already.
+/// False if the file exists.
 fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<bool> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    // `.env` will hold tokens: nobody else may read it from its first byte on.
+    // `.env` will hold tokens, so only its owner may read it from the first byte on.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     match options.open(path) {

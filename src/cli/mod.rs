@@ -1,5 +1,5 @@
-//! The command line. Commands of the team come from its registry (`generated`); what only makes sense at a terminal has a file of its own here. They
-//! read arguments, call what does the work and print; they decide nothing themselves.
+//! The command line. The commands of the team come from its registry (`generated`). Commands that only make sense at a terminal have their own files
+//! here. They read arguments, call the code that does the work, and print. They contain no decisions.
 
 mod ask;
 mod backlog;
@@ -46,7 +46,7 @@ struct Globals {
     sandbox: bool,
 }
 
-/// Commands that are the command line's alone.
+/// Commands that only the command line has.
 #[derive(Debug, Subcommand)]
 enum Special {
     /// Run the team in a local chat server, with nothing to configure.
@@ -71,23 +71,23 @@ enum Special {
     Completions(completions::Args),
 }
 
-/// The commands of the team, without anything to run them on.
+/// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
-    // Nobody but the command line calls it here, which may do everything.
+    // Only the command line uses it here, and it may do everything.
     features::registry(services, Arc::new(|_, _, _| Ok(())))
 }
 
-/// Everything that the command line takes.
+/// The whole command line.
 fn command(registry: &Registry) -> clap::Command {
     let generated = registry.commands().iter().filter(|spec| spec.surface.is_on_command_line()).map(generated::subcommand);
     let command = Cli::command().subcommands(generated);
     command.mut_subcommand("backlog", backlog::extend).mut_subcommand("standup", standup::extend).mut_subcommand("report", report::extend)
 }
 
-/// Runs what the arguments of this process ask for; what it is to exit with.
+/// Runs the command of this process and returns its exit code.
 ///
 /// # Errors
-/// What kept it from being done, for the person at the terminal.
+/// The error to show at the terminal.
 pub async fn run() -> anyhow::Result<ExitCode> {
     let registry = registry(&Services::new("This works only where the team runs. Give the command in the chat."));
     let matches = command(&registry).get_matches();
@@ -113,7 +113,7 @@ async fn run_special(cli: Cli, registry: &Registry) -> anyhow::Result<ExitCode> 
     let globals = cli.globals;
     match cli.command {
         Special::Sandbox(args) => sandbox::run(globals.config, args).await,
-        // On the heap: the start of the whole team is large.
+        // Boxed, because the future that starts the whole team is large.
         Special::Run => Box::pin(run::run(&globals)).await,
         Special::Init { dir } => init::run(&dir),
         Special::Doctor(args) => doctor::run(&globals, args).await,

@@ -1,4 +1,4 @@
-//! `teamroom report [DATE]`, which stands for `report show`, and can print the Markdown of the file.
+//! `teamroom report [DATE]`, short for `report show`. It can print the Markdown of the file.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::features::standup::render::render_report_markdown;
 use kernel::commands::{CommandReply, parse_date};
 use kernel::time::{Clock, SystemClock};
 
-/// Lets the date and the channel be given without a subcommand.
+/// Accepts the date and the channel without a subcommand.
 pub(super) fn extend(command: Command) -> Command {
     command
         .arg(Arg::new("date").value_name("DATE").default_value("today").help("Which day, such as 2026-03-31"))
@@ -55,7 +55,7 @@ fn describe(report: &DayReport) -> CommandReply {
     CommandReply::private(render(report)).with_data(serde_json::to_value(report).unwrap_or(Value::Null))
 }
 
-/// A report for a person: what its file holds without the front matter, which is for programs.
+/// A report for a person: the content of its file without the front matter, which is for programs.
 pub(super) fn render(report: &DayReport) -> String {
     let file = render_report_markdown(report);
     terminal::plain(file.split_once("\n---\n").map_or(file.as_str(), |(_, text)| text).trim())

@@ -8,7 +8,7 @@ use crate::app::{Reload, Setting, telemetry};
 use crate::cli::{Globals, setting};
 use kernel::time::SystemClock;
 
-/// How long to wait for identities before it is said which are missing; they go on connecting.
+/// How long to wait for identities before the missing ones are reported. They continue to connect.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(super) async fn run(globals: &Globals) -> anyhow::Result<()> {

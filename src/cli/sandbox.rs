@@ -1,4 +1,4 @@
-//! `teamroom sandbox`: the whole product on one machine, with nothing else.
+//! `teamroom sandbox`: the whole product on one machine, without other services.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -19,7 +19,7 @@ use kernel::persona::roster::Roster;
 use kernel::time::SystemClock;
 use sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
 
-/// Where the page is unless somebody says otherwise or has taken it.
+/// The default port of the page.
 const PORT: u16 = 4800;
 
 /// How long the identities may take to come online.
@@ -61,7 +61,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
     telemetry::start_logs(&setting.config.server)?;
     let sandbox = start_server(&args, &setting.roster).await?;
-    // What is kept here belongs into no repository.
+    // The files here belong in no repository.
     std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
     if args.no_team {
         announce(&args, &sandbox, None)?;
@@ -87,7 +87,7 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
         let reload = reload.prepared_by(Box::new(|setting| {
             sandbox.set_bots(&list_bots(&setting.roster));
             join(&mut setting.config, &sandbox);
-            // The addresses that were printed stay good.
+            // The printed addresses stay valid.
             setting.config.server.listen = listen;
         }));
         app.run_reloading(reload, PATIENCE).await?;
@@ -134,19 +134,19 @@ fn list_bots(roster: &Roster) -> Vec<BotAccount> {
     roster.personas().iter().map(bot).collect()
 }
 
-/// Points the team at the sandbox and nowhere else.
+/// Connects the team to the sandbox only.
 fn join(config: &mut Config, sandbox: &Sandbox) {
     config.discord.api_url = Some(sandbox.api_url());
     config.discord.gateway_url = Some(sandbox.gateway_url());
     config.discord.guild = Some(sandbox.guild_id());
     config.discord.allowed_guilds.clear();
     config.discord.tokens = sandbox.bots().into_iter().map(|bot| (bot.slug.into(), SecretString::from(bot.token))).collect();
-    // Whoever reaches this server runs it.
+    // Every user of this server is an operator.
     config.chat.operators = vec![EVERYBODY.into()];
     config.chat.direct_messages = true;
 }
 
-/// Changes what nobody has set: people came to chat, so the log keeps to warnings, and a second sandbox needs a port of its own.
+/// Changes defaults only: the log shows warnings only, because people came to chat, and a second sandbox needs its own port.
 fn quieten(server: &mut ServerSettings) {
     let default = ServerSettings::default();
     if server.log == default.log {
@@ -157,7 +157,7 @@ fn quieten(server: &mut ServerSettings) {
     }
 }
 
-/// Removes the team's own memory of the sandbox. A database elsewhere is somebody's and stays.
+/// Removes the team's database of the sandbox. A database elsewhere is kept, because it may hold other data.
 fn forget(dir: &Path) -> anyhow::Result<()> {
     for name in ["teamroom.db", "teamroom.db-wal", "teamroom.db-shm"] {
         let path = dir.join(name);
@@ -176,7 +176,7 @@ fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result
     if args.json {
         let mut info = sandbox.info();
         if let Some(fields) = info.as_object_mut() {
-            // Tokens of bots are for whoever asks the server itself; a script's log is no place for them.
+            // The server returns bot tokens on request. They must not appear in the log of a script.
             if !args.no_team {
                 fields.remove("bots");
             }

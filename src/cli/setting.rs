@@ -1,4 +1,4 @@
-//! What most commands begin with: the configuration and the roster.
+//! Loads the configuration and the roster for most commands.
 
 use std::path::{Path, PathBuf};
 
@@ -14,20 +14,19 @@ use kernel::persona::roster::Roster;
 /// Where `teamroom sandbox` keeps the team's files.
 pub(super) const SANDBOX: &str = ".teamroom/sandbox";
 
-/// Reads the configuration from the file, `.env` and the environment of this process. Where nothing but the sandbox's database is there, that one is
-/// used.
+/// Reads the configuration from the file, `.env` and the environment of this process. If only the sandbox's database exists, that one is used.
 pub(super) fn read_config(globals: &Globals) -> anyhow::Result<Config> {
     let sources = read_sources(globals.config.clone())?;
     let sandbox = globals.sandbox || has_only_sandbox(&sources);
     load(sources, sandbox)
 }
 
-/// The same for commands that are about the team itself: the sandbox's database is used only if it is asked for.
+/// Like [`read_config`], for commands about the team itself: uses the sandbox's database only on request.
 pub(super) fn read_team_config(globals: &Globals) -> anyhow::Result<Config> {
     load(read_sources(globals.config.clone())?, globals.sandbox)
 }
 
-/// The same with a value from the command line, by the dotted name of its key.
+/// Like [`read_config`], with one value from the command line, by the dotted name of its key.
 pub(super) fn read_config_with(file: Option<PathBuf>, key: &str, value: String) -> anyhow::Result<Config> {
     let mut sources = read_sources(file)?;
     sources.overrides.insert(key.to_owned(), value);
@@ -46,7 +45,7 @@ fn load(mut sources: Sources, sandbox: bool) -> anyhow::Result<Config> {
     Ok(config::load(sources)?)
 }
 
-/// Whether nobody named a database or a directory for one, and there is none but the sandbox's.
+/// Whether no database and no directory for one is configured, and only the sandbox's database exists.
 fn has_only_sandbox(sources: &Sources) -> bool {
     let is_set = |name: &str| sources.env.get(name).is_some_and(|value| !value.trim().is_empty());
     if ["DATABASE_URL", "DATABASE_URL_FILE", "TEAMROOM_DATA"].into_iter().any(is_set) {
@@ -54,7 +53,7 @@ fn has_only_sandbox(sources: &Sources) -> bool {
     }
     let file = sources.file.clone().unwrap_or_else(|| sources.dir.join("teamroom.toml"));
     let names_data = match std::fs::read_to_string(file) {
-        // What cannot be parsed is told by the reading that follows.
+        // The reading that follows reports a parse error.
         Ok(text) => text.parse::<toml::Table>().map_or(true, |table| table.contains_key("data")),
         Err(_) => false,
     };
@@ -62,7 +61,7 @@ fn has_only_sandbox(sources: &Sources) -> bool {
     !names_data && !is_there(".teamroom") && is_there(SANDBOX)
 }
 
-/// Loads the personas. Files that are refused are told on standard error; the others make the team.
+/// Loads the personas. Invalid files are reported on standard error. The others form the team.
 pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
     for (path, error) in &loaded.refused {
@@ -81,10 +80,10 @@ pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
 }
 
-/// Loads the personas of a team that runs. A file that is refused is an error, because the team has its former content.
+/// Loads the personas of a running team. An invalid file is an error, because the team has its previous content.
 ///
 /// # Errors
-/// All files that are refused, and why.
+/// All invalid files, and why.
 pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
     let refused: Vec<_> = loaded.refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();

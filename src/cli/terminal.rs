@@ -3,13 +3,13 @@
 use kernel::chat::format::align_tables;
 use kernel::chat::medium::Medium;
 
-/// A reply as a terminal shows it: tables are aligned, and no marks of Markdown are left.
+/// A reply for a terminal: tables are aligned, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
-    // Tables are aligned for a chat, where a code block keeps the columns; a terminal does so by itself.
+    // In a chat a code block keeps the columns of a table. A terminal needs none.
     plain(align_tables(markdown).replace("```\n", "").replace("\n```", "").trim())
 }
 
-/// Without marks for bold, and without the backslashes that keep foreign text harmless in a chat.
+/// Removes the marks for bold and the backslashes that escape foreign text in a chat.
 pub(super) fn plain(markdown: &str) -> String {
     let mut text = String::with_capacity(markdown.len());
     let mut rest = markdown.chars().peekable();
@@ -23,7 +23,7 @@ pub(super) fn plain(markdown: &str) -> String {
     text
 }
 
-/// Foreign text, which may hold what a terminal would obey.
+/// Foreign text on one line, without marks that a terminal would interpret.
 pub(super) fn on_one_line(text: &str) -> String {
     plain(&Medium::Chat.line(text))
 }

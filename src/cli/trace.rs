@@ -9,7 +9,7 @@ use kernel::agent::turn::Trigger;
 use kernel::chat::message::Speaker;
 use kernel::time::{Clock, SystemClock};
 
-/// Longer texts are cut; the whole stands in the channel.
+/// Longer texts are cut. The channel has the full text.
 const SHOWN: usize = 160;
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
-//! What an operator can set, each section of `teamroom.toml` in a file of its own.
+//! The configuration. Each section of `teamroom.toml` has its own file.
 //!
-//! Everything is validated here and all errors are told at once; the rest of the crate sees plain values. This folder does no I/O but
-//! reading the configuration itself.
+//! Everything is validated here and all errors are reported at once. The rest of the crate gets plain values. This folder does no I/O except reading
+//! the configuration.
 
 mod retention;
 
@@ -55,7 +55,7 @@ settings! {
 /// Reads and checks everything.
 ///
 /// # Errors
-/// All that is wrong, each with its place, its key and what is allowed there.
+/// All errors, each with its location, its key and the allowed values.
 pub fn load(sources: Sources) -> Result<Config, ConfigErrors> {
     let dir = sources.dir.clone();
     let mut reader = Reader::new(sources);
@@ -63,7 +63,7 @@ pub fn load(sources: Sources) -> Result<Config, ConfigErrors> {
     reader.finish().map(|()| config)
 }
 
-/// The text of a `teamroom.toml` in which every key stands as a comment with its default. Loading it gives the defaults.
+/// The text of a `teamroom.toml` that contains every key as a comment with its default. Loading it gives the defaults.
 pub fn default_file() -> String {
     describe(&[]).render_file()
 }
@@ -80,7 +80,7 @@ fn describe(personas: &[PersonaSlug]) -> Reader {
 }
 
 impl Config {
-    /// `dir` is where relative paths begin.
+    /// Relative paths start at `dir`.
     fn read_in(dir: &Path, root: &mut Section<'_>) -> Self {
         let mut config = Self::read(root);
         for path in [&mut config.personas, &mut config.data, &mut config.work] {
@@ -91,8 +91,7 @@ impl Config {
         config
     }
 
-    /// What the configuration says of personas that the roster does not have. The rest of the team works all the same, so these are
-    /// warnings.
+    /// Personas that the configuration names and the roster does not have. The rest of the team still works, so these are warnings.
     pub fn list_unknown_personas(&self, roster: &Roster) -> Vec<String> {
         let known = roster.personas().iter().map(|persona| persona.slug.as_str()).collect::<Vec<_>>();
         let tokens = self.discord.tokens.keys().map(|slug| (slug.as_str(), DiscordSettings::token_variable(slug)));
@@ -109,11 +108,11 @@ impl Config {
             .collect()
     }
 
-    /// Every secret there is, for taking them out of what the team writes.
+    /// Every secret, for redaction of the team's output.
     pub fn list_secrets(&self) -> Vec<&SecretString> {
         let keys = self.models.providers.iter().filter_map(|provider| provider.key.as_ref());
         let search = self.tools.search.iter().filter_map(|search| search.key.as_ref());
-        // Without a password it is the path of a file, which people may read.
+        // Without a password it is a file path, which people may read.
         let database = Some(&self.database_url).filter(|url| url.expose_secret().contains('@'));
         self.discord.tokens.values().chain(keys).chain(search).chain(database).chain(&self.server.token).collect()
     }

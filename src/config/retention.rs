@@ -7,7 +7,7 @@ settings! {
         // More than the oldest message that is answered (`chat.max_age`).
         messages_days: u32 = 90, in 8..=3650,
             "How many days messages, the text of their files, answers and questions between personas are kept.";
-        // By default a year and a month, so that the same day of last year is still there. `/costs` shows a month, and a persona is asked for two.
+        // By default 13 months, so that the same day of last year is kept. `/costs` shows a month, and a persona is asked for two.
         model_calls_days: u32 = 400, in 62..=3650, "How many days each model call is kept. What each day cost is kept for good.";
         samples_days: u32 = 400, in 2..=3650, "How many days the values of feeds are kept.";
         firings_days: u32 = 90, in 2..=3650, "How many days it is kept what the schedule started.";

@@ -1,4 +1,4 @@
-//! What `teamroom backlog` has beside the commands of the registry: a file of items, and watching.
+//! The additions of `teamroom backlog` to the commands of the registry: a file of items, and watching.
 
 mod watch;
 
@@ -14,7 +14,7 @@ use crate::features::backlog::model::ItemDraft;
 use crate::features::backlog::service::{Asker, Backlog};
 use kernel::commands::CommandReply;
 
-/// What a file of items looks like.
+/// The format of a file of items.
 const FILE_HELP: &str = "\
 The file is a JSON array of objects; of each, only \"what\" must be there:
   {\"key\": \"a\", \"what\": \"Check the login\", \"how\": \"…\", \"why\": \"…\", \"owner\": \"vince\", \"urgency\": \"now|today|this_week|backlog\",

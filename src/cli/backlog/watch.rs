@@ -1,4 +1,4 @@
-//! `teamroom backlog watch`: what changes in the backlog, seen through the store.
+//! `teamroom backlog watch`: prints changes of the backlog, read from the database.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -18,13 +18,13 @@ use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
 use kernel::time::{Clock, SystemClock};
 
-/// How often the store is looked at.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How far each look reaches back behind the one before: the clock of another process may be behind ours. What was printed is not printed again.
+/// Overlap of two polls, because the clock of another process may be behind. Printed changes are not printed again.
 const OVERLAP: TimeDelta = TimeDelta::seconds(10);
 
-/// What a shell tells of a program that Ctrl-C ended: 128 and the number of the signal.
+/// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]
@@ -54,16 +54,16 @@ pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyh
     }
 }
 
-/// Prints what changes until there is nothing left to do, or for ever.
+/// Prints changes until there is no work left, or forever.
 async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::Result<()> {
     let store = backlog.store();
     let mut since = SystemClock.now();
-    // What stood there before is not news.
+    // Items from before are not printed.
     let mut printed: HashMap<WorkItemId, WorkStatus> =
         store.list_items_changed(since - OVERLAP, since).await?.into_iter().map(|change| (change.item.id, change.to)).collect();
     let mut mark = store.backlog_mark().await?;
     loop {
-        // Before the changes are read, so that the one after which there is nothing to do is printed.
+        // Checked before the changes are read, so that the last change is printed too.
         let is_over = until_idle && is_idle(store).await?;
         let seen = store.backlog_mark().await?;
         if seen != mark {

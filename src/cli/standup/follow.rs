@@ -1,4 +1,4 @@
-//! A standup that another process holds, seen through the store.
+//! A standup that another process runs, read from the database.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -18,10 +18,10 @@ use kernel::ids::MeetingId;
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SystemClock};
 
-/// How often the store is looked at.
+/// Polling interval.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Calls a standup in its channel and prints it as it goes. Ctrl-C ends the watching, not the standup.
+/// Calls a standup in its channel and prints it. Ctrl-C ends the watching, not the standup.
 pub(super) async fn call_and_follow(standups: &StandupCommands, channel: Option<&str>) -> anyhow::Result<ExitCode> {
     let StandupCommands { store, roster, terms, .. } = standups;
     let channel = standups.get_channel(channel).await?;
@@ -51,12 +51,12 @@ pub(super) async fn call_and_follow(standups: &StandupCommands, channel: Option<
     judge(&ended)
 }
 
-/// Prints what is said until the meeting is over.
+/// Prints messages until the meeting is over.
 async fn follow(store: &Store, roster: &Roster, id: &MeetingId) -> anyhow::Result<Meeting> {
     let transcript = Transcript::new();
     let mut printed = HashSet::new();
     loop {
-        // The meeting before its seats: what was said before its end is there when the end is seen.
+        // Reads the meeting before its seats, so that all messages from before its end are printed.
         let meeting = store.find_meeting(id).await?.context("the standup is gone from the database")?;
         for seat in store.list_seats(id).await? {
             if seat.state.is_over() && printed.insert((seat.round, seat.position)) {

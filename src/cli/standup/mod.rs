@@ -1,4 +1,4 @@
-//! `teamroom standup run`: holds a standup where the team runs or right here, and prints it. What a standup is, the meeting engine decides.
+//! `teamroom standup run`: runs a standup in the running team or in this process, and prints it. The meeting engine contains the rules.
 
 mod follow;
 mod terminal;
@@ -27,7 +27,7 @@ pub(super) fn extend(command: Command) -> Command {
     command.subcommand(run).mut_subcommand("status", |status| status.visible_alias("show"))
 }
 
-/// What a shell tells of a program that Ctrl-C ended: 128 and the number of the signal.
+/// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
 
 pub(super) async fn run(globals: &Globals, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
@@ -36,7 +36,7 @@ pub(super) async fn run(globals: &Globals, matches: &ArgMatches) -> anyhow::Resu
     hold(&config, &roster, matches.get_one::<String>("channel").map(String::as_str)).await
 }
 
-/// Where the team runs, or here: whoever has the database holds it.
+/// Runs the standup in the process that holds the database: the running team, or this one.
 async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> anyhow::Result<ExitCode> {
     match Store::open(&config.database_url, SystemClock.now()).await {
         Ok(store) => {
@@ -62,7 +62,7 @@ fn name_of<'a>(who: &'a Participant, roster: &'a Roster) -> &'a str {
     who.name(roster)
 }
 
-/// How a standup that is over counts for whoever waited for it.
+/// The exit code for a standup that is over.
 fn judge(meeting: &Meeting) -> anyhow::Result<ExitCode> {
     let reason = meeting.reason.as_deref().unwrap_or("no reason is known");
     match meeting.state {

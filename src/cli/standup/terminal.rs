@@ -1,4 +1,4 @@
-//! A standup right here: the engine as ever, on a platform that prints.
+//! A standup in this process: the same engine, on a platform that prints.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -32,16 +32,16 @@ use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SharedClock, SystemClock};
 use kernel::wakeup::Wakeup;
 
-/// The channel of standups that are held here, in the store. No platform's id looks like it.
+/// The channel id of standups in this process. No platform id looks like it.
 const HERE: &str = "terminal";
 
-/// How often it is looked whether the standup is over.
+/// Polling interval for the end of the standup.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long what runs may take to end.
+/// Grace period of running tasks.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Holds a standup here, or goes on with one that was killed. Ctrl-C cancels it: nobody else would go on with it.
+/// Runs a standup here, or resumes one that was killed. Ctrl-C cancels it, because no other process would resume it.
 pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -> anyhow::Result<ExitCode> {
     let clock: SharedClock = Arc::new(SystemClock);
     let (shutdown, tasks) = (Shutdown::default(), TaskTracker::new());
@@ -67,7 +67,7 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
     }
     shutdown.stop.cancel();
     tasks.close();
-    // What was said last is still being printed.
+    // The last messages are still being printed.
     if tokio::time::timeout(GRACE, tasks.wait()).await.is_err() {
         shutdown.kill.cancel();
     }
@@ -102,7 +102,7 @@ fn build(
     let wakeup = Wakeup::default();
     let standup = Arc::new(Standup::new(standup::Parts {
         roster: roster.clone(),
-        // Nobody could be asked here.
+        // People cannot be asked here.
         standup: StandupSettings { humans: Vec::new(), ..config.standup.clone() },
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
@@ -111,7 +111,7 @@ fn build(
         agents: Arc::new(agents),
         clock: clock.clone(),
         meetings: wakeup.clone(),
-        // Whoever serves finds what is to be worked off by itself.
+        // The serving process finds the new items by itself.
         backlog: Arc::default(),
     }));
     tasks.spawn({
@@ -133,22 +133,22 @@ fn build(
     }))
 }
 
-/// A platform of one channel, whose messages are printed.
+/// A platform with one channel that prints its messages.
 struct Terminal {
     roster: Arc<Roster>,
     transcript: Transcript,
-    /// Those whose name was printed.
+    /// Threads whose name was printed.
     threads: Mutex<HashSet<ChannelId>>,
 }
 
 impl Terminal {
-    /// What is meant for another platform stays in the outbox until the team is there again.
+    /// Messages for another platform stay in the outbox until the team runs again.
     fn check_place(message: &OutboundMessage) -> Result<(), SendError> {
         let channel = message.channel.as_str();
         if channel == HERE || is_thread(&message.channel) { Ok(()) } else { Err(SendError::Offline(message.persona.clone())) }
     }
 
-    /// A row of the outbox is one message here, so that it may bear the row's id.
+    /// A row of the outbox is one message here, so the message can have the row's id.
     fn posted(message: &OutboundMessage) -> Posted {
         Posted { channel: message.channel.clone(), message: MessageId::new(message.id.as_str()), at: SystemClock.now() }
     }
@@ -186,7 +186,7 @@ impl ChatPlatform for Terminal {
         Ok(thread)
     }
 
-    /// What was printed cannot be read back; after a crash it is printed again.
+    /// Printed messages cannot be read back. After a crash they are printed again.
     async fn find_posted(&self, _: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
         Ok(None)
     }

@@ -1,11 +1,11 @@
-//! A standup as text: who, what they said, and what hangs below it.
+//! A standup as text: speakers, their messages, and the threads below them.
 
 use std::io::IsTerminal;
 
 use kernel::chat::outbound::OutboundMessage;
 use kernel::text::without_invisible;
 
-/// How far what stands in a thread is moved to the right.
+/// Indentation of messages in a thread.
 const INDENT: &str = "    ";
 
 /// How a standup is printed.
@@ -15,12 +15,12 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// For standard output: names are bold where a person looks at it.
+    /// For standard output. Names are bold at a terminal.
     pub(super) fn new() -> Self {
         Self { bold: std::io::stdout().is_terminal() }
     }
 
-    /// What somebody said, with an empty line behind it.
+    /// A message of a speaker, followed by an empty line.
     pub(super) fn render(self, name: &str, text: &str) -> String {
         let name = without_invisible(name);
         let name = if self.bold { format!("\x1b[1m{name}\x1b[0m") } else { name };
@@ -28,14 +28,14 @@ impl Transcript {
     }
 }
 
-/// What stands in a thread, moved to the right.
+/// Indents the messages of a thread.
 pub(super) fn indent(text: &str) -> String {
     let text = without_invisible(text);
     let lines: Vec<_> = text.trim().lines().map(|line| format!("{INDENT}{line}").trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
 }
 
-/// A message with its embed as text. Buttons and pictures are nothing for a terminal; files are named.
+/// A message with its embed as text. Buttons and pictures are left out. Files are named.
 pub(super) fn describe(message: &OutboundMessage) -> String {
     let mut parts = vec![message.text.clone()];
     if let Some(embed) = &message.embed {

@@ -39,7 +39,7 @@ pub(crate) fn refused(file: &str, env: &[(&str, &str)]) -> Vec<String> {
     load(sources).expect_err("a refusal").0.iter().map(ToString::to_string).collect()
 }
 
-/// `#key = 1` without its mark; prose begins with `# ` and stays.
+/// `#key = 1` without the mark. Prose begins with `# ` and stays.
 fn uncommented(line: &str) -> &str {
     line.strip_prefix('#').filter(|key| !key.starts_with(' ')).unwrap_or(line)
 }
@@ -61,7 +61,7 @@ fn nothing_configured_gives_the_defaults_and_no_provider() {
 #[test]
 fn the_default_file_gives_the_defaults_as_it_stands_and_with_every_line_uncommented() {
     let keys_only = |text: &str| {
-        // What stands below a commented heading is an example and no default.
+        // Lines below a commented heading are an example, not defaults.
         let fixed = text.lines().scan(false, |example, line| {
             *example = line.starts_with("#[") || (*example && !line.starts_with('['));
             Some(if *example { "" } else { line })

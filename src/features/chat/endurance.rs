@@ -1,16 +1,16 @@
-//! A store that is away is waited for.
+//! Retries while the database is unavailable.
 
 use std::time::Duration;
 
 use crate::features::chat::Conversation;
 use kernel::db::StoreError;
 
-/// How long to wait before the store is asked again.
+/// Delay between two attempts.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 impl Conversation {
-    /// Does something with the store, again and again while the store is away, until the process stops. What was being done may have been done
-    /// before the store went away; the store's methods say so.
+    /// Retries a database operation while the database is unavailable, until the process stops. The operation may have succeeded before the
+    /// connection was lost. The store's methods say so.
     pub(super) async fn persist<T, F>(&self, what: &str, step: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,

@@ -1,4 +1,4 @@
-//! The job of a turn. Asks that outlive their turn are no jobs: their row is enough to put them again.
+//! The job of a turn. An ask that outlives its turn has no job. Its row is enough to send it again.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::features::chat::store::TURN;
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
 
-/// Runs turns: what a persona is asked once, and answers.
+/// Runs turns: sends the question to a persona and stores the reply.
 pub struct TurnHandler {
     pub conversation: Conversation,
 }
@@ -22,11 +22,11 @@ impl JobHandler for TurnHandler {
 
     fn settings(&self) -> KindSettings {
         KindSettings {
-            // Channels do not wait for each other; how many calls run at a time is a matter of the model.
+            // Channels do not wait for each other. The model limits the number of parallel calls.
             parallel: 200,
-            // What a turn waits for has limits of its own.
+            // The model calls inside a turn have their own limits.
             time_limit: Duration::from_hours(24),
-            // The row of the turn is kept.
+            // The job can go early, because the row of the turn is kept.
             retention: Duration::from_hours(1),
             ..KindSettings::default()
         }

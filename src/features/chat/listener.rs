@@ -7,25 +7,25 @@ use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect, StoreError};
 
-/// A feature that is offered each message before a persona answers it. Listeners are asked in the order in which they are registered; the first
-/// one that takes the message gets it.
+/// A feature that is offered each message before a persona answers it. Listeners are called in registration order. The first one that takes the
+/// message gets it.
 #[async_trait]
 pub trait Listener: Send + Sync + 'static {
     /// Whether the text alone shows that the message is for this feature. The channel then does not wait for the rest of a burst. Pure.
     fn recognises(&self, message: &InboundMessage) -> bool;
 
-    /// Takes the message, if it is for this feature. `decision` is what happens otherwise. Reads the store and writes nothing, because the
-    /// message may still turn out to be decided on.
+    /// Takes the message if it is for this feature. `decision` applies otherwise. Reads the database and writes nothing, because the message may
+    /// already be decided on.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError>;
 }
 
-/// A message that a feature takes. No persona answers it.
+/// A message taken by a feature. No persona answers it.
 #[derive(Debug)]
 pub struct Taken {
     /// For logs and traces: `it calls a standup`.
     pub why: String,
-    /// What is said at once.
+    /// The immediate reply.
     pub reply: Option<OutboundMessage>,
-    /// Written in one transaction with the decision.
+    /// Written in the transaction of the decision.
     pub effect: Option<Box<dyn Effect>>,
 }

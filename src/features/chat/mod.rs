@@ -1,8 +1,8 @@
-//! Talk: from a message that arrived to the rows that answer it.
+//! Chat: from an incoming message to the rows that answer it.
 //!
-//! The [`rules`] are pure and decide who speaks. Around them stands the [`Conversation`]: it claims each message once (`intake`), lets one task
-//! per channel decide on it in arrival order (`channel`), keeps silence where somebody asked for it, and answers commands (`commands`).
-//! What it decides becomes rows of the store, among them a job for each turn ([`jobs`]); it never sends to a platform itself.
+//! The [`rules`] are pure and decide who speaks. The [`Conversation`] uses them: it claims each message once (`intake`), runs one task per channel
+//! that decides in arrival order (`channel`), applies halts, and answers commands (`commands`). It writes its decisions as rows, among them a job for
+//! each turn ([`jobs`]). It never sends to a platform itself.
 //!
 //! # A crash at any step
 //!
@@ -54,18 +54,18 @@ use intake::{EarlyChanges, Gaps};
 use listener::Listener;
 pub(crate) use rules::authorize::EVERYBODY;
 
-/// What a conversation works with.
+/// Dependencies of a conversation.
 pub struct Parts {
     pub roster: Arc<Roster>,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
-    /// The channel, by name or id, that is told what operators should know.
+    /// The name or id of the channel for operators.
     pub ops_channel: String,
-    /// Features that react to what people say, in the order in which they are asked.
+    /// Features that react to messages, in the order in which they are called.
     pub listeners: Vec<Arc<dyn Listener>>,
-    /// Woken up whenever a halt begins or ends.
+    /// Notified when a halt begins or ends.
     pub halted: Wakeup,
-    /// Woken up whenever a channel has nothing left to answer.
+    /// Notified when a channel has no open turns left.
     pub answered: Wakeup,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
@@ -73,9 +73,9 @@ pub struct Parts {
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
-    /// Cancelled when no new turn may begin.
+    /// Cancelled when no new turn may start.
     pub stop: CancellationToken,
-    /// Cancelled when running turns have had their time.
+    /// Cancelled when the grace period of running turns ends.
     pub kill: CancellationToken,
 }
 
@@ -95,7 +95,7 @@ struct Inner {
     early: EarlyChanges,
 }
 
-/// A turn in progress, as far as others may stop it.
+/// A running turn, with what is needed to stop it.
 struct Running {
     channel: ChannelId,
     message: MessageId,
@@ -119,7 +119,7 @@ impl Conversation {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Takes one event of the platform. Errors concern this event alone; the next one is taken all the same.
+    /// Handles one platform event. An error affects this event only.
     pub async fn on_event(&self, event: PlatformEvent) {
         if let Err(error) = contain(Box::pin(self.take(event))).await {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
@@ -141,12 +141,12 @@ impl Conversation {
         }
     }
 
-    /// Whether every channel has its mark, so that a message said from now on is found by the next start at the latest.
+    /// Whether every channel has its mark. From then on the next start fetches any message that this process misses.
     pub fn is_listening(&self) -> bool {
         self.inner.gaps.have_been_looked_for()
     }
 
-    /// Whether agents are to be silent in a channel.
+    /// Whether agents are halted in a channel.
     pub fn is_halted_in(&self, channel: &ChannelId) -> bool {
         self.inner.halts.is_halted_in(channel)
     }
@@ -167,12 +167,12 @@ impl Conversation {
         self.inner.running.lock().expect("no code panics while it holds the running turns")
     }
 
-    /// Stops turns in progress; their tasks see it at their next await.
+    /// Cancels running turns. Their tasks see it at their next await.
     fn cancel_running(&self, which: impl Fn(&Running) -> bool) {
         self.running().values().filter(|running| which(running)).for_each(|running| running.cancel.cancel());
     }
 
-    /// Cancels turns that are stored. Their channels go on.
+    /// Cancels stored turns. Their channels continue.
     async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str) -> Result<(), StoreError> {
         let cancelled = self.parts().store.cancel_turns(scope, why, self.parts().clock.now()).await?;
         self.close_turns(&cancelled);
@@ -183,7 +183,7 @@ impl Conversation {
         self.queues().values().for_each(|queue| queue.close_turns(turns));
     }
 
-    /// A line of the team about itself, spoken by `persona`.
+    /// A notice of the team about itself, posted by `persona`.
     fn notice(persona: &PersonaSlug, channel: &ChannelId, text: impl Into<String>) -> OutboundMessage {
         OutboundMessage::new(persona, channel, OutboundKind::Notice, text)
     }

@@ -1,4 +1,4 @@
-//! The extension point for features whose work happens by the clock.
+//! The extension point for features with scheduled work.
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use kernel::chat::message::Channel;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::{Effect, StoreError};
 
-/// What a feature does when a job fires. Jobs name it by its [`ActionKind`].
+/// The work of a feature when a job fires. Jobs name it by its [`ActionKind`].
 #[async_trait]
 pub trait Action: Send + Sync + 'static {
     fn kind(&self) -> ActionKind;
 
-    /// Whether there is nothing to do. A firing then leaves no row.
+    /// Whether there is nothing to do. The firing then stores no row.
     async fn is_idle(&self, _now: DateTime<Utc>) -> Result<bool, StoreError> {
         Ok(false)
     }
 
-    /// What the firing writes in its own transaction. None: the firing stays open, and a job carries it out by [`Action::run`]. `channel` is the one
-    /// of the scheduled job, where the action needs one.
+    /// The rows that the firing writes in its own transaction. None: the firing stays open, and a job carries it out with [`Action::run`]. `channel`
+    /// is the channel of the scheduled job, if the action needs one.
     fn effect(&self, _job: &Job, _channel: Option<Channel>, _now: DateTime<Utc>) -> Option<Arc<dyn Effect>> {
         None
     }
 
-    /// Carries out an open firing. What it gives is stored in the transaction that ends the firing. Runs in the process that serves, and again
-    /// after a failure or a crash.
+    /// Carries out an open firing. Its outcome is stored in the transaction that ends the firing. Runs in the serving process, and again after a
+    /// failure or a crash.
     async fn run(&self) -> anyhow::Result<ActionOutcome> {
         anyhow::bail!("this process cannot do it")
     }
 }
 
-/// What came of carrying a firing out.
+/// The outcome of a firing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionOutcome {
-    /// It is done, and this is to be posted.
+    /// The action succeeded. These messages are posted.
     Done(Vec<OutboundMessage>),
-    /// There was nothing that could be done, for this reason.
+    /// The action could not run, for this reason.
     Refused(String),
 }

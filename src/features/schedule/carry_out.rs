@@ -10,10 +10,10 @@ use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
 
-/// Tries of one firing; with the pauses between them they take about ten minutes.
+/// Attempts per firing. With the delays between them they take about ten minutes.
 const TRIES: u32 = 8;
 
-/// Runs the action of an open firing and ends the firing with it.
+/// Runs the action of an open firing and ends the firing.
 pub(super) struct CarryOut {
     pub(super) actions: Vec<Arc<dyn Action>>,
     pub(super) relay: Relay,

@@ -107,7 +107,7 @@ async fn run(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<CommandR
     let by = call.caller.subject();
     let text = match firing.state {
         FiringState::Refused => format!("{by} started the job {}, but it did not run: {}.", firing.job, describe_firing(&firing)),
-        // Another process sees the row at its next look at the clock.
+        // Another process sees the row at its next poll.
         _ if call.caller.is_command_line() => {
             format!("{by} started the job {}. A running team takes it up within half a minute.", firing.job)
         }
@@ -124,7 +124,7 @@ async fn next(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<Command
     Ok(CommandReply::private(local.join("\n")).with_data(json!(local)))
 }
 
-/// Names of jobs that begin with `typed`. None where the store does not answer: what a person types must not wait for it.
+/// Names of jobs that begin with `typed`. None if the database does not answer: completion must not wait for it.
 async fn complete(schedule: &Schedule, typed: &str) -> Vec<Suggestion> {
     let typed = typed.trim().to_lowercase();
     let jobs = schedule.list_jobs().await.unwrap_or_default();
@@ -141,7 +141,7 @@ fn tell_next(schedule: &Schedule, job: &Job) -> String {
     next.map_or_else(String::new, |next| format!("Next: {}.", render_time(next, &job.timetable)))
 }
 
-/// What a person did wrong is told; a fault of the store is none of theirs.
+/// Explains an error of the person. A database error stays an internal error.
 fn explain(error: ScheduleError) -> anyhow::Error {
     match error {
         ScheduleError::Store(error) => error.into(),

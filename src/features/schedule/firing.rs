@@ -15,7 +15,7 @@ use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus};
 use kernel::db::{Applied, Effect, StoreError, Transaction};
 use kernel::ids::PersonaSlug;
 
-/// A text that the coordinator says.
+/// A text that the coordinator posts.
 #[derive(Debug)]
 struct Post(OutboundMessage);
 
@@ -28,7 +28,7 @@ impl Effect for Post {
 }
 
 impl Schedule {
-    /// Fires one instant of a job. None: only a process that is connected can tell which channel is meant, and this one is not, or not yet.
+    /// Fires one instant of a job. None: only a connected process can resolve the channel, and this one is not connected, or not yet.
     pub(super) async fn fire(
         &self,
         job: &Job,
@@ -74,34 +74,34 @@ impl Schedule {
         Ok(Some(effect.map_or(FiringEffect::Later, FiringEffect::Apply)))
     }
 
-    /// What a feature does for a job. None: it is a post, or of a feature that is not there.
+    /// The action of a job. None for a post, or if the feature does not exist in this version.
     pub(super) fn find_action(&self, action: &JobAction) -> Option<&Arc<dyn Action>> {
         self.parts().actions.iter().find(|known| known.kind().name == action.name())
     }
 }
 
-/// A channel by its id or name. Without a platform an id is taken as it is, and names are those of channels that the team has seen.
+/// A channel by its id or name. Without a platform an id is accepted unchecked, and names are those of channels that the team has seen.
 ///
 /// # Errors
-/// The store does not answer.
+/// The database does not answer.
 pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, name: &str) -> Result<Option<Channel>, StoreError> {
     let has_name = |channel: &Channel| channel.place == Place::Server && channel.name.eq_ignore_ascii_case(name);
     let is_meant = |channel: &Channel| channel.id.as_str() == name || has_name(channel);
     let seen = store.list_channels().await?;
     let mut seen = seen.into_iter().map(|seen| seen.channel);
     let Some(platform) = platform else {
-        // The name is for showing; of a channel in which nothing was heard it is what it was asked for by.
+        // The name is for display. A channel without any message is shown as the person wrote it.
         let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
         let unseen = || is_id.then(|| Channel { id: name.into(), name: name.to_owned(), place: Place::Server });
         return Ok(seen.find(is_meant).or_else(unseen));
     };
     let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);
-    // Of direct conversations and archived threads the platform does not tell at a login; a channel of the server that it did not tell of is gone.
+    // The platform does not report direct conversations and archived threads at login. A server channel that it does not report was deleted.
     let untold = |channel: &Channel| channel.id.as_str() == name && channel.place != Place::Server;
     Ok(told.find(is_meant).or_else(|| seen.find(untold)))
 }
 
-/// Whether a channel that the platform has not told of is not there. What there is comes a moment after the login.
+/// Whether the platform has reported its channels, so that a channel it did not report does not exist. The reports arrive shortly after the login.
 fn has_told_channels(platform: &dyn ChatPlatform, coordinator: &PersonaSlug) -> bool {
     let is_ready = |status: &IdentityStatus| status.persona == *coordinator && status.state == IdentityState::Ready;
     platform.identities().iter().any(is_ready) && !platform.list_channels().is_empty()

@@ -5,19 +5,19 @@ use crate::features::schedule::model::{Firing, FiringState, InvalidJob, Job, Job
 use crate::features::schedule::store::Fired;
 use kernel::db::StoreError;
 
-/// A job and how it fares.
+/// A job and its state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobStatus {
     pub job: Job,
     /// Who paused it.
     pub paused_by: Option<String>,
-    /// None while it is paused or turned off.
+    /// None while it is paused or disabled.
     pub next: Option<DateTime<Utc>>,
     /// The latest instant that has a row.
     pub last: Option<Firing>,
 }
 
-/// Why a job could not be changed, in words for whoever wanted it.
+/// Why a job could not be changed. Shown to the person.
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
     #[error("there is no job {name}; there are {known}")]
@@ -47,10 +47,10 @@ pub enum ScheduleError {
 type Result<T, E = ScheduleError> = std::result::Result<T, E>;
 
 impl Schedule {
-    /// All jobs: the built-in ones, those of the file, those of people. The file wins over people where both name one.
+    /// All jobs: built-in, from the file, and from people. If the file and a person use the same name, the file wins.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The database cannot be read.
     pub async fn list_jobs(&self) -> Result<Vec<Job>, StoreError> {
         let mut jobs = self.parts().settings.jobs.clone();
         let added = self.parts().store.list_jobs().await?;
@@ -60,7 +60,7 @@ impl Schedule {
     }
 
     /// # Errors
-    /// There is no job of that name.
+    /// No job has this name.
     pub async fn get_job(&self, name: &str) -> Result<Job> {
         let jobs = self.list_jobs().await?;
         if let Some(job) = jobs.iter().find(|job| job.name.as_str() == name.trim()) {
@@ -70,10 +70,10 @@ impl Schedule {
         Err(ScheduleError::Unknown { name: name.trim().to_owned(), known: known.join(", ") })
     }
 
-    /// All jobs and how they fare.
+    /// All jobs with their state.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// The database cannot be read.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StoreError> {
         let store = &self.parts().store;
         let now = self.parts().clock.now();
@@ -89,7 +89,7 @@ impl Schedule {
     }
 
     /// # Errors
-    /// What is wrong with the draft, or that its name is taken.
+    /// The draft is invalid, or its name is taken.
     pub async fn add(&self, draft: JobDraft, by: &str) -> Result<Job> {
         let job = draft.into_job(self.parts().settings.zone, &self.inner.kinds)?;
         let declared = self.parts().settings.jobs.iter().any(|known| known.name == job.name);
@@ -101,9 +101,9 @@ impl Schedule {
     }
 
     /// # Errors
-    /// It is none that was added by a command.
+    /// The job was not added by a command.
     pub async fn remove(&self, name: &str) -> Result<JobName> {
-        // The store first: a section of the file may hide a job that was added.
+        // The database first: a section of the file may hide a job that was added.
         let parsed = name.trim().parse::<JobName>();
         if let Ok(name) = &parsed
             && self.parts().store.remove_job(name).await?
@@ -115,7 +115,7 @@ impl Schedule {
     }
 
     /// # Errors
-    /// It is paused already, or there is none of that name.
+    /// The job is already paused, or no job has this name.
     pub async fn pause(&self, name: &str, by: &str) -> Result<JobName> {
         let job = self.get_job(name).await?;
         if !self.parts().store.pause_job(&job.name, by, self.parts().clock.now()).await? {
@@ -125,7 +125,7 @@ impl Schedule {
     }
 
     /// # Errors
-    /// It is not paused, or there is none of that name.
+    /// The job is not paused, or no job has this name.
     pub async fn resume(&self, name: &str) -> Result<Job> {
         let job = self.get_job(name).await?;
         if !self.parts().store.resume_job(&job, self.parts().clock.now()).await? {
@@ -135,10 +135,10 @@ impl Schedule {
         Ok(job)
     }
 
-    /// Does a job now, paused or not; this second becomes an instant of its own.
+    /// Runs a job now, paused or not. The current second becomes its instant.
     ///
     /// # Errors
-    /// There is none of that name, or it was run this very second.
+    /// No job has this name, or it was already run this second.
     pub async fn run(&self, name: &str) -> Result<Firing> {
         let job = self.get_job(name).await?;
         let now = self.parts().clock.now();

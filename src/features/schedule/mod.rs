@@ -1,29 +1,29 @@
-//! The schedule: which jobs there are, and what fires when.
+//! The schedule: the scheduled jobs, and when they fire.
 //!
-//! - `jobs`: the jobs of the program, of the file and of people as one list, and what people do to it;
-//! - `firing`: one instant of a job becomes a row together with what it does;
-//! - `carry_out`: the handler of the jobs that carry out what stays open;
-//! - `scheduler`: the loop that looks at the clock;
-//! - `commands`: `/schedule`; `render`: how jobs read.
+//! - `jobs`: the jobs of the program, the file and people as one list, and the changes that people make;
+//! - `firing`: stores one instant of a job as a row together with its effect;
+//! - `carry_out`: the handler of the jobs that carry out open firings;
+//! - `scheduler`: the loop that checks the clock;
+//! - `commands`: `/schedule`; `render`: how jobs are shown.
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! An instant fires at most once, because its row and its effect are written in one transaction and the row's key is job and instant: any
-//! number of processes may run this at once, be killed at any point, and have clocks that differ. How far a job was looked through is stored
-//! only after its rows, so whoever comes next may look at the same instants again. An instant that comes late was missed, and the job's policy
-//! decides ([`crate::features::schedule::model::Job::due`]); a clock that jumps ahead is no different from a process that was down. A clock that goes
-//! back by more than five minutes makes instants count from there again, and the rows keep what has fired from firing twice.
+//! An instant fires at most once, because its row and its effect are written in one transaction and the row's key is job and instant. Any number of
+//! processes may run this at once, be killed at any point, and have different clocks. The mark of a job is stored only after its rows, so the next
+//! process may check the same instants again. A late instant counts as missed, and the job's policy decides
+//! ([`crate::features::schedule::model::Job::due`]). A clock that jumps ahead has the same effect as a process that was down. After a clock is set
+//! back by more than five minutes, instants count from the new time, and the rows prevent a second firing.
 //!
-//! What a scheduled job does is an [`Action`] of another feature, except for posts. It is either written in the transaction of the firing, or the
-//! firing stays open and a durable job carries it out in the process that serves.
+//! The work of a scheduled job is an [`Action`] of another feature, except for posts. It is either written in the transaction of the firing, or the
+//! firing stays open and a durable job carries it out in the serving process.
 //!
-//! | the process dies | what is there | what follows |
+//! | the process dies | what is stored | what follows |
 //! | --- | --- | --- |
-//! | before the transaction of the firing commits | nothing, and the mark is where it was | the instant is looked at again |
+//! | before the transaction of the firing commits | nothing, and the old mark | the instant is checked again |
 //! | after it | an open firing and its job | the job runs |
 //! | within the action | the same | the job runs again |
-//! | before the last transaction of the job commits | the same, and what the action stored itself | the job runs again |
-//! | after it | the firing has ended, with what is to be posted | nothing |
+//! | before the last transaction of the job commits | the same, and the rows that the action stored itself | the job runs again |
+//! | after it | the firing has ended, with its posts in the outbox | nothing |
 
 pub mod action;
 mod carry_out;
@@ -55,15 +55,15 @@ pub use firing::find_channel;
 pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
 
-/// What the schedule works with.
+/// Dependencies of the schedule.
 pub struct Parts {
     pub settings: ScheduleSettings,
-    /// Who says what is posted.
+    /// The persona that posts.
     pub coordinator: PersonaSlug,
-    /// What jobs can do, besides posts.
+    /// The actions that jobs can have, besides posts.
     pub actions: Vec<Arc<dyn Action>>,
     pub store: Store,
-    /// None in a process that is not connected: it knows channels only from the store.
+    /// None in a process without a connection. It knows channels only from the database.
     pub platform: Option<Arc<dyn ChatPlatform>>,
     pub clock: SharedClock,
 }
@@ -77,7 +77,7 @@ pub struct Schedule {
 struct Inner {
     parts: Parts,
     kinds: Actions,
-    /// Told when a person changed the jobs, so that the loop need not find out later.
+    /// Notified when a person changes the jobs, so that the loop reacts at once.
     changed: Notify,
 }
 
@@ -87,12 +87,12 @@ impl Schedule {
         Self { inner: Arc::new(Inner { parts, kinds, changed: Notify::new() }) }
     }
 
-    /// What jobs can do, for help and completion.
+    /// The actions that jobs can have, for help and completion.
     pub fn actions(&self) -> &Actions {
         &self.inner.kinds
     }
 
-    /// Runs the jobs that carry out what has fired.
+    /// The handler of the jobs that carry out open firings.
     pub fn job_handler(&self, relay: Relay) -> Arc<dyn JobHandler> {
         Arc::new(CarryOut { actions: self.parts().actions.clone(), relay })
     }

@@ -28,7 +28,7 @@ pub fn render_jobs(jobs: &[JobStatus]) -> String {
     text
 }
 
-/// How a firing went, in words: `done`, `missed, and 3 before it`.
+/// The result of a firing, in words: `done`, `missed, and 3 before it`.
 pub fn describe_firing(firing: &Firing) -> String {
     let mut text = match firing.state {
         FiringState::Open => "under way".to_owned(),
@@ -47,18 +47,18 @@ pub fn describe_firing(firing: &Firing) -> String {
     text
 }
 
-/// When a timetable comes: in words where there are some, or as cron, and in which zone.
+/// A timetable in words if possible, otherwise as cron, with its zone.
 pub(super) fn render_when(timetable: &Timetable) -> String {
     let when = timetable.describe().unwrap_or_else(|| format!("`{}`", timetable.cron()));
     format!("{when}, {}", timetable.zone())
 }
 
-/// A moment as the job's own clock shows it.
+/// A time in the zone of the job.
 pub(super) fn render_time(at: DateTime<Utc>, timetable: &Timetable) -> String {
     at.with_timezone(&timetable.zone()).format("%a %-d %b %H:%M %Z").to_string()
 }
 
-/// The action, as short as a table wants it, and where.
+/// The action, short enough for a table, and its channel.
 fn render_action(status: &JobStatus) -> String {
     /// Longer posts are cut.
     const SHOWN: usize = 40;

@@ -10,20 +10,20 @@ use crate::features::schedule::{Parts, Schedule};
 use kernel::db::StoreError;
 use kernel::jobs;
 
-/// The longest time without a look at the clock, so that a laptop that slept and a clock that was set are noticed.
+/// Maximum time between two checks of the clock, so that a suspended laptop and a changed clock are noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long to wait when the store does not answer.
+/// Delay after a database error.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
-/// How long to wait before an instant that had to be left is looked at again: a login takes about that long.
+/// Delay before a postponed instant is checked again. A login takes about that long.
 const AFTER_LEFT: Duration = Duration::from_secs(1);
 
-/// A mark this far ahead of the clock means that the clock was set back. Below that it is another process whose clock differs.
+/// A mark this far ahead of the clock means that the clock was set back. A smaller difference comes from another process with a different clock.
 const SET_BACK: TimeDelta = TimeDelta::minutes(5);
 
 impl Schedule {
-    /// Looks at the clock whenever an instant has come, until `stop`.
+    /// Checks the clock at each instant, until `stop`.
     pub fn start(&self, tasks: &TaskTracker, stop: CancellationToken) {
         let schedule = self.clone();
         tasks.spawn(async move {
@@ -53,8 +53,8 @@ impl Schedule {
         });
     }
 
-    /// Has every open firing a job that carries it out. One is without if it fired before firings had jobs, or if the end of its job could not be
-    /// stored together with its own.
+    /// Creates a job for each open firing without one. A firing has none if it is from before firings had jobs, or if the end of its job could not be
+    /// stored together with its own end.
     async fn resume_firings(&self) -> Result<(), StoreError> {
         let Parts { store, clock, .. } = self.parts();
         let mut transaction = store.db().begin().await?;
@@ -64,16 +64,16 @@ impl Schedule {
         transaction.commit().await
     }
 
-    /// Fires what has come by now, and tells how long there is nothing to do.
+    /// Fires the due instants, and returns how long to wait.
     ///
     /// # Errors
-    /// The store does not answer; what was not recorded is looked at again the next time.
+    /// The database does not answer. Unrecorded instants are checked again the next time.
     pub async fn look(&self) -> Result<Duration, StoreError> {
         let store = &self.parts().store;
         let now = self.parts().clock.now();
         let paused = store.list_paused_jobs().await?;
         let mut pause = LONGEST_PAUSE;
-        // One that only stands by may have been given another file, by which nothing is turned off for the one that serves.
+        // A standby may have another file, so its file disables nothing for the serving process.
         for job in self.list_jobs().await?.iter().filter(|job| job.enabled || self.serves()) {
             let is_silent = !job.enabled || paused.contains_key(&job.name);
             let dealt_with = self.consider(job, is_silent, now).await?;
@@ -86,18 +86,18 @@ impl Schedule {
         Ok(pause)
     }
 
-    /// Whether this process is the one that serves; another stands by, without a platform.
+    /// Whether this process serves. A standby has no platform.
     fn serves(&self) -> bool {
         self.parts().platform.is_some()
     }
 
-    /// Deals with the instants that have come. Those of a job that is silent, being paused or turned off, count as dealt with, so that none of
-    /// them is made up for later. False: one has come that this process cannot fire, or not yet.
+    /// Processes the due instants. Those of a paused or disabled job count as processed, so that none is made up for later. False: this process
+    /// cannot fire one of them, or not yet.
     async fn consider(&self, job: &Job, is_silent: bool, now: DateTime<Utc>) -> Result<bool, StoreError> {
         let store = &self.parts().store;
         let Some(considered) = store.find_considered(job).await? else {
-            // Nothing was missed of a job that is new. Were one that stands by to drop the marks of other times, two processes with different
-            // files would take each other's for ever.
+            // A new job has missed nothing. If a standby dropped the marks of other timetables, two processes with different files would delete each
+            // other's marks forever.
             let recorded = if self.serves() { store.reset_considered(job, now).await } else { store.record_considered(job, now).await };
             return recorded.map(|()| true);
         };
@@ -114,7 +114,7 @@ impl Schedule {
         Ok(dealt_with)
     }
 
-    /// Whether there is nothing to do for a job. Of one that looks every five minutes, nearly every row would say so.
+    /// Whether a job has nothing to do. Otherwise a job that runs every five minutes would store many useless rows.
     async fn is_idle(&self, job: &Job, now: DateTime<Utc>) -> Result<bool, StoreError> {
         match self.find_action(&job.action) {
             Some(action) => action.is_idle(now).await,
@@ -122,7 +122,7 @@ impl Schedule {
         }
     }
 
-    /// False: this process cannot tell its channel, and leaves it to one that is connected, or to itself once it is.
+    /// False: this process cannot resolve the channel. A connected process fires the instant, or this one does once it is connected.
     async fn fire_due(&self, job: &Job, due: &Due, now: DateTime<Utc>) -> Result<bool, StoreError> {
         if due.fire.is_empty() {
             let missed = NewFiring {
@@ -137,7 +137,7 @@ impl Schedule {
             return Ok(true);
         }
         for instant in &due.fire {
-            // What was passed over is told once, with the latest.
+            // The latest instant reports the number of passed over instants.
             let passed_over = if *instant == due.latest { due.passed_over } else { 0 };
             if now - *instant > LATE {
                 tracing::info!(job = %job.name, %instant, "a missed run is made up for");

@@ -40,7 +40,7 @@ impl ScheduleSettings {
     }
 }
 
-/// A section of the file; `known` is the built-in job that it changes. None: the errors are noted.
+/// A section of the file. `known` is the built-in job that it changes. None: the section has errors, which are recorded.
 fn read_job(root: &mut Section<'_>, name: &str, known: Option<&Job>, zone: Tz, actions: &Actions) -> Option<Job> {
     let name: JobName = match name.parse() {
         Ok(name) => name,

@@ -1,4 +1,4 @@
-//! From what was said to the Day Report: cross-check, call, actions, and one transaction that holds all of it.
+//! Makes the Day Report: cross-check, call, actions, and one transaction that stores all of it.
 
 use crate::features::standup::turns::Turns;
 use chrono::{DateTime, Utc};
@@ -29,29 +29,29 @@ use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::persona::StandupDuty;
 use kernel::text;
 
-/// How many open items the conclusion is shown; an action like any other open one is refused all the same.
+/// How many open items the conclusion gets. An action that duplicates any other open item is refused too.
 const OPEN_ITEMS: u32 = 30;
 
-/// How many items that moved are told one by one; a backlog that is worked off moves hundreds in a day.
+/// How many moved items are listed individually. The team may move hundreds in a day.
 const MOVED: usize = 20;
 
-/// How much a lesson of a standup weighs; what a person teaches weighs 0.9.
+/// The significance of a standup's lesson. A lesson taught by a person has 0.9.
 const SIGNIFICANCE: f64 = 0.5;
 
-/// A call on its terms.
+/// A call with its terms.
 pub(super) struct Position {
     pub(super) call: Call,
     pub(super) terms: Terms,
 }
 
-/// What the report is made of.
+/// The input of the report.
 pub(super) struct Findings<'a> {
     pub(super) page: &'a SharedPage,
     pub(super) cross_check: CrossCheck,
     pub(super) position: Result<Position, String>,
     pub(super) conclusion: Conclusion,
     pub(super) actions: CheckedActions,
-    /// This day's, if a standup was held before.
+    /// The earlier report of this day, if a standup was held before.
     pub(super) earlier: Option<StoredReport>,
     pub(super) moved: Vec<String>,
 }
@@ -121,14 +121,14 @@ impl Standup {
         }
         let known = KnownOwners { roster: &self.parts.roster, people: &people };
         let titles = store.list_open_titles().await?;
-        // Seven a day, however often the report is revised.
+        // Seven a day, even if the report is revised.
         let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
         let proposed: &[ProposedAction] = &conclusion.actions;
         let actions = action::check_actions(proposed, &known, &titles, action::MOST_ACTIONS.saturating_sub(before));
         Ok(Findings { page, cross_check, position, conclusion, actions, earlier, moved })
     }
 
-    /// The call on the essential question, or in words why there is none.
+    /// The call on the essential question, or the reason why there is none.
     async fn take_position(
         &self,
         session: &Session<'_>,
@@ -155,7 +155,7 @@ impl Standup {
         Ok(Ok(Position { call, terms }))
     }
 
-    /// A part of the closing may take as long as a turn. What it asks a model for falls back to rules when its token is cancelled.
+    /// A part of the closing may take as long as a turn. When its token is cancelled, it uses rules instead of a model.
     async fn in_time<T>(&self, cancel: &CancellationToken, work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
         let own = cancel.child_token();
         let limit = async {
@@ -169,7 +169,7 @@ impl Standup {
         }
     }
 
-    /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision takes the card's place.
+    /// The call from its persona's own account, the report as a card, its sections in the thread below. A revision replaces the card.
     fn render_closing(
         &self,
         meeting: &Meeting,
@@ -204,7 +204,7 @@ impl Standup {
         outbox
     }
 
-    /// Without a model the call stands in its persona's report already, unless that was passed over.
+    /// Without a model the persona's report already contains the call, unless that report was skipped.
     fn needs_saying(&self, call: &ReportedCall, report: &DayReport) -> bool {
         let caller = Participant::Persona(call.call.by.clone());
         let reported = report.contributions.iter().any(|said| said.who == caller && said.text.is_some());
@@ -235,7 +235,7 @@ impl Standup {
         lessons.chain(disagreements).collect()
     }
 
-    /// What became of work items since the report before, one line each.
+    /// The status changes of work items since the previous report, one line each.
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
         let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
@@ -247,7 +247,7 @@ impl Standup {
     }
 }
 
-/// The rows of the backlog that accepted actions become.
+/// The backlog rows of accepted actions.
 fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
     let item = |action: &AcceptedAction| {
         let AcceptedAction { what, how, why, owner, urgency, execution } = action.clone();
@@ -273,7 +273,7 @@ fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> 
     }
 }
 
-/// The same words of the same persona are one memory, however often they are said.
+/// The same words of the same persona are one memory, even if they are repeated.
 fn memory_id(kind: MemoryKind, persona: Option<&PersonaSlug>, text: &str) -> MemoryId {
     let whose = persona.map_or("", PersonaSlug::as_str);
     let digest = Sha256::digest(format!("{}\n{whose}\n{}", kind.as_str(), text::essence(text)));

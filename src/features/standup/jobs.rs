@@ -1,4 +1,4 @@
-//! What standups do by the clock.
+//! The scheduled actions of standups.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,14 +35,14 @@ const HEALTH: ActionKind = ActionKind {
     noun: "the chart of the standup's health",
     needs_channel: false,
     may_be_below_a_minute: true,
-    // Whoever opens the laptop on Monday evening still wants to see the week.
+    // A laptop that is opened on Monday evening still posts the week's chart.
     built_in: Some(BuiltIn { cron: "0 10 * * 1", channel: None, deadline: Duration::from_hours(24) }),
 };
 
-/// What jobs can have standups do.
+/// The actions of standups that jobs can have.
 pub const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
 
-/// The actions as a process carries them out. One that only fires jobs, and leaves them to the process that serves, has no `standup`.
+/// The actions for a process. A process that only fires jobs, and leaves their work to the serving process, has no `standup`.
 pub fn actions(terms: StandupTerms, store: &Store, meetings: Wakeup, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
     vec![
         Arc::new(CallStandup { terms, meetings }),
@@ -104,7 +104,7 @@ impl Action for PostHealth {
     }
 }
 
-/// Only the process that serves has it.
+/// Only the serving process has it.
 fn serving(standup: Option<&Arc<Standup>>) -> anyhow::Result<&Standup> {
     standup.map(Arc::as_ref).ok_or_else(|| anyhow::anyhow!("this process does not serve"))
 }

@@ -1,8 +1,8 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
-//! Each step is a file: `opening`, `page`, `reporting`, `closing` with the `report` that it makes. `predictions` settles calls whose time has come, `health` looks at the last
-//! standups, `jobs` does what the schedule asks, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report where people look for it, and `render` says how all of it looks. What a persona
-//! says is `persona::standup`'s; the rules of signals, calls and actions stand in `domain`.
+//! Each step is a file: `opening`, `page`, `reporting`, `closing` with its `report`. `predictions` settles expired calls, `health` evaluates the last
+//! standups, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report to disk, and
+//! `render` formats messages.
 
 mod closing;
 pub mod commands;
@@ -55,24 +55,24 @@ pub use terms::StandupTerms;
 /// The kind of meeting that standups are.
 pub const STANDUP: MeetingKind = MeetingKind::new("standup");
 
-/// The most characters of a line of the report that is quoted.
+/// Maximum length of a quoted line of the report.
 const LINE: usize = 300;
 
-/// What standups work with.
+/// Dependencies of standups.
 #[derive(Clone)]
 pub struct Parts {
     pub roster: Arc<Roster>,
     pub standup: StandupSettings,
     pub terms: StandupTerms,
-    /// Where Day Reports are written as files.
+    /// The folder for Day Report files.
     pub reports: PathBuf,
     pub store: Store,
     pub relay: Relay,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
-    /// Woken up when a command changes a meeting.
+    /// Notified when a command changes a meeting.
     pub meetings: Wakeup,
-    /// Rung when a standup has left something to be worked off.
+    /// Notified when a standup has created work items.
     pub backlog: Arc<Notify>,
 }
 
@@ -86,13 +86,13 @@ impl Standup {
         Self { parts }
     }
 
-    /// Who reports, in order.
+    /// The participants that report, in order.
     fn list_speakers(&self) -> Vec<Participant> {
         let Parts { roster, standup, .. } = &self.parts;
         let facilitator = &roster.coordinator().slug;
         let personas: Vec<PersonaSlug> = if standup.order.is_empty() {
             let mut personas: Vec<_> = roster.personas().iter().filter(|persona| persona.slug != *facilitator).collect();
-            // Who takes a position hears everybody before.
+            // The persona that makes the call comes last, so that it hears all others.
             personas.sort_by_key(|persona| persona.standup.duty == Some(StandupDuty::Call));
             personas.into_iter().map(|persona| persona.slug.clone()).collect()
         } else {
@@ -102,7 +102,7 @@ impl Standup {
         personas.into_iter().map(Participant::Persona).chain(people).collect()
     }
 
-    /// The persona with a duty. A roster file may give a duty to several; the first in order has it.
+    /// The persona with a duty. If the roster gives a duty to several personas, the first one has it.
     fn find_duty(&self, duty: StandupDuty) -> Option<&Persona> {
         self.parts.roster.personas().iter().find(|persona| persona.standup.duty == Some(duty))
     }
@@ -111,7 +111,7 @@ impl Standup {
         who.name(&self.parts.roster)
     }
 
-    /// Long texts as messages in the thread below one of ours.
+    /// Posts long texts as messages in the thread below a post of the team.
     fn in_thread(
         &self,
         persona: &PersonaSlug,
@@ -127,14 +127,14 @@ impl Standup {
             .collect()
     }
 
-    /// Text as the platform takes it: cleaned, with tables that line up, none over the limit.
+    /// Text in the format of the platform: cleaned, with aligned tables, split at the length limit.
     fn cut(&self, text: &str) -> Vec<String> {
         use kernel::chat::{format, split};
         split::split(&format::align_tables(&format::clean(text, &self.parts.roster)), format::MESSAGE_LIMIT)
     }
 }
 
-/// A message of the facilitator's.
+/// A message from the facilitator.
 fn say(meeting: &Meeting, kind: OutboundKind, text: impl Into<String>) -> OutboundMessage {
     OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, kind, text)
 }

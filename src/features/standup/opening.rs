@@ -1,4 +1,4 @@
-//! The kickoff: posted before anything slow, so it reads the store and nothing else (STAND-2).
+//! The kickoff. It is posted before any slow step, so it only reads the database (STAND-2).
 
 use crate::features::meeting::agenda::Opening;
 use crate::features::meeting::model::{Meeting, Participant, Seat};
@@ -9,7 +9,7 @@ use kernel::db::StoreError;
 use crate::features::standup::render::Kickoff;
 use crate::features::standup::{Standup, render, say};
 
-/// How many calls the scoreboard looks back on.
+/// How many calls the scoreboard covers.
 pub(super) const CALLS: u32 = 1000;
 
 impl Standup {
@@ -33,7 +33,7 @@ impl Standup {
         Ok(Scoreboard::of(&self.parts.store.list_predictions(CALLS).await?, self.parts.clock.now()))
     }
 
-    /// A person is asked by mention and has a deadline (STAND-6).
+    /// Asks a person by mention, with a deadline (STAND-6).
     pub(super) fn invite_person(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
         let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
         let until = self.parts.clock.now() + self.parts.standup.human_deadline;

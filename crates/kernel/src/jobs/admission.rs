@@ -1,4 +1,4 @@
-//! Which of the jobs that are ready a process claims, given what it runs already.
+//! Selects the ready jobs that a process claims, given the jobs that it already runs.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::JobId;
 use super::blame::alone_for;
 use super::model::JobsSettings;
 
-/// A job that could be claimed: its time has come and it is the first of its queue.
+/// A job that can be claimed: its time has come and it is the first of its queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub id: JobId,
@@ -26,34 +26,34 @@ pub(super) struct Beside<'a> {
     pub progressed: bool,
 }
 
-/// What to claim now, and when to look again if nothing happens before.
+/// The jobs to claim now, and when to check again without an earlier wake-up.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Admission {
     pub claim: Vec<JobId>,
     pub again_at: Option<DateTime<Utc>>,
 }
 
-/// The most that may run at a time, of each kind that is known here and in all.
+/// The limits on parallel jobs, for each known kind and in total.
 pub(super) struct Limits<'a> {
     pub kinds: &'a HashMap<&'static str, u32>,
     pub settings: &'a JobsSettings,
 }
 
 impl Limits<'_> {
-    /// `candidates` come in the order in which they are to run.
+    /// `candidates` are in the order in which they run.
     pub(super) fn admit(&self, now: DateTime<Utc>, running: &[Beside], candidates: &[Candidate]) -> Admission {
         let alone_until = |job: &Beside, suspicions: u32| job.since + alone_for(suspicions, self.settings);
         let busy_until = |suspicions: &dyn Fn(&Beside) -> u32| {
             running.iter().filter(|job| !job.progressed).map(|job| alone_until(job, suspicions(job))).filter(|until| *until > now).max()
         };
-        // A suspect has the process for itself.
+        // A suspect runs alone in its process.
         if let again_at @ Some(_) = busy_until(&|job| job.suspicions) {
             return Admission { claim: Vec::new(), again_at };
         }
         let mut free = Free::new(self, running);
         let suspects = candidates.iter().filter(|candidate| candidate.suspicions > 0 && free.has_room(&candidate.kind));
         if let Some(suspect) = suspects.min_by_key(|suspect| (suspect.crashes, suspect.suspicions, suspect.id)) {
-            // What runs already gets the same time to show that it is harmless.
+            // The jobs that already run get the same time to prove harmless.
             return match busy_until(&|_| suspect.suspicions) {
                 again_at @ Some(_) => Admission { claim: Vec::new(), again_at },
                 None => Admission { claim: vec![suspect.id], again_at: None },
@@ -64,7 +64,7 @@ impl Limits<'_> {
     }
 }
 
-/// How many more may run.
+/// The number of free slots.
 struct Free<'a> {
     kinds: HashMap<&'a str, u32>,
     all: u32,

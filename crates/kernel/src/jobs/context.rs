@@ -1,4 +1,4 @@
-//! What a handler has in hand while it runs a job.
+//! The context that a handler gets while it runs a job.
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
@@ -17,7 +17,7 @@ use super::{Job, JobError, JobState};
 use crate::db::{Database, Transaction};
 use crate::time::SharedClock;
 
-/// A job that runs. Cheap to clone.
+/// A running job. Cheap to clone.
 #[derive(Clone)]
 pub struct JobContext {
     inner: Arc<Inner>,
@@ -27,9 +27,9 @@ struct Inner {
     job: Job,
     store: JobStore,
     clock: SharedClock,
-    /// The run is to end: the lease is lost, the time is over, or the process stops at once.
+    /// Cancelled to end the run: the lease is lost, the time limit is reached, or the process stops at once.
     cancel: CancellationToken,
-    /// The process stops, but not at once: no new step is begun.
+    /// Cancelled when the process stops gracefully: no new step begins.
     stop: CancellationToken,
     steps: Mutex<Steps>,
     progress: Progress,
@@ -49,7 +49,7 @@ impl Progress {
 
 #[derive(Default)]
 struct Steps {
-    /// What earlier runs stored; none until it was read.
+    /// The results of earlier runs. None until they are read.
     stored: Option<HashMap<String, String>>,
     /// The steps of this run.
     named: HashSet<String>,
@@ -57,7 +57,7 @@ struct Steps {
 
 impl JobContext {
     pub(super) fn new(job: Job, store: JobStore, clock: SharedClock, cancel: CancellationToken, stop: CancellationToken) -> Self {
-        // What was never claimed before has no steps.
+        // A job that is claimed for the first time has no steps.
         let stored = (job.token == 1).then(HashMap::new);
         let handover = store.0.db().handover().clone();
         let steps = Mutex::new(Steps { stored, named: HashSet::new() });
@@ -78,36 +78,36 @@ impl JobContext {
         self.inner.clock.now()
     }
 
-    /// What the job was enqueued with.
+    /// The payload of the job.
     ///
     /// # Errors
-    /// Fails the job: it was enqueued by another program, or as another kind.
+    /// Fails the job: another version enqueued it, or with another kind.
     pub fn payload<T: DeserializeOwned>(&self) -> Result<T, JobError> {
         self.job().read_payload().map_err(|error| JobError::fail(format!("its payload cannot be read: {error}")))
     }
 
-    /// Cancelled when the run is to end, because the job was cancelled or taken back, its time is over, or the process stops.
+    /// Cancelled to end the run: the job was cancelled or taken back, the time limit is reached, or the process stops.
     pub fn cancelled(&self) -> &CancellationToken {
         &self.inner.cancel
     }
 
-    /// Opens a transaction in which the job stays with this run until it ends.
+    /// Opens a transaction. The job keeps its lease until the transaction ends.
     ///
     /// # Errors
-    /// `LostLease` when the job is no longer with this run.
+    /// `LostLease` when this run no longer holds the job.
     pub async fn begin(&self) -> Result<Transaction, JobError> {
         let mut transaction = self.database().db().begin().await?;
         if self.inner.store.hold(&mut transaction, self.job()).await? { Ok(transaction) } else { Err(JobError::LostLease) }
     }
 
-    /// Opens the last transaction of the job. Whether the job is still with this run is only checked by [`FinalTransaction::finish`], which is one
-    /// statement less than [`Self::begin`].
+    /// Opens the last transaction of the job. Only [`FinalTransaction::finish`] checks the lease, which saves one statement compared with
+    /// [`Self::begin`].
     pub async fn begin_final(&self) -> Result<FinalTransaction<'_>, JobError> {
         Ok(FinalTransaction { transaction: self.database().db().begin().await?, job: self })
     }
 
-    /// Does `step` once: what it gave is stored, and a run that comes after a crash gets that instead of doing it again. It is done again if the
-    /// process dies before its result is stored, so its effects must bear that. Each step of a job has a name of its own.
+    /// Runs `step` once. Its result is stored, and a run after a crash gets the stored result. The step runs again if the process dies before its
+    /// result is stored, so its effects must be idempotent. Each step of a job has a unique name.
     pub async fn step<T, F>(&self, name: &str, step: impl FnOnce() -> F + Send) -> Result<T, JobError>
     where
         T: Serialize + DeserializeOwned,
@@ -127,7 +127,7 @@ impl JobContext {
         Ok(result)
     }
 
-    /// What an earlier run stored for a step.
+    /// The result of a step from an earlier run.
     pub async fn find_step<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, JobError> {
         if self.steps().stored.is_none() {
             let stored = self.inner.store.list_steps(self.job().id).await?;
@@ -138,7 +138,7 @@ impl JobContext {
         stored.map(read).transpose()
     }
 
-    /// Stores a step together with its effects, so that it is done exactly once. Whoever calls this has seen that [`Self::find_step`] gives nothing.
+    /// Stores a step together with its effects, so that it happens exactly once. The caller has checked that [`Self::find_step`] returns none.
     pub async fn record_step(&self, transaction: &mut Transaction, name: &str, result: &(impl Serialize + Sync)) -> Result<(), JobError> {
         self.name_step(name)?;
         let text = write(name, result)?;
@@ -150,13 +150,13 @@ impl JobContext {
         Ok(())
     }
 
-    /// Passes when it is `time` or later. Until then the job sleeps: the run ends with this error, and another one begins at that time, or when the job
-    /// is woken. `time` must be the same in both, so it comes from the payload or a step.
+    /// Succeeds at or after `time`. Before that the job sleeps: the run ends with this error, and another run begins at that time, or when the job is
+    /// woken. `time` must be the same in both runs, so it comes from the payload or a step.
     pub fn sleep_until(&self, time: DateTime<Utc>) -> Result<(), JobError> {
         if self.now() >= time { Ok(()) } else { Err(JobError::Sleep(time)) }
     }
 
-    /// Errs when no new step should be begun.
+    /// Fails when no new step may begin.
     pub fn check(&self) -> Result<(), JobError> {
         if self.inner.stop.is_cancelled() || self.inner.cancel.is_cancelled() { Err(JobError::Stopping) } else { Ok(()) }
     }
@@ -172,7 +172,7 @@ impl JobContext {
 
     fn made_progress(&self) {
         if !self.inner.progress.0.swap(true, Ordering::Relaxed) && self.job().suspicions > 0 {
-            // Others waited until this one was seen to be harmless.
+            // Other jobs waited until this one proved harmless.
             self.inner.handover.wake.notify_one();
         }
     }
@@ -190,7 +190,7 @@ fn write(name: &str, result: &impl Serialize) -> Result<String, JobError> {
     serde_json::to_string(result).map_err(|error| JobError::fail(format!("step {name}: {error}")))
 }
 
-/// The last transaction of a job. It has an effect only by [`Self::finish`].
+/// The last transaction of a job. Only [`Self::finish`] commits it.
 pub struct FinalTransaction<'a> {
     transaction: Transaction,
     job: &'a JobContext,
@@ -211,10 +211,10 @@ impl DerefMut for FinalTransaction<'_> {
 }
 
 impl FinalTransaction<'_> {
-    /// Commits, with which the job is done.
+    /// Commits, and ends the job as done.
     ///
     /// # Errors
-    /// `LostLease` when the job is no longer with this run; nothing is stored then.
+    /// `LostLease` when this run no longer holds the job. Nothing is stored then.
     pub async fn finish(self) -> Result<(), JobError> {
         let Self { mut transaction, job } = self;
         if !job.inner.store.finish(&mut transaction, job.job(), JobState::Done, None, job.now()).await? {

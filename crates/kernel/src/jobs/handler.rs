@@ -1,4 +1,4 @@
-//! What a feature gives for each kind of job it has.
+//! The interface that a feature implements for each of its job kinds.
 
 use std::time::Duration;
 
@@ -17,60 +17,60 @@ pub trait JobHandler: Send + Sync + 'static {
         KindSettings::default()
     }
 
-    /// Runs a job, or goes on with one that was interrupted: what it did before is in its steps.
+    /// Runs a job, or resumes an interrupted one. Its steps contain the results of earlier runs.
     async fn run(&self, job: &JobContext) -> Result<(), JobError>;
 
-    /// Tells a person that nothing more is tried. What it writes is stored together with the job's end.
+    /// Reports to people that the job is no longer retried. Its writes are stored together with the job's end.
     async fn give_up(&self, _transaction: &mut Transaction, _job: &Job, _why: &Failure) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
-/// Why a job is not tried any more.
+/// Why a job is no longer retried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// Its handler gave up, or it was tried often enough.
+    /// Its handler gave up, or the attempts are used up.
     #[error("{0}")]
     Failed(String),
-    /// The job is set aside.
+    /// The job was set aside after this many crashes.
     #[error("its process died over it {0} times in a row")]
     Crashed(u32),
 }
 
-/// Why a run ended before its job is done.
+/// Why a run ended before the job was done.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Tried again, after the kind's own time if none is said.
+    /// Retried after this delay, or after the backoff of its kind.
     #[error("{why}")]
     Retry { after: Option<Duration>, why: String },
     #[error("{0}")]
     Fail(String),
-    /// Nothing is wrong; it goes on then.
+    /// No error. The job continues at this time.
     #[error("it sleeps until {0}")]
     Sleep(DateTime<Utc>),
-    /// Somebody else has the job by now, or it was cancelled. Nothing more of this run is stored.
+    /// Another worker holds the job, or it was cancelled. Nothing more of this run is stored.
     #[error("this worker no longer holds the job")]
     LostLease,
-    /// The process stops; another one goes on.
+    /// The process is stopping. Another process continues the job.
     #[error("the process stops")]
     Stopping,
-    /// Nobody's fault; no try is counted.
+    /// The database is unavailable. The attempt is not counted.
     #[error(transparent)]
     Unavailable(StoreError),
 }
 
 impl JobError {
-    /// Another try after `after`.
+    /// Retries after `after`.
     pub fn retry(after: Duration, why: impl Into<String>) -> Self {
         Self::Retry { after: Some(after), why: why.into() }
     }
 
-    /// Another try after the kind's own time, which doubles from try to try.
+    /// Retries after the backoff of the kind, which doubles with each attempt.
     pub fn retry_later(why: impl Into<String>) -> Self {
         Self::Retry { after: None, why: why.into() }
     }
 
-    /// No other try.
+    /// Fails without another attempt.
     pub fn fail(why: impl Into<String>) -> Self {
         Self::Fail(why.into())
     }

@@ -1,4 +1,4 @@
-//! What a commit in this process tells the worker of this process, so that a job starts without anybody polling.
+//! Notifies the worker of this process after a commit in this process, so that a job starts without polling.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,13 +7,13 @@ use tokio::sync::Notify;
 
 use super::JobId;
 
-/// One for each open database. It only saves time: what it says is in the database too.
+/// One per open database. It only saves time, because the database contains the same information.
 #[derive(Debug, Default)]
 pub struct Handover {
-    /// There is something to claim, or something to end.
+    /// Notified when a job can be claimed or must end.
     pub(super) wake: Notify,
     cancelled: Mutex<Vec<JobId>>,
-    /// No other process has to be told of new jobs: this one runs them, and no other one does.
+    /// True when only this process runs jobs, so no other process needs a notification.
     sole: AtomicBool,
 }
 
@@ -23,7 +23,7 @@ impl Handover {
         self.wake.notify_one();
     }
 
-    /// The jobs that were cancelled since the last time.
+    /// The jobs that were cancelled since the last call.
     pub(super) fn take_cancelled(&self) -> Vec<JobId> {
         std::mem::take(&mut self.cancelled.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,22 +1,22 @@
-//! Durable jobs: work that is done although processes die.
+//! Durable jobs: work that survives the death of a process.
 //!
-//! A feature enqueues a job in the transaction of which it is a consequence, and gives a [`JobHandler`] for its kind. A worker in each process claims
-//! jobs, runs their handlers, and shows by a heartbeat that it lives. What a handler does twice must do no harm: each write names the job's token
-//! ([`JobContext::begin`]), and what was done is stored step by step ([`JobContext::step`]).
+//! A feature enqueues a job in the transaction that causes it, and provides a [`JobHandler`] for its kind. A worker in each process claims jobs, runs
+//! their handlers, and sends heartbeats. A handler must be idempotent: each write names the job's token ([`JobContext::begin`]), and results are
+//! stored step by step ([`JobContext::step`]).
 //!
-//! A lease is the worker's, not the job's, because a process dies as a whole: one heartbeat holds all its jobs. A handler that hangs is ended by the time
-//! limit of its kind.
+//! The worker holds one lease for all its jobs, because a process dies as a whole. The time limit of its kind ends a handler that hangs.
 //!
-//! | the process dies | what is there | what follows |
+//! | the process dies | what is stored | what follows |
 //! | --- | --- | --- |
 //! | before the transaction of `enqueue` commits | nothing | nothing |
 //! | after it | a job that is ready | any worker claims it |
-//! | after the claim, or within a step | a job that runs, its holder silent | taken back after the lease (on SQLite: at the next start), run again |
-//! | after a step is stored | the same, with the step | run again; the step gives what was stored |
+//! | after the claim, or within a step | a running job whose holder sends no heartbeat | taken back after the lease (on SQLite: at the next start),
+//! run again |
+//! | after a step is stored | the same, with the step | run again; the step returns the stored result |
 //! | within the last transaction | as before it | run again from the last step |
 //! | after it | a job that is done | nothing |
 //!
-//! What is held against a job whose process died is in [`blame`].
+//! [`blame`] contains the rules for a job whose process died.
 
 mod admission;
 mod blame;

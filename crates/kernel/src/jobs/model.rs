@@ -1,4 +1,4 @@
-//! What a job is, and how a kind of job is run.
+//! Jobs, and the settings of job kinds.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{Section, millis, mins, secs, settings};
 use crate::db::document;
 
-/// A job, for good: an id is never used again.
+/// A job id. It is never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct JobId(pub i64);
@@ -28,9 +28,9 @@ pub enum JobState {
     Ready,
     Running,
     Done,
-    /// Its handler gave up, or it was tried often enough.
+    /// Its handler gave up, or the attempts are used up.
     Failed,
-    /// Its process died over it too often. A person decides.
+    /// Its process died too often while running it. A person decides.
     SetAside,
     Cancelled,
 }
@@ -48,7 +48,7 @@ impl JobState {
     }
 }
 
-/// A job to be enqueued.
+/// A job to enqueue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewJob {
     pub(super) kind: String,
@@ -77,7 +77,7 @@ impl NewJob {
         self
     }
 
-    /// Not before `time`. Until then it lets others of its queue go first.
+    /// Starts at `time` at the earliest. Until then other jobs of its queue may run first.
     #[must_use]
     pub fn at(mut self, time: DateTime<Utc>) -> Self {
         self.run_at = Some(time);
@@ -85,20 +85,20 @@ impl NewJob {
     }
 }
 
-/// A job as it was claimed.
+/// A claimed job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub id: JobId,
     pub kind: String,
     pub queue: Option<String>,
     pub payload: serde_json::Value,
-    /// How many tries failed before this one.
+    /// The number of failed attempts before this one.
     pub attempts: u32,
-    /// How often in a row its process died while it ran alone.
+    /// The number of consecutive times that its process died while it ran alone.
     pub crashes: u32,
-    /// How often in a row its process died while it ran, alone or not.
+    /// The number of consecutive times that its process died while it ran, alone or not.
     pub suspicions: u32,
-    /// Rises with each claim: a write with an older one is refused.
+    /// Increases with each claim. A write with an older token is refused.
     pub token: i64,
     pub created_at: DateTime<Utc>,
 }
@@ -109,7 +109,7 @@ impl Job {
     }
 }
 
-/// A job as it stands, for people and tests.
+/// The current state of a job, for people and tests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobRecord {
     pub job: Job,
@@ -119,22 +119,22 @@ pub struct JobRecord {
     pub finished_at: Option<DateTime<Utc>>,
 }
 
-/// How jobs of one kind are run.
+/// The settings of a job kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KindSettings {
-    /// The most that run at a time in one process.
+    /// Maximum number of parallel runs in one process.
     pub parallel: u32,
-    /// The longest that one run may take.
+    /// Maximum duration of a run.
     pub time_limit: Duration,
-    /// After so many failed tries there is none more.
+    /// Maximum number of attempts.
     pub max_attempts: u32,
-    /// After the first failed try the second comes after this time; each further one after twice the time before.
+    /// The delay after the first failed attempt. It doubles with each further one.
     pub first_retry: Duration,
-    /// While it waits for another try, the others of its queue wait too.
+    /// While it waits for a retry, the other jobs of its queue wait too.
     pub keeps_place: bool,
-    /// After its process died over it so often, it is set aside.
+    /// After this many crashes of its process, it is set aside.
     pub max_crashes: u32,
-    /// How long it is kept after it has finished.
+    /// How long a finished job is kept.
     pub retention: Duration,
 }
 
@@ -152,11 +152,11 @@ impl Default for KindSettings {
     }
 }
 
-/// The longest wait between two tries.
+/// The longest delay between two attempts.
 const LONGEST_RETRY: Duration = Duration::from_hours(1);
 
 impl KindSettings {
-    /// How long to wait after try number `attempt`, which failed.
+    /// The delay after attempt number `attempt` has failed.
     pub fn backoff(&self, attempt: u32) -> Duration {
         doubled(self.first_retry, attempt).min(LONGEST_RETRY)
     }

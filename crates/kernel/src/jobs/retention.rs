@@ -1,4 +1,4 @@
-//! Deletes what is old: one job applies the rules of all features, every hour and in small pieces.
+//! Deletes old rows: one job applies the rules of all features, every hour and in small batches.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,12 +18,12 @@ const KIND: &str = "retention";
 
 const EVERY: Duration = Duration::from_hours(1);
 
-/// How many rows are deleted in one piece, so that no transaction is long.
+/// Rows per batch, so that every transaction is short.
 pub(super) const PIECE: u32 = 200;
 
 type Deleting = Pin<Box<dyn Future<Output = Result<u64>> + Send>>;
 
-/// What a feature deletes once it is old.
+/// A rule of a feature that deletes old rows.
 pub struct RetentionRule {
     name: &'static str,
     tables: &'static [&'static str],
@@ -32,8 +32,8 @@ pub struct RetentionRule {
 }
 
 impl RetentionRule {
-    /// `delete` deletes up to so many of what is older than a time, in one transaction, and says how many these were. It leaves what something open
-    /// refers to. It is called again until it finds fewer.
+    /// `delete` deletes up to a number of rows that are older than a time, in one transaction, and returns how many. It keeps rows that open work
+    /// refers to. It is called again until a batch is not full.
     pub fn new(
         name: &'static str,
         tables: &'static [&'static str],
@@ -43,12 +43,12 @@ impl RetentionRule {
         Self { name, tables, kept, delete: Box::new(delete) }
     }
 
-    /// The tables of which it deletes rows.
+    /// The tables from which it deletes rows.
     pub fn tables(&self) -> &'static [&'static str] {
         self.tables
     }
 
-    /// Deletes all that is old at `now`.
+    /// Deletes everything that is old at `now`.
     async fn apply(&self, job: &JobContext) -> Result<(), JobError> {
         let kept = TimeDelta::from_std(self.kept).unwrap_or(TimeDelta::MAX);
         let Some(before) = job.now().checked_sub_signed(kept) else { return Ok(()) };
@@ -106,7 +106,7 @@ impl JobHandler for Retention {
         let mut failed = None;
         for rule in &self.rules {
             job.check()?;
-            // One that fails keeps no other from being applied.
+            // A failing rule does not prevent the others.
             if let Err(error) = contain(async { Ok(rule.apply(job).await?) }).await {
                 tracing::warn!(rule = rule.name, error = format!("{error:#}"), "old rows could not be deleted");
                 failed = Some(error);
@@ -116,7 +116,7 @@ impl JobHandler for Retention {
     }
 }
 
-/// Deletes jobs that finished long ago, with their steps; how long ago depends on their kind.
+/// Deletes old finished jobs with their steps. The age depends on their kind.
 pub(super) fn finished_jobs(kept: HashMap<String, Duration>) -> RetentionRule {
     let kept = std::sync::Arc::new(kept);
     RetentionRule::new("jobs", &["jobs", "job_steps"], Duration::ZERO, move |database, now, limit| {

@@ -1,4 +1,4 @@
-//! What a persona is asked in a turn, and what becomes of what it says.
+//! The question that a turn puts to a persona, and the messages made from its reply.
 
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ use kernel::money::Purpose;
 /// The name of a file that holds an answer too long for a message.
 const ANSWER_FILE: &str = "answer.md";
 
-/// How a turn ended: what is to be stored about it, and what is said where there is no answer.
+/// How a turn ended: what is stored about it, and the notice that is posted when there is no answer.
 pub(crate) struct Ending {
     pub(super) state: TurnState,
     pub(super) reply: Option<Reply>,
@@ -96,7 +96,7 @@ impl Conversation {
         messages
     }
 
-    /// Text of a persona as the platform's messages, none over the limit.
+    /// The text of a persona as platform messages, none over the length limit.
     pub(crate) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
         let message = |text: String| OutboundMessage::new(persona, channel, OutboundKind::Answer, text);
         match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over) {
@@ -109,7 +109,7 @@ impl Conversation {
     }
 }
 
-/// What a persona is asked in a turn.
+/// The question that a turn puts to a persona.
 fn question_of<'a>(turn: &'a Turn, origin: &'a AskOrigin<'a>, channel: &'a Channel, asker: &'a Speaker, text: &'a str) -> Question<'a> {
     Question {
         channel: Some(&channel.id),
@@ -129,12 +129,12 @@ impl Ending {
         Self { state: TurnState::Failed, reply: None, error: Some(error.into()), notice: Some(notice.into()) }
     }
 
-    /// Nothing is said.
+    /// Ends the turn without a message.
     pub(super) fn silent(state: TurnState) -> Self {
         Self { state, reply: None, error: None, notice: None }
     }
 
-    /// `to_person`: a person waits for this answer and is told when there is none. Among agents a failure is silence.
+    /// `to_person`: a person waits for this answer, so a failure is reported to them. Between agents a failure posts nothing.
     pub(crate) fn from_result(result: Result<Reply, RunError>, to_person: bool) -> Self {
         match result {
             Ok(reply) => Self::answered(reply),

@@ -1,5 +1,5 @@
-//! One persona asks another. The ask is a row from before it is put until its answer was delivered, so that neither a deadline nor a crash
-//! loses an answer, and a late one is delivered as late.
+//! One persona asks another. The row of the ask is stored before the ask is sent and stays open until the answer is delivered. A deadline or a crash
+//! therefore loses no answer. An answer after the deadline is delivered as late.
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -27,20 +27,20 @@ pub(crate) struct AskOrigin<'a> {
     pub(crate) message: &'a MessageId,
     pub(crate) chain: &'a ChainId,
     pub(crate) channel: &'a ChannelId,
-    /// Everybody from the person's message to the asker, who is last.
+    /// Every persona from the person's message to the asker. The asker is last.
     pub(crate) path: Vec<PersonaSlug>,
 }
 
-/// What became of an ask by its deadline.
+/// The state of an ask at its deadline.
 pub(crate) enum Outcome {
     Answered(String),
-    /// The deadline has passed. The answer is still awaited and will be delivered.
+    /// The deadline passed. The answer is still expected and will be delivered.
     NoReply,
     Failed(String),
 }
 
 impl Conversation {
-    /// The turn of a persona that was told to ask another: puts the ask and relays the answer, or says honestly that none came.
+    /// Runs the turn of a persona that was told to ask another. Sends the ask and relays the answer, or says that none came.
     pub(crate) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
         let ask = match self.parts().store.find_ask(ask).await {
             Ok(Some(ask)) => ask,
@@ -68,7 +68,7 @@ impl Conversation {
         }
     }
 
-    /// Puts an ask, new or found after a restart, and waits until its deadline.
+    /// Sends an ask, new or recovered after a restart, and waits until its deadline.
     pub(crate) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
         let store = &self.parts().store;
         match ask.state {
@@ -87,11 +87,11 @@ impl Conversation {
         if store.settle_ask(&expired, &[], self.parts().clock.now()).await? {
             return Ok(Outcome::NoReply);
         }
-        // It was answered at the last moment.
+        // The answer arrived at the last moment.
         carrying.await.context("the asked persona's task broke off")?
     }
 
-    /// Lets the asked persona answer, in a task that outlives the deadline. Its end is stored before anybody hears of it.
+    /// Lets the asked persona answer, in a task that outlives the deadline. Stores the end before it reports the end.
     pub(crate) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
@@ -103,7 +103,7 @@ impl Conversation {
             let result = conversation.answer_ask(&ask, &cancel).await;
             conversation.running().remove(&key);
             if parts.kill.is_cancelled() {
-                // The process is ending; the row stays open and the next start asks again.
+                // The process is stopping. The row stays open and the next start sends the ask again.
                 return Ok(Outcome::NoReply);
             }
             conversation.settle(&ask, result).await
@@ -154,14 +154,14 @@ impl Conversation {
         }
     }
 
-    /// What the asker posts when an answer comes after all.
+    /// The message that the asker posts for a late answer.
     pub(crate) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
         let name = self.parts().roster.name_of(&ask.askee);
         let text = format!("Late, but here it is. {}", attribute(name, answer));
         self.render_as(&ask.asker, &ask.channel, &text)
     }
 
-    /// Whether the guard lets this ask go out (CHAT-18): no circle, not too deep, and within what one person's message may set off.
+    /// Whether the guard allows this ask (CHAT-18): no cycle, not too deep, and within the turn limit of one person's message.
     async fn may_put(&self, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
         let parts = self.parts();
         if self.inner.halts.is_halted_in(&ask.channel) || self.inner.halts.is_paused(&ask.askee) {

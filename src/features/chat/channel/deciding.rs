@@ -1,4 +1,4 @@
-//! From a burst to its decision: looks up what the router needs, asks it, and stores what it says.
+//! Decides on a burst: loads what the router needs, calls the router and stores the decision.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ use kernel::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::ChannelHabit;
 use kernel::persona::roster::Roster;
 
-/// A channel is told at most once in this time why nobody answers.
+/// Minimum time between two notices in a channel about why nobody answers.
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
 
 impl Conversation {
-    /// Decides on a burst and stores it, which starts the turns. `refused` tells of files that could not be read, to whoever gets an answer.
+    /// Decides on a burst and stores the decision, which starts the turns. `refused` lists files that could not be read. The answer mentions them.
     pub(crate) async fn decide(
         &self,
         burst: &[InboundMessage],
@@ -37,7 +37,7 @@ impl Conversation {
         let parts = self.parts();
         let message = join(burst);
         let decision = if self.inner.halts.was_halted_since(&message.channel.id, taken_at) {
-            // Somebody said stop while its files were read.
+            // A person said stop while the files were read.
             Decision::nobody(Reason::Stop)
         } else {
             self.persist("routing a message", || self.route(&message)).await?
@@ -47,7 +47,7 @@ impl Conversation {
         let addressed = !decision.responders.is_empty();
         let decision = taken.as_ref().map_or(decision, |taken| Decision::taken(taken.why.clone()));
         if addressed && self.inner.halts.is_halted_in(&message.channel.id) {
-            // A person addresses an agent: agents may talk here again.
+            // A person addresses an agent, so agents may talk in this channel again.
             let scope = HaltScope::Channel(message.channel.id.clone());
             self.persist("lifting a halt", || self.inner.halts.lift(&scope)).await?;
         }
@@ -72,7 +72,7 @@ impl Conversation {
         };
         queue.open_turns(rows.turns.iter().map(|turn| &turn.id));
         if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
-            // Decided before: by a stop, or by the attempt before the store went away.
+            // Already decided: by a stop, or by the attempt before the database connection was lost.
             self.forget_ended_turns(&message.channel.id, queue).await;
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// The first feature that takes a message.
+    /// The first feature that takes the message.
     async fn find_taker(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         for listener in &self.parts().listeners {
             if let Some(taken) = listener.take(message, decision).await? {
@@ -106,7 +106,7 @@ impl Conversation {
         let replied_to = match &message.reply_to {
             Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
                 Some(slug) => Some(slug.clone()),
-                // A persona that speaks through a webhook shares its account; the outbox knows who it was.
+                // Personas that speak through a webhook share its account. The outbox knows the persona.
                 None => parts.store.find_by_platform_id(&reply.message).await?.map(|posted| posted.persona),
             },
             None => None,
@@ -129,13 +129,13 @@ impl Conversation {
             settings: &parts.chat,
             now: parts.clock.now(),
         });
-        // A halt of the whole team is lifted by `/resume` alone.
+        // Only `/resume` lifts a halt of the whole team.
         let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
         let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
         self.past_the_guard(message, decision).await
     }
 
-    /// A listed foreign bot is an agent: the guard says which of those it addresses may answer it.
+    /// A listed foreign bot counts as an agent. The guard removes the responders that may not answer it.
     async fn past_the_guard(&self, message: &InboundMessage, mut decision: Decision) -> Result<Decision, StoreError> {
         if message.author.kind != AuthorKind::ForeignBot {
             return Ok(decision);
@@ -163,7 +163,7 @@ impl Conversation {
         self.parts().chat.channels.kind_of(id, name)
     }
 
-    /// Turns a decision into turns, an ask, and what can be said at once.
+    /// Turns a decision into turns, an ask, and immediate messages.
     fn plan(&self, message: &InboundMessage, decision: &Decision, rows: &mut Rows) {
         let parts = self.parts();
         let now = parts.clock.now();
@@ -186,7 +186,7 @@ impl Conversation {
             };
             if let Some(request) = &decision.ask {
                 match parts.roster.resolve(&request.askee) {
-                    // Asking oneself is answering.
+                    // A persona that asks itself answers directly.
                     Ok(askee) if askee.slug == *responder => {}
                     Ok(askee) if self.inner.halts.is_paused(&askee.slug) => {
                         let text = format!("{} is paused and cannot be asked now.", askee.name);
@@ -222,7 +222,7 @@ impl Conversation {
         }
     }
 
-    /// A short line where people would otherwise wonder, once an hour.
+    /// A short notice that explains why nobody answers. At most once an hour per channel.
     async fn explain_silence(&self, message: &InboundMessage, decision: &Decision) -> anyhow::Result<Option<OutboundMessage>> {
         let text = match decision.reason {
             Reason::Halted if self.inner.halts.is_team_halted() => "The team is halted. `/resume` lets us speak again.",
@@ -245,7 +245,7 @@ impl Conversation {
         Ok(Some(Self::notice(speaker, &message.channel.id, text)))
     }
 
-    /// Shows typing while the person may still go on writing. Says nothing about the decision, which is made on the whole burst.
+    /// Shows typing while the person may still be writing. Does not predict the decision, which covers the whole burst.
     pub(crate) fn show_typing_early(&self, first: InboundMessage) {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
@@ -265,13 +265,13 @@ struct Rows {
     outbox: Vec<OutboundMessage>,
 }
 
-/// What the personas' own files say of a channel; the configuration's rules come before it.
+/// The rule for a channel in the personas' own files. The rules in the configuration take precedence.
 fn habit<'a>(roster: &'a Roster, channel: &str) -> Option<&'a str> {
     let with = |habit| roster.personas().iter().find(|persona| persona.channels.get(channel) == Some(&habit));
     with(ChannelHabit::Answer).map(|persona| persona.slug.as_str()).or_else(|| with(ChannelHabit::Listen).map(|_| router::LISTEN_ONLY))
 }
 
-/// By which id and name configuration speaks of a channel: a thread is meant with its parent.
+/// The id and name that configuration uses for a channel. A thread uses those of its parent.
 fn rule_names(channel: &Channel) -> (&kernel::ids::ChannelId, &str) {
     match &channel.place {
         Place::Thread { parent, parent_name, .. } => (parent, parent_name),
@@ -279,7 +279,7 @@ fn rule_names(channel: &Channel) -> (&kernel::ids::ChannelId, &str) {
     }
 }
 
-/// One message out of a burst: the first, with everything that the others add.
+/// Merges a burst into one message: the first, with the content of the others appended.
 pub(crate) fn join(burst: &[InboundMessage]) -> InboundMessage {
     let mut joined = burst[0].clone();
     for next in &burst[1..] {

@@ -1,4 +1,4 @@
-//! When one persona's answer addresses another: inside the process, and only as far as the guard allows.
+//! Starts turns when one persona's answer addresses another. Runs inside the process, and only where the guard allows it.
 
 use crate::features::chat::Conversation;
 use crate::features::chat::model::decision::Block;
@@ -11,7 +11,7 @@ use kernel::chat::message::{Channel, ChannelKind, Speaker, Spoken};
 use kernel::db::StoreError;
 use kernel::ids::{ChainId, PersonaSlug, TurnId};
 
-/// How far back the guard looks. More than any of its windows needs, less than a screenful.
+/// How many messages the guard reads. More than any of its windows needs.
 const TRANSCRIPT: u32 = 50;
 
 /// What an agent said.
@@ -20,13 +20,13 @@ pub(super) struct Said<'a> {
     pub(super) text: &'a str,
     pub(super) channel: &'a Channel,
     pub(super) chain: &'a ChainId,
-    /// Its line, where it does not stand in the transcript yet.
+    /// The line itself, if the transcript does not contain it yet.
     pub(super) unposted: Option<Spoken>,
 }
 
 impl Conversation {
-    /// The turns that follow from what a persona said. Those who speak next anyway need no second turn. Fails closed: if what is decided on cannot
-    /// be read, nobody follows.
+    /// The turns that follow from a persona's reply. Personas that speak next anyway get no second turn. Fails closed: if the guard's input cannot be
+    /// read, nobody follows.
     pub(super) async fn hand_over(&self, turn: &Turn, text: &str) -> Vec<Turn> {
         let parts = self.parts();
         let mut follow_ups: Vec<Turn> = Vec::new();
@@ -76,7 +76,7 @@ impl Conversation {
         self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
     }
 
-    /// Whether `to` may answer what an agent said. So many turns of the chain are decided on and not stored yet.
+    /// Whether `to` may answer an agent's line. `unstored` counts turns of the chain that are decided but not stored yet.
     pub(super) async fn examine(&self, said: &Said<'_>, to: &PersonaSlug, unstored: u32) -> Result<Result<(), Block>, StoreError> {
         let parts = self.parts();
         let now = parts.clock.now();
@@ -116,7 +116,7 @@ impl Conversation {
         }
     }
 
-    /// Counts that the guard kept `to` from answering `from`.
+    /// Records that the guard stopped `to` from answering `from`.
     pub(crate) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
         let at = self.parts().clock.now();
         let from = Speaker::Persona(from.clone());

@@ -1,7 +1,8 @@
-//! One channel's task: it lives while something goes on there. It decides on messages in arrival order, each time when the turns before are over.
+//! The task of one channel. It lives while the channel has work. It decides on messages in arrival order, each after the previous turns have ended.
 //!
-//! `queue` holds what waits; `deciding` makes a decision of a burst; `running` is how the job of a turn runs, `answering` what it asks and says;
-//! `handover` lets agents answer it as far as the guard allows, `asking` carries questions from one persona to another.
+//! `queue` holds the waiting messages. `deciding` turns a burst into a decision. `running` runs the job of a turn, and `answering` builds its
+//! question and its reply. `handover` lets agents answer each other as far as the guard allows. `asking` carries questions from one persona to
+//! another.
 
 mod answering;
 mod asking;
@@ -21,11 +22,11 @@ use crate::features::chat::Conversation;
 use kernel::catch_panic::contain;
 use kernel::ids::ChannelId;
 
-/// How often it is looked into the store whether turns are over of which nothing was heard here: another process may end them too.
+/// Polling interval for turns that ended without a notification. Another process may end them too.
 const LOOK: Duration = Duration::from_secs(2);
 
 impl Conversation {
-    /// Works off a channel until nothing goes on there or the process stops; what is left then stands in the store.
+    /// Processes a channel until it has no work left or the process stops. Unfinished work stays in the database.
     pub(super) async fn work_off(self, channel: &ChannelId, queue: &Arc<ChannelQueue>) {
         loop {
             self.await_turns(channel, queue).await;
@@ -36,7 +37,7 @@ impl Conversation {
                 tracing::error!(%channel, error = format!("{error:#}"), "a message could not be worked off");
                 metrics::counter!("teamroom_errors_total", "where" => "channel").increment(1);
             }
-            // Under the same lock under which others add, so that nothing is added to a queue nobody works off.
+            // Uses the lock that additions use, so that nothing is added to a queue without a task.
             let mut queues = self.queues();
             if queue.is_idle() {
                 queues.remove(channel);
@@ -79,7 +80,7 @@ impl Conversation {
         self.decide(&burst, taken_at, refused, queue).await
     }
 
-    /// Waits until the person has finished: nothing more within the set time, or somebody else spoke. Typing shows meanwhile.
+    /// Waits until the person has finished: the pause has passed, or another person spoke. Shows typing meanwhile.
     async fn await_burst(&self, queue: &ChannelQueue) {
         let parts = self.parts();
         let coalesce = parts.chat.coalesce;

@@ -1,4 +1,4 @@
-//! What people see while a turn lasts.
+//! Progress that people see during a turn.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::features::chat::Conversation;
 use kernel::agent::turn::{Trigger, Turn};
 
-/// Typing fades after 10 s on Discord; it is shown anew before that.
+/// Discord hides the typing indicator after 10 s. It is refreshed before that.
 const TYPING_EVERY: Duration = Duration::from_secs(8);
 
-/// An answer that comes at once needs no typing before it.
+/// An answer within this time shows no typing indicator.
 const TYPING_AFTER: Duration = Duration::from_millis(150);
 
 impl Conversation {
-    /// Shows typing while the turn lasts, and past the set time says that it is still at work. Ends when the guard is dropped.
+    /// Shows typing during the turn. After the configured time, posts that the turn is still running. Ends when the guard is dropped.
     pub(super) fn show_progress(&self, turn: &Turn, cancel: &CancellationToken) -> DropGuard {
         let over = cancel.child_token();
         let conversation = self.clone();

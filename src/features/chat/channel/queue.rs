@@ -1,4 +1,4 @@
-//! What goes on in one channel, in arrival order.
+//! The waiting messages and open turns of one channel, in arrival order.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -10,25 +10,25 @@ use tokio::sync::Notify;
 use kernel::chat::message::InboundMessage;
 use kernel::ids::{MessageId, TurnId};
 
-/// The longest burst that becomes one turn; somebody who never pauses is answered all the same.
+/// The longest burst that becomes one turn. A person who never pauses is still answered.
 const LONGEST_BURST: usize = 10;
 
-/// A message that is to be decided on.
+/// A message that waits for a decision.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) message: InboundMessage,
     pub(crate) arrived_at: DateTime<Utc>,
-    /// It calls somebody by name, so it does not go on with what was written before it.
+    /// The message addresses a persona by name, so it starts a new burst.
     pub(crate) calls: bool,
 }
 
-/// What goes on in one channel: messages that wait, and turns that are not over. One task decides on the messages; others add, edit and remove.
+/// The waiting messages and open turns of one channel. One task decides on the messages. Others add, edit and remove them.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelQueue {
     state: Mutex<State>,
-    /// A message has arrived.
+    /// Notified when a message arrives.
     arrived: Notify,
-    /// A turn is over.
+    /// Notified when a turn ends.
     over: Notify,
 }
 
@@ -40,11 +40,11 @@ struct State {
     changes: u64,
 }
 
-/// The messages at the front that one person wrote in one go.
+/// The burst at the front of the queue: consecutive messages of one person.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BurstState {
     pub(crate) last_arrival: DateTime<Utc>,
-    /// Nothing more can join it: somebody else has spoken, or it is long enough.
+    /// No further message can join: another person has spoken, or the burst has its maximum length.
     pub(crate) closed: bool,
 }
 
@@ -59,17 +59,17 @@ impl ChannelQueue {
         state.waiting.is_empty() && state.turns.is_empty()
     }
 
-    /// True when a person waits to be heard, for whom agents interrupt their talk.
+    /// True when a person's message waits. Agents then interrupt their talk.
     pub(crate) fn has_message(&self) -> bool {
         !self.lock().waiting.is_empty()
     }
 
-    /// Waits until a message was added. May return early; callers look again.
+    /// Waits until a message is added. May return early, so callers check again.
     pub(crate) async fn arrived(&self) {
         self.arrived.notified().await;
     }
 
-    /// Notes turns that are going to be stored, or are. Before they are stored, because they may be over right after that.
+    /// Registers open turns. New turns are registered before they are stored, because a turn may end right after that.
     pub(crate) fn open_turns<'a>(&self, turns: impl IntoIterator<Item = &'a TurnId>) {
         let mut state = self.lock();
         state.turns.extend(turns.into_iter().cloned());
@@ -90,17 +90,18 @@ impl ChannelQueue {
         !self.lock().turns.is_empty()
     }
 
-    /// Waits until a turn is over. May return early; callers look again.
+    /// Waits until a turn ends. May return early, so callers check again.
     pub(crate) async fn over(&self) {
         self.over.notified().await;
     }
 
-    /// For [`Self::retain_turns`].
+    /// The change counter for [`Self::retain_turns`].
     pub(crate) fn changes(&self) -> u64 {
         self.lock().changes
     }
 
-    /// Forgets all turns but those that are `open` in the store, which was read after `changes`. Does nothing if something has changed since.
+    /// Drops all turns except those that are `open` in the database. The caller reads `changes` before it reads the database. Does nothing if the
+    /// counter has changed since.
     pub(crate) fn retain_turns(&self, changes: u64, open: &[TurnId]) {
         let mut state = self.lock();
         if state.changes == changes {
@@ -108,7 +109,7 @@ impl ChannelQueue {
         }
     }
 
-    /// How the burst at the front stands; `None` when no message is there.
+    /// The state of the burst at the front. `None` without a message.
     pub(crate) fn find_burst(&self, pause: Duration) -> Option<BurstState> {
         let waiting = &self.lock().waiting;
         let burst = burst_length(waiting, pause);
@@ -116,31 +117,31 @@ impl ChannelQueue {
         Some(BurstState { last_arrival: last.arrived_at, closed: burst < waiting.len() || burst >= LONGEST_BURST })
     }
 
-    /// A copy of the message at the front, for showing early who will answer.
+    /// A copy of the message at the front, for the early typing indicator.
     pub(crate) fn peek_message(&self) -> Option<InboundMessage> {
         self.lock().waiting.front().map(|waiting| waiting.message.clone())
     }
 
-    /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without a `pause` it is one message.
+    /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without a `pause` it takes one message.
     pub(crate) fn pop_burst(&self, pause: Duration) -> Vec<InboundMessage> {
         let waiting = &mut self.lock().waiting;
         let length = burst_length(waiting, pause);
         waiting.drain(..length).map(|waiting| waiting.message).collect()
     }
 
-    /// Takes every message that waits.
+    /// Takes all waiting messages.
     pub(crate) fn pop_messages(&self) -> Vec<InboundMessage> {
         self.lock().waiting.drain(..).map(|waiting| waiting.message).collect()
     }
 
-    /// An edited message that still waits is taken as edited.
+    /// Replaces the text of a message that still waits.
     pub(crate) fn edit(&self, id: &MessageId, text: &str) {
         for waiting in self.lock().waiting.iter_mut().filter(|waiting| waiting.message.id == *id) {
             text.clone_into(&mut waiting.message.text);
         }
     }
 
-    /// A deleted message is not answered.
+    /// Removes deleted messages, so that they are not answered.
     pub(crate) fn remove(&self, ids: &[MessageId]) {
         self.lock().waiting.retain(|waiting| !ids.contains(&waiting.message.id));
     }
@@ -150,9 +151,8 @@ impl ChannelQueue {
     }
 }
 
-/// How many messages at the front one person wrote in one go: nobody else between, nobody called anew, and no pause longer than
-/// `pause`. The platform's times count,
-/// since messages that were fetched later arrive all at once.
+/// The number of messages at the front that form one burst: the same author, no new address by name, and no gap longer than `pause`. Uses the
+/// platform's timestamps, because messages that are fetched later arrive all at once.
 fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
     let mut before: Option<&InboundMessage> = None;
     waiting

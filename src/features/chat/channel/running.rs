@@ -1,4 +1,4 @@
-//! How the job of a turn runs, from its claim to the transaction that ends both.
+//! Runs the job of a turn, from its claim to the transaction that ends both.
 
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
@@ -16,10 +16,10 @@ use kernel::db::{StoreError, Transaction};
 use kernel::ids::TurnId;
 use kernel::jobs::{Failure, Job, JobContext, JobError};
 
-/// What a person is told about something that never should happen.
+/// The message to a person after an internal error.
 const WENT_WRONG: &str = "Something went wrong inside me. It is in the log; please ask again.";
 
-/// What a person is told about a turn that is not begun any more.
+/// The message to a person about a turn that is no longer retried.
 const GIVEN_UP: &str = "I had to give up on this: it stopped me three times. Please put it another way.";
 
 /// A run of a turn.
@@ -31,7 +31,7 @@ struct Run<'a> {
 }
 
 impl Conversation {
-    /// Runs a turn. Nothing of it is stored before its end, so that a run that comes after a crash begins where this one did.
+    /// Runs a turn. Stores nothing before its end, so a run after a crash starts from the beginning.
     pub(crate) async fn run_turn(&self, turn: &Turn, job: &JobContext) -> Result<(), JobError> {
         let queue = self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
         let run = Run { turn, job, queue: &queue, since: job.now() };
@@ -46,7 +46,7 @@ impl Conversation {
     async fn run(&self, run: &Run<'_>) -> Result<(), JobError> {
         let Run { turn, job, queue, .. } = *run;
         let cancel = job.cancelled().child_token();
-        // Before anything is looked at, so that no stop misses it.
+        // Registers first, so that no stop misses the turn.
         let _registered = self.register(turn, &cancel);
         let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
         if among_agents && queue.has_message() {
@@ -57,14 +57,14 @@ impl Conversation {
             return self.conclude(run, Ending::silent(TurnState::Cancelled)).await;
         }
         let showing = self.show_progress(turn, &cancel);
-        // On the heap: with a model call inside it is large.
+        // Boxed, because the future contains a model call and is large.
         let mut performing = Box::pin(contain(async { Ok(self.perform(turn, &cancel).await) }));
         let mut person_speaks = false;
         let performed = tokio::select! {
             performed = &mut performing => performed,
             () = person_spoke(queue), if among_agents => {
                 person_speaks = true;
-                // Cancelled and not dropped, so that its model call is settled.
+                // Cancels instead of dropping, so that the model call is settled.
                 cancel.cancel();
                 performing.await
             }
@@ -75,7 +75,7 @@ impl Conversation {
             Ending::failed("it panicked", WENT_WRONG)
         });
         if ending.reply.is_none() && (job.cancelled().is_cancelled() || self.parts().kill.is_cancelled()) {
-            // The process ends by order, or somebody else has the turn. Nothing is known about its end.
+            // The process is stopping, or another worker has the turn. Its end is unknown here.
             return Err(JobError::Stopping);
         }
         self.conclude(run, ending).await?;
@@ -85,7 +85,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// A person who speaks ends the talk of agents.
+    /// Ends the talk of agents when a person speaks.
     async fn yield_to_person(&self, turn: &Turn) -> Result<(), StoreError> {
         if let Trigger::Agent { from, .. } = &turn.trigger {
             self.note_block(turn, from, &turn.persona, Block::PersonSpoke).await;
@@ -93,17 +93,17 @@ impl Conversation {
         self.cancel_turns(CancelScope::AgentTalk(&turn.channel), "a person spoke").await
     }
 
-    /// Stores how a turn ended, together with what is to be said, who speaks next, and the end of the job.
+    /// Stores the end of a turn together with its messages, the next speakers, and the end of the job.
     async fn conclude(&self, run: &Run<'_>, ending: Ending) -> Result<(), JobError> {
         let Run { turn, job, queue, since } = *run;
         let parts = self.parts();
-        // In a busy channel the answer points at what it answers.
+        // In a busy channel the answer is a reply to its message.
         let reply_to = queue.has_message().then(|| turn.message.clone());
         let mut outbox = Vec::new();
         let mut follow_ups = Vec::new();
         if let Some(reply) = &ending.reply {
             outbox.extend(self.render(turn, &reply.text, reply_to.as_ref()));
-            // What a persona relays are another's words; they address nobody in its name.
+            // A relayed answer contains another persona's words, so it addresses nobody.
             if !matches!(turn.trigger, Trigger::Ask { .. }) {
                 follow_ups = self.hand_over(turn, &reply.text).await;
             }
@@ -139,7 +139,8 @@ impl Conversation {
         Ok(())
     }
 
-    /// False when the turn was over already, or is with somebody else. While the store is away it is tried again, since the answer is there only here.
+    /// False when the turn was already over, or belongs to another worker. Retries while the database is unavailable, because the answer exists only
+    /// here.
     async fn store_end(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
         let parts = self.parts();
         loop {
@@ -149,7 +150,7 @@ impl Conversation {
                     job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
                 }
                 Err(JobError::LostLease) => {
-                    // It may have been stored by the attempt before the store went away.
+                    // The attempt before the connection was lost may have stored it.
                     let row = parts.store.find_turn(&finished.turn.id).await?;
                     return Ok(row.is_some_and(|row| row.turn.state == finished.state));
                 }
@@ -158,7 +159,7 @@ impl Conversation {
         }
     }
 
-    /// Ends the turn of a job that is not tried any more. Whoever waits for its answer is told so.
+    /// Ends the turn of a job that is no longer retried, and notifies those who wait for its answer.
     pub(crate) async fn give_up_turn(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let now = self.parts().clock.now();
         let error = why.to_string();
@@ -209,7 +210,7 @@ fn count_turn(turn: &Turn, state: TurnState, error: Option<&str>) {
     );
 }
 
-/// Takes a turn off the list of running ones when it ends, however it ends.
+/// Removes a turn from the list of running turns on drop.
 struct Registered<'a> {
     conversation: &'a Conversation,
     turn: TurnId,

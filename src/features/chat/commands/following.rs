@@ -6,11 +6,11 @@ use crate::features::chat::Conversation;
 use kernel::agent::halts::{ChangedHalts, HaltScope};
 use kernel::chat::Presence;
 
-/// How soon such a halt is seen.
+/// Polling interval for such halts.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Conversation {
-    /// Obeys what other processes halt and lift, until the team stops.
+    /// Applies halts that other processes write and lift, until the team stops.
     pub(crate) async fn follow_halts(self) {
         loop {
             tokio::select! {

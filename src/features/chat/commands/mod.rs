@@ -1,4 +1,4 @@
-//! What people do to the whole team: ask, look, silence, pay. Beside a running team these write rows, which it sees within a second.
+//! Commands for the whole team: ask, status, halt, pause, budget. Beside a running team they write rows, which that team sees within a second.
 
 mod following;
 mod silencing;
@@ -24,29 +24,29 @@ use kernel::ids::{AskId, ChainId, MessageId};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
-/// What stands for a message where a command started something. No platform's id looks like it.
+/// Prefix of the id that replaces a message id where a command started the work. No platform id has this prefix.
 const COMMAND: &str = "command-";
 
-/// How far back costs are summed up; each span ends today.
+/// Periods for cost totals. Each ends today.
 const SPANS: &[Choice] = &[Choice::new("today", "today"), Choice::new("week", "this week"), Choice::new("month", "this month")];
 
-/// What the commands work with.
+/// Dependencies of the commands.
 pub struct ChatCommands {
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// What thinks for the team. None where it could not be set up.
+    /// The agents that answer. None if they could not be set up.
     pub agents: Option<Arc<Agents>>,
     pub clock: SharedClock,
-    /// The team in this process. None at the command line, beside it.
+    /// The team in this process. None at the command line, beside a running team.
     pub live: Option<Conversation>,
 }
 
-/// Whether an ask was put by a command and not by a turn.
+/// Whether a command created the ask, not a turn.
 pub(super) fn is_command(ask: &Ask) -> bool {
     ask.message.as_str().starts_with(COMMAND)
 }
 
-/// Checks commands and buttons by the lists in `[chat]`.
+/// Authorises commands and buttons with the lists in `[chat]`.
 pub fn authorizer(settings: ChatSettings) -> Authorize {
     Arc::new(move |right, caller, channel| {
         let Caller::Person { id, name, roles } = caller else { return Ok(()) };
@@ -109,7 +109,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
     registry.completion("persona", &chat, |chat, typed| Box::pin(async { complete(&chat.roster, typed) }));
 }
 
-/// `/help`, which lists what is registered by then.
+/// Registers `/help`, which lists the commands registered so far.
 pub fn register_help(registry: &mut Registry, services: &Services) {
     let spec = CommandSpec::new("help", "How to talk to the team, and its commands.").only_in(Surface::Chat);
     let mut commands = registry.commands().to_vec();
@@ -128,7 +128,7 @@ fn complete(roster: &Roster, typed: &str) -> Vec<Suggestion> {
 }
 
 impl ChatCommands {
-    /// The coordinator asks and relays. Should the process die meanwhile, the next one delivers the answer as a late one.
+    /// The coordinator asks and relays. If the process dies meanwhile, the next one delivers the answer as a late one.
     async fn ask(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let Some(live) = &self.live else { return Ok(refuse("the team is not running here")?) };
         let (parts, halts) = (live.parts(), &live.inner.halts);

@@ -1,4 +1,4 @@
-//! Halts, pauses and budgets: through the team in this process, which then is silent at once, or as rows that another one sees.
+//! Halts, pauses and budgets. With the team in this process they apply at once. Otherwise they are rows that the other process reads.
 
 use kernel::chat::Presence;
 use kernel::commands::{CommandCall, CommandReply};
@@ -30,7 +30,7 @@ impl ChatCommands {
             self.lift(&scope).await?;
         }
         if let Some(live) = &self.live {
-            // What could not be written when the team was halted.
+            // Also lifts halts that could not be written when the team was halted.
             live.inner.halts.lift_all().await?;
         }
         Ok(CommandReply::public(format!("{} let us speak again.", call.caller.subject())))

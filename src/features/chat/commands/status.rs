@@ -1,4 +1,4 @@
-//! What the team tells about itself.
+//! The commands that show the state of the team.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use kernel::persona::Persona;
 use kernel::persona::roster::Roster;
 
 impl ChatCommands {
-    /// Health of the team. Who is online is known only to the process that serves.
+    /// Health of the team. Only the serving process knows who is online.
     pub(super) async fn show_status(&self) -> anyhow::Result<CommandReply> {
         let mut text = String::new();
         let mut online = Vec::new();

@@ -1,8 +1,8 @@
-//! What was said while nobody of ours listened.
+//! Fetches messages that were posted while no identity of the team was connected.
 //!
-//! The store knows of each channel how far it was read without a gap. A channel *is behind* from the start of the process, and from each
-//! return of an identity, until it has been read up to now; messages that arrive live meanwhile are claimed, but do not move that mark, or a
-//! crash in between would lose what lies before them.
+//! The database holds a mark for each channel: everything up to it was read without a gap. A channel *is behind* from the start of the process, and
+//! from each reconnect of an identity, until it has been read up to now. Messages that arrive live meanwhile are claimed but do not move the mark.
+//! Otherwise a crash in between would lose the messages before them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,24 +18,24 @@ use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
 
-/// How many messages are fetched at once.
+/// Messages per request.
 const PAGE: usize = 100;
 
-/// Identities come back in crowds; one look at the channels serves them all.
+/// Identities reconnect in groups. After this delay one backfill serves them all.
 const DELAY: Duration = Duration::from_millis(100);
 
-/// How long to wait before channels that could not be read are tried again.
+/// Delay before channels that could not be read are tried again.
 const RETRY: Duration = Duration::from_secs(10);
 
 /// Which channels may have a gap.
 #[derive(Default)]
 pub(crate) struct Gaps {
-    /// Each with the number of the look that noticed it last: an older look does not close it.
+    /// Each channel with the number of the backfill that reported it last. An older backfill does not close it.
     behind: Mutex<HashMap<ChannelId, u64>>,
     looks: AtomicU64,
-    /// Somebody is going to look.
+    /// A backfill is scheduled.
     due: Mutex<bool>,
-    /// Somebody has looked since the start.
+    /// A backfill has finished since the start.
     looked: AtomicBool,
 }
 
@@ -58,7 +58,7 @@ impl Gaps {
         }
     }
 
-    /// From here on nothing that is said can be missed, whatever becomes of this process.
+    /// From here on no message can be missed, even if this process dies.
     pub(crate) fn have_been_looked_for(&self) -> bool {
         self.looked.load(Ordering::Acquire)
     }
@@ -78,7 +78,7 @@ impl Gaps {
 }
 
 impl Conversation {
-    /// Notes how far a channel was read, unless there is a gap before this message.
+    /// Moves the mark of a channel, unless there is a gap before this message.
     pub(crate) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
         if self.inner.gaps.behind().contains_key(&message.channel.id) {
             return Ok(());
@@ -86,7 +86,7 @@ impl Conversation {
         self.parts().store.record_channel_seen(&message.channel, &message.id, message.sent_at).await
     }
 
-    /// An identity is back: whatever it alone could hear may have been missed.
+    /// Starts a backfill after an identity reconnects. Messages that only it can see may have been missed.
     pub(crate) async fn look_for_gaps(&self) -> Result<(), StoreError> {
         self.inner.gaps.open(&self.parts().store.list_channels().await?);
         self.backfill_after(DELAY);
@@ -101,7 +101,7 @@ impl Conversation {
         self.parts().tasks.spawn(async move {
             let parts = conversation.parts();
             tokio::select! {
-                // Real time, since it is a real platform that is waited for.
+                // Real time, because the delay is for a real platform.
                 () = tokio::time::sleep(delay) => {}
                 () = parts.stop.cancelled() => return,
             }
@@ -122,7 +122,7 @@ impl Conversation {
             let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
             match self.read_up(seen).await? {
                 Ok(()) => {}
-                // Nobody of ours may read it any more, so nobody missed anything there.
+                // No identity of the team may read the channel any more, so nothing was missed there.
                 Err(SendError::Refused(why)) => tracing::info!(%channel, why, "a channel can no longer be read"),
                 Err(error) => {
                     unread = Some(error);
@@ -134,20 +134,20 @@ impl Conversation {
         unread.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// A channel that the team sees for the first time is read from now on: its history was never meant for us.
+    /// Marks a channel that the team sees for the first time at its newest message. Its history is not read.
     async fn mark_new_channels(&self) -> Result<(), StoreError> {
         let store = &self.parts().store;
         let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
         for (channel, newest) in self.parts().platform.list_channels() {
             if !known.contains(&channel.id) {
-                // The oldest of times, so that whatever is heard live moves the mark on.
+                // The oldest possible time, so that any live message moves the mark.
                 store.record_channel_seen(&channel, &newest, DateTime::UNIX_EPOCH).await?;
             }
         }
         Ok(())
     }
 
-    /// Reads a channel from the mark on, page by page.
+    /// Reads a channel page by page from its mark.
     async fn read_up(&self, seen: ChannelSeen) -> anyhow::Result<Result<(), SendError>> {
         let parts = self.parts();
         let mut mark = seen.last_message;

@@ -1,4 +1,4 @@
-//! Changes that arrive before the message they are about: frames overtake each other.
+//! Edits and deletions that arrive before their message. The gateway does not preserve the order.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use kernel::chat::message::InboundMessage;
 use kernel::ids::MessageId;
 
-/// How many changes are remembered. Frames overtake each other by seconds, not by hundreds.
+/// How many changes are kept. A change precedes its message by seconds at most.
 const KEPT: usize = 200;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl EarlyChanges {
         self.last().iter().any(|(changed, change)| changed == id && matches!(change, Change::Deleted))
     }
 
-    /// The message as it reads by now.
+    /// The message with its early edits applied.
     pub(super) fn apply_edits(&self, mut message: InboundMessage) -> InboundMessage {
         for (_, change) in self.last().iter().filter(|(id, _)| *id == message.id) {
             if let Change::Edited(text) = change {

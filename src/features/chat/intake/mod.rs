@@ -1,7 +1,7 @@
-//! From the platform into the store: each message once, whoever saw it.
+//! Stores incoming messages. Each message is stored once, whichever identities receive it.
 //!
-//! `reading` fetches a message's files, `backfill` what was missed while nobody listened, `recovery` takes up what an earlier process left. Who
-//! answers is not decided here.
+//! `reading` fetches a message's files. `backfill` fetches messages that were missed while offline. `recovery` resumes the work of an earlier
+//! process. The decision who answers is made elsewhere.
 
 mod backfill;
 mod early;
@@ -28,14 +28,14 @@ use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
-/// The same trouble is told once in this time.
+/// Minimum time between two reports of the same problem.
 const TROUBLE_EVERY: Duration = Duration::from_hours(6);
 
 impl Conversation {
-    /// Claims a message and puts it into its channel's queue. The second sighting of a message does nothing.
+    /// Claims a message and puts it into its channel's queue. A duplicate does nothing.
     pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
         let parts = self.parts();
-        // What our personas say is known from the outbox; the platform's own lines and foreign bots' chatter are not talk.
+        // The outbox knows the team's own messages. Platform notices and other messages of foreign bots are ignored.
         match &message.author.kind {
             AuthorKind::Persona(_) | AuthorKind::System => return Ok(()),
             AuthorKind::ForeignBot if !parts.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
@@ -47,7 +47,7 @@ impl Conversation {
         let claim = self.persist("claiming a message", || parts.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if let Err(error) = self.note_heard(&message).await {
-            // The mark stays where it was; what lies behind it is read again after the next start, and known then.
+            // The mark stays where it was. The next start reads the messages after it again, and finds them known.
             tracing::warn!(message = %message.id, %error, "how far the channel was heard could not be noted");
         }
         if claim == Claim::Known {
@@ -57,7 +57,7 @@ impl Conversation {
             return Ok(parts.store.record_deletion(&[message.id], now).await?);
         }
         if !message.complete {
-            // Another identity may see it whole; if none does, there is nothing to decide on.
+            // Another identity may see the content. Without it there is nothing to decide on.
             tracing::debug!(message = %message.id, persona = %message.seen_by, "seen without its content");
             return Ok(());
         }
@@ -73,14 +73,14 @@ impl Conversation {
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls }));
     }
 
-    /// STOP is looked at before everything, and works while the channel's queue is busy.
+    /// STOP is checked first, and works while the channel's queue is busy.
     pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
         message.author.kind == AuthorKind::Person
             && router::is_stop(&message.text, &self.parts().chat.stop_phrases, &self.parts().roster)
             && authorize(Action::Speak, &message.author, &message.channel, &self.parts().chat).is_ok()
     }
 
-    /// Silences a channel: what runs, what is decided, and what was written before. Running turns end before anything is awaited.
+    /// Silences a channel: cancels running turns, decided turns and earlier messages. Running turns are cancelled before the first await.
     pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
         let parts = self.parts();
         let channel = &message.channel.id;
@@ -115,7 +115,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// An edit counts while the message waits; afterwards the answer stands to what was read.
+    /// An edit counts while the message waits. Later edits do not change the answer.
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
@@ -125,7 +125,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// A deleted message is neither answered nor kept in context.
+    /// Removes deleted messages from the queue and from the context.
     pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
         let parts = self.parts();
         let now = parts.clock.now();
@@ -141,7 +141,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// An identity is online: its account is noted, its mail goes out, and what was said meanwhile is fetched.
+    /// An identity is online: stores its account, sends its pending messages and fetches missed messages.
     pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
         let parts = self.parts();
         parts.store.record_identity(&persona, parts.platform.name(), &account, parts.clock.now()).await?;
@@ -153,7 +153,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Tells the ops channel in plain words, once in a while. In a task of its own, since the channel may not be known yet.
+    /// Posts to the ops channel, at most once per interval. Runs in its own task, because the channel may not be known yet.
     pub fn tell_operators_soon(&self, key: String, text: String) {
         let conversation = self.clone();
         self.parts().tasks.spawn(async move {
@@ -178,7 +178,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Hands something to the task of its channel, which is started where none is at work.
+    /// Passes the queue of a channel to `hand`. Starts the channel's task if none is running.
     pub(super) fn with_queue(&self, channel: &ChannelId, hand: impl FnOnce(&ChannelQueue)) -> Arc<ChannelQueue> {
         let mut queues = self.queues();
         if let Some(queue) = queues.get(channel) {

@@ -1,4 +1,4 @@
-//! The files of a message: fetched on receipt, since their links expire, and kept as text.
+//! The files of a message. They are fetched on receipt, because their links expire, and stored as text.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use kernel::chat::message::{Attachment, InboundMessage};
 use kernel::chat::store::FileText;
 use kernel::chat::{DownloadError, attachments};
 
-/// How often and at what distance it is tried again to find somebody online: half a minute, the time a login may take.
+/// Number of checks for an online identity. Half a minute in total, the time that a login may take.
 const ONLINE_LOOKS: u32 = 60;
 const ONLINE_LOOK: Duration = Duration::from_millis(500);
 
 impl Conversation {
-    /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. A file
-    /// that cannot be read never stops its message; the sentences that come back say so to the person.
+    /// Fetches and stores the texts of a burst's files. A long paste that the platform turned into a file becomes message text again. An unreadable
+    /// file never blocks its message. The returned sentences tell the person about it.
     pub(crate) async fn read_files(&self, burst: &mut [InboundMessage]) -> anyhow::Result<Vec<String>> {
         let mut sentences = Vec::new();
         for message in burst.iter_mut().filter(|message| !message.attachments.is_empty()) {
@@ -46,7 +46,7 @@ impl Conversation {
         Ok(sentences)
     }
 
-    /// After a restart a message may be taken up before anybody is online.
+    /// After a restart no identity may be online yet.
     async fn download(&self, attachment: &Attachment) -> Result<Bytes, DownloadError> {
         let parts = self.parts();
         for _ in 0..ONLINE_LOOKS {

@@ -1,4 +1,4 @@
-//! What an earlier process left unfinished goes on.
+//! Resumes the unfinished work of an earlier process.
 
 use crate::features::chat::store::AskUpdate;
 use crate::features::chat::{Conversation, commands};
@@ -7,8 +7,8 @@ use kernel::agent::turn::Trigger;
 use kernel::ids::AskId;
 
 impl Conversation {
-    /// Puts undecided messages back into their channels' queues, in their old order, and takes up asks whose turn is over. Open turns have jobs;
-    /// their channels wait for them. To be called once, before events are taken and jobs are run.
+    /// Puts undecided messages back into their channels' queues in their old order, and resumes asks whose turn is over. Open turns have jobs, and
+    /// their channels wait for them. Called once, before events are taken and jobs are run.
     pub async fn recover(&self) -> anyhow::Result<()> {
         let store = &self.parts().store;
         let now = self.parts().clock.now();
@@ -22,7 +22,7 @@ impl Conversation {
         if !(turns.is_empty() && asks.is_empty() && messages.is_empty()) {
             tracing::info!(turns = turns.len(), asks = asks.len(), messages = messages.len(), "taking up what an earlier process left");
         }
-        // What was said last counts first: a stop that was claimed silences the turns before they begin.
+        // A stop comes first: a claimed stop silences the turns before they begin.
         let (stops, messages): (Vec<_>, Vec<_>) = messages.into_iter().map(|row| row.message).partition(|message| self.is_stop(message));
         for stop in stops {
             self.take_stop(&stop, now).await?;
@@ -43,8 +43,8 @@ impl Conversation {
         self.recover_asks(asks, &awaited).await
     }
 
-    /// Asks that the channel or the caller of a command was promised an answer to are carried out, unless that was long ago. The others were put
-    /// by a turn, which puts them again itself, or is over.
+    /// Sends the asks again whose answer a channel or a command expects, unless they are too old. Other asks belong to a turn, which sends them again
+    /// itself or is over.
     async fn recover_asks(&self, asks: Vec<Ask>, awaited: &[AskId]) -> anyhow::Result<()> {
         let parts = self.parts();
         let now = parts.clock.now();

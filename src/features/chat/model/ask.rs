@@ -6,7 +6,7 @@ use kernel::ids::PersonaSlug;
 /// Whether the persona at the end of `path` may ask `askee`.
 ///
 /// # Errors
-/// The guard's reason: too deep, or `askee` is on the way already.
+/// The guard's reason: too deep, or `askee` is already in the path.
 pub fn may_ask(path: &[PersonaSlug], askee: &PersonaSlug, max_depth: usize) -> Result<(), Block> {
     if path.contains(askee) {
         Err(Block::AskedAlready)

@@ -9,10 +9,10 @@ use kernel::ids::PersonaSlug;
 /// The one decision made for a message of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// Who answers, one after the other in this order. Empty: nobody.
+    /// The personas that answer, in this order. Empty: nobody.
     pub responders: Vec<PersonaSlug>,
     pub reason: Reason,
-    /// The first responder is to put this question to another persona and relay the answer.
+    /// The first responder asks another persona this question and relays the answer.
     pub ask: Option<AskRequest>,
     /// Why a feature took the message, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,10 +44,10 @@ impl Decision {
     }
 }
 
-/// "ask Vince what he thinks about SOL", understood.
+/// A parsed request such as "ask Vince what he thinks about SOL".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskRequest {
-    /// As the person wrote it; resolved against the roster when the ask is carried out, so that an unknown name gets an answer too.
+    /// The name as the person wrote it. It is resolved when the ask is carried out, so that an unknown name gets an answer too.
     pub askee: String,
     pub question: String,
 }
@@ -63,14 +63,14 @@ pub enum Reason {
     AuthorNotAllowed,
     DirectMessagesOff,
     ChannelIgnored,
-    /// The platform's own message, or a foreign bot that is not listed or mentioned nobody.
+    /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
     NotAPerson,
     Empty,
-    /// It came in while the process was down and is older than the set age.
+    /// It arrived while the process was down and is older than the limit.
     TooOld,
     Deleted,
     Standup,
-    /// Another feature takes it: it starts a meeting, or is a report in one. Rows of earlier versions name what it did.
+    /// Another feature takes it: it starts a meeting, or is a report in one. Rows of earlier versions name the feature's action.
     #[serde(alias = "standup_called", alias = "standup_wrapped", alias = "standup_report")]
     Taken,
     Mentioned,
@@ -86,7 +86,7 @@ pub enum Reason {
     Directive,
     /// Files or links in a knowledge channel.
     Knowledge,
-    /// Addressed to nobody, no question and no directive.
+    /// No addressee, no question and no directive.
     Silence,
     /// One agent's answer addresses another.
     AgentMention,
@@ -129,7 +129,7 @@ impl Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Block {
-    /// Agents are silent here until a person speaks to one or says resume.
+    /// Agents are halted here until a person addresses one or resumes the channel.
     Halted,
     OwnMessage,
     EmptyOrStatus,
@@ -137,19 +137,19 @@ pub enum Block {
     SameSender,
     /// Too many agent messages in a row.
     AgentRun,
-    /// The chain that one person's message started is used up.
+    /// The chain of one person's message has reached its limit.
     Chain,
     /// Too many messages between two agents within a minute.
     PairRate,
     PairCooldown,
-    /// Nearly what an agent said a moment ago.
+    /// The text is nearly the same as a recent agent message.
     Repetition,
-    /// An ask would go round in a circle.
+    /// An ask would form a cycle.
     AskedAlready,
     AskDepth,
-    /// A person spoke; agents let them.
+    /// A person spoke, so agents stop.
     PersonSpoke,
-    /// The guard could not read what it decides on, so it says no.
+    /// The guard could not read its input, so it blocks.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! What was decided about a message, and asks between personas.
+//! Decisions on messages, and asks between personas.
 
 pub mod ask;
 pub mod decision;

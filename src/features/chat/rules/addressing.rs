@@ -1,6 +1,6 @@
-//! Whom a text speaks to: mentions, and names at its beginning.
+//! Finds the personas that a text addresses: mentions, and names at its beginning.
 //!
-//! All of it works on text that has lost its invisible characters, its quotes and its code; [`spoken`] does that.
+//! Everything here works on text without invisible characters, quotes and code. [`spoken`] removes them.
 
 use std::borrow::Cow;
 
@@ -13,21 +13,21 @@ use crate::features::chat::rules::intent::speaks_to;
 /// A greeting makes a bare name an address: "hey Vince the build is red".
 const GREETINGS: &[&str] = &["hey", "hi", "hello", "heya", "hiya", "yo", "dear", "morning", "afternoon", "evening"];
 
-/// May stand before a name without making it an address: "ok vince is right".
+/// Words that may precede a name without making it an address: "ok vince is right".
 const OPENERS: &[&str] = &["ok", "okay", "so", "and", "well", "now", "please", "right", "alright", "good"];
 
-/// How people call the whole team at the beginning of a text; longer ones first.
+/// Names for the whole team at the beginning of a text. Longer ones come first.
 const TEAM_NAMES: &[&str] =
     &["all of you", "@everyone", "everyone", "everybody", "you all", "@here", "@team", "y'all", "folks", "team", "guys", "all"];
 
 /// The personas that an agent's text addresses, in the order named: by `<@id>`, or by `@Name` as our own personas write it.
 ///
-/// A bare name is no address here. Agents talk about each other all the time, and each name would wake somebody.
+/// A bare name is no address here. Agents often talk about each other, and each name would start a turn.
 pub fn addressed_by_agent(text: &str, roster: &Roster, accounts: &Accounts) -> Vec<PersonaSlug> {
     list_mentions(&spoken(text), &People::new(roster, accounts))
 }
 
-/// Whether a text calls somebody by name or mention at its beginning, so that it begins something of its own.
+/// Whether a text begins with a name or mention, so that it starts a new burst.
 pub(crate) fn calls_somebody(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
     find_opening(&spoken(text), &People::new(roster, accounts)).is_some()
 }
@@ -41,11 +41,11 @@ pub(crate) fn spoken(text: &str) -> String {
     }
 }
 
-/// Everybody on the roster by name and account, ready to be looked for in a text.
+/// All personas by name and account, prepared for searching a text.
 pub(crate) struct People<'a> {
     roster: &'a Roster,
     accounts: &'a Accounts,
-    /// Folded, longer ones first, so that "Vince Two" is not taken for "Vince".
+    /// Case-folded, longer ones first, so that "Vince Two" does not match "Vince".
     names: Vec<(String, &'a PersonaSlug)>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> People<'a> {
         })
     }
 
-    /// The persona whom a mention at the beginning of the text means, and what follows it.
+    /// The persona mentioned at the beginning of the text, and what follows the mention.
     fn find_mention<'t>(&self, text: &'t str) -> Option<(&'a PersonaSlug, &'t str)> {
         if let Some(name) = text.strip_prefix('@') {
             return self.find_name(name);
@@ -100,20 +100,20 @@ pub(crate) fn list_mentions(spoken: &str, people: &People<'_>) -> Vec<PersonaSlu
     mentioned
 }
 
-/// Whom a text addresses at its beginning.
+/// The addressees at the beginning of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Opening<'t> {
-    /// In the order named.
+    /// In order of appearance.
     pub(crate) personas: Vec<PersonaSlug>,
-    /// The team as a whole is among them.
+    /// True if the text addresses the whole team.
     pub(crate) team: bool,
-    /// What is said to them.
+    /// The text after the addressees.
     pub(crate) rest: &'t str,
 }
 
 /// Reads "vince, …", "hey Vince …", "vince and solus: …", "@vince …", "team, …".
 ///
-/// The longest list of names that is really an address wins: in "vince, solus is wrong" that is Vince alone.
+/// Takes the longest list of names that is an address. In "vince, solus is wrong" that is Vince alone.
 pub(crate) fn find_opening<'t>(spoken: &'t str, people: &People<'_>) -> Option<Opening<'t>> {
     let (text, greeted) = skip_openers(spoken);
     let mut called = list_called(text, people);
@@ -139,7 +139,7 @@ struct Called<'a, 't> {
     /// None: the whole team.
     persona: Option<&'a PersonaSlug>,
     mentioned: bool,
-    /// The text behind this name.
+    /// The text after this name.
     rest: &'t str,
 }
 
@@ -147,7 +147,7 @@ fn list_called<'a, 't>(text: &'t str, people: &People<'a>) -> Vec<Called<'a, 't>
     let mut called: Vec<Called<'a, 't>> = Vec::new();
     let mut next = Some(text);
     while let Some(target) = next.and_then(|text| find_called(text, people)) {
-        // Mentions need nothing between them; names do, or "vince solus" would be two people.
+        // Mentions need no separator between them. Names do, or "vince solus" would be two people.
         let mention_follows = target.rest.trim_start().starts_with(['@', '<']);
         next = skip_joint(target.rest).or_else(|| mention_follows.then(|| target.rest.trim_start()));
         called.push(target);
@@ -177,7 +177,7 @@ fn skip_joint(text: &str) -> Option<&str> {
     }
 }
 
-/// The text behind "hey", "ok" and the like, and whether one of them was a greeting.
+/// The text after "hey", "ok" and similar words, and whether one of them was a greeting.
 fn skip_openers(text: &str) -> (&str, bool) {
     let mut text = text.trim_start();
     let mut greeted = false;
@@ -193,7 +193,7 @@ fn skip_openers(text: &str) -> (&str, bool) {
     }
 }
 
-/// Whether what follows a name sets it off as an address: nothing, a pause, or a new line.
+/// Whether the text after a name marks it as an address: the end, punctuation, or a new line.
 fn ends_address(rest: &str) -> bool {
     let rest = rest.trim_start_matches([' ', '\t']);
     rest.is_empty() || rest.starts_with('\n') || rest.starts_with(is_pause)
@@ -203,7 +203,7 @@ fn is_pause(c: char) -> bool {
     matches!(c, ',' | ':' | ';' | '!' | '?' | '.' | '…' | '-' | '–' | '—' | '，' | '：' | '！' | '？' | '、')
 }
 
-/// Whether a word has ended where `rest` begins. Not so in "vince's", "vince-related", "vince.rs" and "vince@example.org".
+/// Whether a word ends where `rest` begins. False in "vince's", "vince-related", "vince.rs" and "vince@example.org".
 fn ends_word(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
@@ -213,7 +213,7 @@ fn ends_word(rest: &str) -> bool {
     }
 }
 
-/// What follows `folded` at the beginning of the text, without regard to the text's case.
+/// What follows `folded` at the beginning of the text, ignoring case.
 fn strip_folded<'t>(text: &'t str, folded: &str) -> Option<&'t str> {
     let mut expected = folded.chars();
     for (at, c) in text.char_indices() {

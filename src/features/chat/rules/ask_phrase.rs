@@ -1,14 +1,14 @@
-//! "ask Vince what he thinks about SOL", understood.
+//! Parses requests such as "ask Vince what he thinks about SOL".
 
 use crate::features::chat::model::decision::AskRequest;
 
-/// What may stand before "ask" in a request: "could you please ask …".
+/// Phrases that may precede "ask" in a request: "could you please ask …".
 #[rustfmt::skip] // One word a line would bury the list.
 const LEAD_INS: &[&str] = &[
     "can you", "could you", "would you", "will you", "please", "kindly", "just", "now", "then", "and", "also", "ok", "okay", "so", "hey",
 ];
 
-/// Words behind "ask" that name nobody: "ask me anything", "ask the team".
+/// Words after "ask" that name no persona: "ask me anything", "ask the team".
 #[rustfmt::skip] // One word a line would bury the list.
 const NOBODY: &[&str] = &[
     "me", "us", "you", "him", "her", "them", "it", "myself", "yourself", "the", "a", "an", "my", "our", "your", "his", "their", "this",
@@ -19,9 +19,9 @@ const NOBODY: &[&str] = &[
 
 const QUESTION_WORDS: &[&str] = &["what", "how", "why", "when", "where", "who", "which", "whose"];
 
-/// Finds the request to put a question to somebody, at the beginning of a text that addresses nobody else (any more).
+/// Finds a request to ask a persona, at the beginning of a text from which other addressees were removed.
 ///
-/// The askee stays as written: whoever carries the ask out looks the name up, so that an unknown one gets an answer too.
+/// The askee stays as written. The name is resolved when the ask is carried out, so that an unknown name gets an answer too.
 pub fn find_ask(text: &str) -> Option<AskRequest> {
     let request = strip_word(skip_lead_ins(text), "ask")?;
     let (name, rest) = split_word(request);
@@ -35,8 +35,8 @@ pub fn find_ask(text: &str) -> Option<AskRequest> {
     Some(AskRequest { askee: bare.to_owned(), question })
 }
 
-/// The question as the askee should read it. Only a plain "what he thinks …" is turned round; anything cleverer would put words into
-/// the person's mouth.
+/// The question in the form that the askee reads. Only a plain "what he thinks …" is rewritten, because a wider rewrite could change the person's
+/// meaning.
 fn rewrite(askee: &str, pause: &str, rest: &str) -> Option<String> {
     let rest = rest.trim_start_matches([':', ',', '-', '–', '—']).trim_start();
     let direct = !pause.is_empty() || rest.starts_with(['"', '“']);
@@ -80,7 +80,7 @@ fn turn_round(askee: &str, question_word: &str, after: &str) -> Option<String> {
     about_askee.then(|| format!("{question_word} do you {base}{end} {rest}").trim_end().to_owned())
 }
 
-/// With a capital at the beginning and, unless there is one, `mark` at the end.
+/// Capitalises the sentence and, if it has no final punctuation, appends `mark`.
 fn finish(sentence: &str, mark: Option<char>) -> String {
     let mut letters = sentence.chars();
     let mut finished: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();

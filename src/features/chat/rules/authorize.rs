@@ -1,38 +1,38 @@
-//! Who may do what. One function for messages, commands and whatever comes next, so that no way in skips the lists.
+//! Permissions. Messages, commands and buttons all use this one function, so that no entry point skips the lists.
 
 use crate::features::chat::model::decision::Reason;
 use crate::features::chat::settings::ChatSettings;
 use kernel::chat::message::{Author, Channel, Place};
 
-/// What somebody wants to do.
+/// An action that needs permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Be heard and read what the team shows.
+    /// Send messages and read what the team shows.
     Speak,
     /// Change how the team works: halt, resume, pause.
     Operate,
 }
 
-/// Whom `operators` means by everybody; the sandbox sets it, since whoever is there runs it.
+/// The entry of `operators` that means everybody. The sandbox sets it, because every user there is an operator.
 pub(crate) const EVERYBODY: &str = "*";
 
-/// Why somebody may not.
+/// Why an action is denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Denied {
-    /// Not heard at all, for this reason.
+    /// The message is ignored, for this reason.
     #[error("{}", .0.explain())]
     Unheard(Reason),
     #[error("only an operator may do that")]
     NotAnOperator,
 }
 
-/// Whether `author` may do this in `channel`, by account and role ids alone.
+/// Whether `author` may do this in `channel`. Uses only account and role ids.
 pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, settings: &ChatSettings) -> Result<(), Denied> {
     let direct = channel.place == Place::Direct;
     if !direct && !is_allowed(channel, &settings.allowed_channels) {
         return Err(Denied::Unheard(Reason::ChannelNotAllowed));
     }
-    // A listed bot need not be on the list of people as well.
+    // A listed bot need not also be on the list of people.
     let listed =
         settings.allowed_users.is_empty() || settings.allowed_users.contains(&author.id) || settings.allowed_bots.contains(&author.id);
     if !listed {
@@ -51,7 +51,7 @@ fn is_operator(author: &Author, operators: &[String]) -> bool {
     operators.iter().any(|listed| listed == EVERYBODY || listed == author.id.as_str() || author.roles.contains(listed))
 }
 
-/// By id or name; a thread is allowed with its parent.
+/// By id or name. A thread is allowed if its parent is.
 fn is_allowed(channel: &Channel, allowed: &[String]) -> bool {
     let named = |entry: &str, id: &str, name: &str| entry == id || entry.trim_start_matches('#').eq_ignore_ascii_case(name);
     allowed.is_empty()

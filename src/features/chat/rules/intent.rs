@@ -1,7 +1,7 @@
-//! What a text that addresses nobody wants: an answer, work, or nothing.
+//! Classifies a text that addresses nobody: a question, a directive, or neither.
 //!
-//! Words and marks, no model: the same text is always taken the same way, and a person can see why. The word lists are English; in other
-//! languages the question mark still counts, and a name or a mention always does.
+//! Uses words and punctuation, not a model, so the same text always gives the same result and a person can see why. The word lists are English. In
+//! other languages the question mark, names and mentions still count.
 
 /// The first words of a question, whatever follows.
 const QUESTION_WORDS: &[&str] = &["what", "why", "how", "when", "where", "who", "whom", "whose", "which"];
@@ -17,7 +17,7 @@ const PRONOUNS: &[&str] = &[
     "somebody",
 ];
 
-/// Begin a subject too, though not behind "have" and "do": "have a nice day" asks nothing.
+/// They begin a subject too, but not after "have" and "do": "have a nice day" is no question.
 const DETERMINERS: &[&str] = &["the", "a", "an", "my", "our", "your", "his", "her", "their", "everyone", "everybody", "all"];
 
 /// Verbs that begin a directive. Those that mostly begin something else ("take care", "look at this") are left out.
@@ -32,23 +32,23 @@ const DIRECTIVES: &[&str] = &[
     "show", "sort", "start", "suggest", "summarise", "summarize", "tell", "test", "track", "translate", "update", "verify", "write",
 ];
 
-/// Behind these a first word was a noun after all: "report is late".
+/// After these words the first word was a noun: "report is late".
 const STATING: &[&str] = &["is", "are", "was", "were", "has", "had", "looks", "seems", "failed", "passed", "works", "says"];
 
-/// Words before the first one that counts.
+/// Words that are skipped before the first significant word.
 const LEAD_INS: &[&str] = &["ok", "okay", "so", "and", "well", "now", "then", "also", "but", "hey", "hi", "hello"];
 
-/// Whether a text asks something: by a question mark that ends a word, or by how it begins.
+/// Whether a text is a question: a question mark ends a word, or the text begins like a question.
 pub fn is_question(text: &str) -> bool {
     has_question_mark(text) || begins_question(&first_words(text))
 }
 
-/// Whether a text wants something done: it begins with "please" or with a verb that commands.
+/// Whether a text is a directive: it begins with "please" or with a verb from the list.
 pub fn is_directive(text: &str) -> bool {
     begins_directive(&first_words(text))
 }
 
-/// Whether what follows a bare name speaks to it ("vince what do you think") rather than about it ("vince said no").
+/// Whether the text after a bare name addresses it ("vince what do you think") rather than mentions it ("vince said no").
 pub(crate) fn speaks_to(rest: &str) -> bool {
     let words = first_words(rest);
     let you = words.get(1).is_some_and(|word| word == "you");
@@ -72,7 +72,7 @@ fn begins_directive(words: &[String]) -> bool {
     words.first().is_some_and(|first| first == "please" || (DIRECTIVES.contains(&first.as_str()) && !STATING.contains(&second)))
 }
 
-/// A question mark at the end of a word; the one in an address on the web does not count.
+/// A question mark at the end of a word. One inside a URL does not count.
 fn has_question_mark(text: &str) -> bool {
     text.match_indices(['?', '？', '؟']).any(|(at, mark)| {
         let after = text[at + mark.len()..].trim_start_matches(['?', '!', '"', '\'', ')', ']', '*', '_', '~', '”', '’', '…', '.', '）']);
@@ -81,7 +81,7 @@ fn has_question_mark(text: &str) -> bool {
     })
 }
 
-/// The first two words that count, mentions aside, in lower case and without what an apostrophe adds: "what's" is "what".
+/// The first two significant words without mentions, in lower case and cut at an apostrophe: "what's" is "what".
 fn first_words(text: &str) -> Vec<String> {
     text.split_whitespace()
         .filter(|word| !word.starts_with("<@"))

@@ -52,12 +52,12 @@ pub enum FallbackAnswer {
 }
 
 impl ChannelRules {
-    /// What a channel is for. Threads take the kind of their parent; the caller passes the parent's name and id then.
+    /// The kind of a channel. Threads have the kind of their parent, so the caller passes the parent's name and id.
     pub fn kind_of(&self, id: &ChannelId, name: &str) -> ChannelKind {
         self.kinds.iter().find(|(pattern, _)| fits(pattern, id, name)).map_or(ChannelKind::Chat, |(_, kind)| *kind)
     }
 
-    /// The persona slug, or `listen`, that a channel is bound to.
+    /// The binding of a channel: a persona slug, or `listen`.
     pub fn find_binding(&self, id: &ChannelId, name: &str) -> Option<&str> {
         self.bindings.iter().find(|(pattern, _)| fits(pattern, id, name)).map(|(_, bound)| bound.as_str())
     }
@@ -106,7 +106,7 @@ fn read_coalesce(section: &mut Section<'_>) -> Duration {
 }
 
 impl ChannelRules {
-    /// Rules of the file stand before the defaults, so that they win.
+    /// Rules of the file come before the defaults, so that they win.
     fn read(chat: &mut Section<'_>) -> Self {
         let answer = chat.read(
             "answer",

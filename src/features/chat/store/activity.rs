@@ -1,4 +1,4 @@
-//! What the team has been doing, in counts, for its own feed and for `/status`.
+//! Activity counts of the team, for its own feed and for `/status`.
 
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
@@ -44,8 +44,8 @@ struct ActivityColumns {
 }
 
 impl Store {
-    /// How much is in the works: messages undecided, turns open, asks awaited, meetings not over, items in progress, posts not
-    /// sent. What is ready, blocked or waiting may stay so for days.
+    /// The amount of unfinished work: undecided messages, open turns, open asks, open meetings, items in progress, unsent posts. Items that are
+    /// ready, blocked or waiting are left out, because they may stay so for days.
     pub async fn count_open_work(&self) -> Result<u64> {
         let (open,): (i64,) = sql!(
             self.db().read(),

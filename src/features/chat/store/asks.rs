@@ -1,4 +1,4 @@
-//! Asks, durable from before the question is put until its answer was posted.
+//! Asks. The row exists from before the question is sent until its answer is posted.
 
 use chrono::{DateTime, Utc};
 
@@ -9,7 +9,7 @@ use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
 use kernel::ids::{AskId, MessageId, PersonaSlug};
 
-/// How an ask goes on.
+/// The next state of an ask.
 #[derive(Debug, Clone, Copy)]
 pub struct AskUpdate<'a> {
     pub ask: &'a AskId,
@@ -55,21 +55,21 @@ impl From<AskColumns> for Ask {
 }
 
 impl Store {
-    /// Stores an ask before the question is put.
+    /// Stores an ask before the question is sent.
     pub async fn record_ask(&self, ask: &Ask) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         insert_asks(&mut transaction, std::slice::from_ref(ask)).await?;
         transaction.commit().await
     }
 
-    /// An ask and where it stands.
+    /// An ask with its state.
     pub async fn find_ask(&self, ask: &AskId) -> Result<Option<Ask>> {
         let row: Option<AskColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM asks WHERE id = $1", ask.as_str())?;
         Ok(row.map(Ask::from))
     }
 
-    /// Takes an ask on, together with what is to be posted about it. False, and nothing is stored, when it may not go there from
-    /// where it stands.
+    /// Moves an ask to its next state and stores the posts about it. False, without any write, if the transition is not allowed from its current
+    /// state.
     pub async fn settle_ask(&self, update: &AskUpdate<'_>, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(message) = settle(&mut transaction, update, at).await? else { return Ok(false) };
@@ -86,7 +86,7 @@ impl Store {
     }
 }
 
-/// Takes an ask on, and gives the message that it is about.
+/// Moves an ask to its next state and returns the message that it belongs to.
 pub(super) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<MessageId>> {
     let row: Option<(String,)> = sql!(
         transaction.on(),

@@ -1,4 +1,4 @@
-//! Decisions: who answers a message, written together with all that follows from it.
+//! Decisions: who answers a message. Each is written together with everything that follows from it.
 
 use chrono::{DateTime, Utc};
 
@@ -16,22 +16,21 @@ use kernel::ids::MessageId;
 /// A decision and what follows from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Decided<'a> {
-    /// The burst that it is about; the first is the one that the turns answer.
+    /// The messages of the burst. The turns answer the first one.
     pub messages: &'a [MessageId],
     pub decision: &'a Decision,
-    /// In the order in which they are to run.
+    /// In the order in which they run.
     pub turns: &'a [Turn],
     pub asks: &'a [Ask],
     /// Notices that go with the decision.
     pub outbox: &'a [OutboundMessage],
-    /// What the feature that took the message writes.
+    /// The rows of the feature that took the message.
     pub effect: Option<&'a dyn Effect>,
     pub at: DateTime<Utc>,
 }
 
 impl Store {
-    /// Stores a decision with its turns, asks and notices. False, and nothing is stored, when one of the messages is decided on
-    /// already or was never claimed.
+    /// Stores a decision with its turns, asks and notices. False, without any write, if one of the messages is already decided or was never claimed.
     pub async fn decide(&self, decided: &Decided<'_>) -> Result<bool> {
         let Some(first) = decided.messages.first() else { return Ok(false) };
         let mut transaction = self.db().begin().await?;
@@ -54,7 +53,7 @@ impl Store {
         insert_asks(&mut transaction, decided.asks).await?;
         insert_outbound(&mut transaction, decided.outbox, Some(first), decided.at).await?;
         if let Some(effect) = decided.effect {
-            // A refusal leaves nothing to say: the message came a moment too late.
+            // A refused effect needs no notice: the message came a moment too late.
             effect.apply(&mut transaction, decided.at).await?;
         }
         transaction.commit().await?;

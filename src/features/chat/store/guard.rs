@@ -1,4 +1,4 @@
-//! The guard's records: whom it kept from answering whom, and which pairs are silent for a while.
+//! The guard's records: blocked answers, and pairs of agents in cooldown.
 
 use chrono::{DateTime, Utc};
 
@@ -8,7 +8,7 @@ use kernel::chat::message::Speaker;
 use kernel::db::{Result, Word, document, sql};
 use kernel::ids::{ChainId, ChannelId, PersonaSlug};
 
-/// An answer that the guard did not allow.
+/// An answer that the guard blocked.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocked<'a> {
     pub channel: &'a ChannelId,
@@ -30,7 +30,7 @@ struct CountColumns {
 }
 
 impl Store {
-    /// Notes that the guard said no.
+    /// Records a block.
     pub async fn record_block(&self, blocked: &Blocked<'_>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -46,14 +46,14 @@ impl Store {
         Ok(())
     }
 
-    /// How often the guard said no, by reason.
+    /// The number of blocks by reason.
     pub async fn count_blocks(&self) -> Result<Vec<(Block, u64)>> {
         let rows: Vec<CountColumns> =
             sql!(self.db().read(), fetch_all, "SELECT block, COUNT(*) AS count FROM blocks GROUP BY block ORDER BY block")?;
         Ok(rows.into_iter().map(|row| (row.block.0, row.count)).collect())
     }
 
-    /// Keeps two agents of a channel from answering each other until `until`.
+    /// Starts a cooldown for two agents of a channel, which lasts until `until`.
     pub async fn set_cooldown(&self, channel: &ChannelId, a: &Speaker, b: &Speaker, until: DateTime<Utc>) -> Result<()> {
         let (first, second) = pair(a, b);
         sql!(
@@ -69,7 +69,7 @@ impl Store {
         Ok(())
     }
 
-    /// Until when two agents of a channel may not answer each other. It may lie in the past.
+    /// The end of the cooldown between two agents of a channel. It may lie in the past.
     pub async fn find_cooldown(&self, channel: &ChannelId, a: &Speaker, b: &Speaker) -> Result<Option<DateTime<Utc>>> {
         let (first, second) = pair(a, b);
         let row: Option<(DateTime<Utc>,)> = sql!(
@@ -90,7 +90,7 @@ fn pair(a: &Speaker, b: &Speaker) -> (String, String) {
     if a <= b { (a, b) } else { (b, a) }
 }
 
-/// By account, never by display name, which anybody may change.
+/// Uses the account, because anybody may change a display name.
 fn key(speaker: &Speaker) -> String {
     match speaker {
         Speaker::Persona(slug) => format!("persona {slug}"),

@@ -1,4 +1,4 @@
-//! The inbox: every message of others, claimed once however many identities receive it.
+//! The inbox: incoming messages. Each is claimed once, however many identities receive it.
 
 use chrono::{DateTime, Utc};
 
@@ -8,26 +8,26 @@ use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
 
-/// What came of claiming a message.
+/// The result of claiming a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// Nobody had it: it is the caller's to decide on.
+    /// The message is new. The caller decides on it.
     New,
-    /// It was known without its content and is not decided on yet; now the content is there.
+    /// The message was claimed without its content and is undecided. The content is now stored.
     Completed,
-    /// Somebody has it already.
+    /// The message is already claimed.
     Known,
 }
 
-/// A message of the inbox and what was decided on it.
+/// A message of the inbox and its decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InboxRow {
-    /// As it reads now: edited, or without text and files once deleted.
+    /// The current content: edited, or without text and files once deleted.
     pub message: InboundMessage,
     pub claimed_at: DateTime<Utc>,
     pub decided_at: Option<DateTime<Utc>>,
     pub decision: Option<Decision>,
-    /// The message whose turns took this one in; its own id unless it came in a burst.
+    /// The first message of its burst, whose turns answer this one. Its own id for a single message.
     pub burst: Option<MessageId>,
     pub edited_at: Option<DateTime<Utc>>,
     pub deleted_at: Option<DateTime<Utc>>,
@@ -66,8 +66,8 @@ impl InboxColumns {
 }
 
 impl Store {
-    /// Claims a message, so that it is handled once. An identity that sees it without content claims it too; the content comes with
-    /// whoever sees it, as [`Claim::Completed`] if that is still of use. After the decision the content is stored all the same.
+    /// Claims a message, so that it is handled once. An identity that sees no content claims it too. Another identity then supplies the content, as
+    /// [`Claim::Completed`] if the message is undecided. After the decision the content is stored too.
     pub async fn claim(&self, message: &InboundMessage, now: DateTime<Utc>) -> Result<Claim> {
         let claimed: Option<ClaimColumns> = sql!(
             self.db().write()?,
@@ -92,20 +92,20 @@ impl Store {
         })
     }
 
-    /// A message and what was decided on it.
+    /// A message and its decision.
     pub async fn find_message(&self, message: &MessageId) -> Result<Option<InboxRow>> {
         let row: Option<InboxColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM inbox WHERE id = $1", message.as_str())?;
         row.map(InboxColumns::read).transpose()
     }
 
-    /// The messages that the turns of `message` take in, itself among them, oldest first. Empty before the decision.
+    /// The messages of the burst that the turns of `message` answer, including itself, oldest first. Empty before the decision.
     pub async fn list_burst(&self, message: &MessageId) -> Result<Vec<InboxRow>> {
         let rows: Vec<InboxColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM inbox WHERE burst = $1 ORDER BY sent_at, id", message.as_str())?;
         rows.into_iter().map(InboxColumns::read).collect()
     }
 
-    /// What was claimed whole and not decided on when the process ended, oldest first; in one channel or in all.
+    /// Messages with content that were undecided when the process ended, oldest first. In one channel or in all.
     pub async fn list_undecided(&self, channel: Option<&ChannelId>) -> Result<Vec<InboxRow>> {
         let rows: Vec<InboxColumns> = sql!(
             self.db().read(),
@@ -116,8 +116,8 @@ impl Store {
         rows.into_iter().map(InboxColumns::read).collect()
     }
 
-    /// Stores a message's new text, unless a later edit is known or it was deleted. True while the message is not decided on. After the decision,
-    /// a turn reads the text as it stands when it begins.
+    /// Stores a message's new text, unless it was deleted or a later edit is stored. True while the message is undecided. After the decision, a turn
+    /// reads the text that is stored when the turn begins.
     pub async fn record_edit(&self, message: &MessageId, text: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut row) = find_in(&mut transaction, message).await? else { return Ok(false) };
@@ -138,7 +138,7 @@ impl Store {
         Ok(row.decided_at.is_none())
     }
 
-    /// Forgets what deleted messages said, the team's own posts included: text and files are blanked and leave the transcript.
+    /// Blanks the text and files of deleted messages, including the team's own posts, and removes them from the transcript.
     pub async fn record_deletion(&self, messages: &[MessageId], at: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         for message in messages {
@@ -172,7 +172,7 @@ async fn find_in(transaction: &mut Transaction, message: &MessageId) -> Result<O
     sql!(transaction.on(), fetch_optional, "SELECT * FROM inbox WHERE id = $1", message.as_str())
 }
 
-/// Who spoke, if anything was said that belongs in a transcript.
+/// The speaker, if the message belongs in a transcript.
 fn speaker(message: &InboundMessage) -> Option<Speaker> {
     if message.is_empty() {
         return None;

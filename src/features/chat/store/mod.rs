@@ -1,4 +1,4 @@
-//! What was heard, decided and answered, and what people look at afterwards.
+//! Messages, decisions and answers, and the queries that show them to people.
 
 mod activity;
 mod asks;

@@ -1,7 +1,7 @@
-//! Which messages, turns and asks are kept.
+//! Retention of messages, turns and asks.
 //!
-//! A message is handled once because its row is there. Only a backfill brings an old one again, and it begins behind the mark of its channel: the row
-//! of a message goes only once the mark lies behind it. A message that came again all the same is too old to be answered
+//! The row of a message prevents that it is handled twice. Only a backfill can deliver an old message again, and it begins after the mark of its
+//! channel. The row is therefore deleted only once it lies before the mark. A message that still arrives again is too old to be answered
 //! (`chat.max_age` is at most a week).
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::store::Store;
 use kernel::db::{Result, sql};
 use kernel::jobs::RetentionRule;
 
-/// Deletes what was heard and answered once it is this old.
+/// Deletes messages, turns, asks and blocks that are older than `kept`.
 pub fn retention(kept: Duration) -> Vec<RetentionRule> {
     vec![
         RetentionRule::new("messages", &["inbox", "files"], kept, |database, before, limit| {
@@ -31,8 +31,8 @@ pub fn retention(kept: Duration) -> Vec<RetentionRule> {
 }
 
 impl Store {
-    /// Forgets up to `limit` messages from before `at` with the text of their files, and says how many. Left are those that are not decided on, those
-    /// of which something is still open, and those that a backfill would bring again.
+    /// Deletes up to `limit` messages from before `at` with the text of their files, and returns how many. Keeps undecided messages, messages with
+    /// open work, and messages that a backfill would deliver again.
     pub async fn delete_messages_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         let mut transaction = self.db().begin().await?;
         let old: Vec<(String,)> = sql!(
@@ -57,7 +57,7 @@ impl Store {
         Ok(old.len() as u64)
     }
 
-    /// Forgets up to `limit` turns from before `at` of whose chain nothing is open, and says how many.
+    /// Deletes up to `limit` turns from before `at` whose chain has no open work, and returns how many.
     pub async fn delete_turns_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,
@@ -73,7 +73,7 @@ impl Store {
         )
     }
 
-    /// Forgets up to `limit` asks from before `at` of whose chain nothing is open, and says how many.
+    /// Deletes up to `limit` asks from before `at` whose chain has no open work, and returns how many.
     pub async fn delete_asks_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,
@@ -89,7 +89,7 @@ impl Store {
         )
     }
 
-    /// Forgets up to `limit` answers from before `at` that the guard did not allow, and says how many.
+    /// Deletes up to `limit` blocks from before `at`, and returns how many.
     pub async fn delete_blocks_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,

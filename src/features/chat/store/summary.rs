@@ -3,7 +3,7 @@
 use crate::store::Store;
 use kernel::db::{Backend, Result, bounded, sql};
 
-/// What the database holds and how it is.
+/// The content and state of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// `SQLite 3.51.3`, `PostgreSQL 15.18`.
@@ -12,14 +12,14 @@ pub struct Summary {
     pub schema: i64,
     /// Bytes.
     pub size: u64,
-    /// Rows of each table, in the order in which the tables are explained in the migrations.
+    /// Rows of each table, in the order of the migrations.
     pub tables: Vec<(String, u64)>,
-    /// What SQLite's own check found wrong; empty when all is well. PostgreSQL has no such check to run.
+    /// Errors found by SQLite's own check. Empty without errors. PostgreSQL has no such check.
     pub damage: Vec<String>,
 }
 
 impl Store {
-    /// Looks the whole database over. Takes as long as reading all of it.
+    /// Inspects the whole database. Takes as long as reading all of it.
     pub async fn summary(&self) -> Result<Summary> {
         let (schema,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT MAX(version) FROM _sqlx_migrations")?;
         let tables: Vec<(String, i64)> = sql!(
@@ -57,7 +57,7 @@ impl Store {
         })
     }
 
-    /// Engine, size and damage: what each database tells in its own words only.
+    /// Engine, size and damage. Each database has its own queries for these.
     async fn inspect(&self) -> Result<(String, i64, Vec<String>)> {
         match self.db().read() {
             Backend::Sqlite(pool) => {

@@ -1,4 +1,4 @@
-//! The trace: everything that is known about a message, for `teamroom trace`.
+//! The trace: everything stored about a message, for `teamroom trace`.
 
 use chrono::{DateTime, Utc};
 
@@ -12,12 +12,12 @@ use kernel::db::{Document, Result, Word, sql};
 use kernel::ids::{LedgerId, MessageId, PersonaSlug};
 use kernel::money::{CallOutcome, Money, TokenUsage};
 
-/// Everything about a message, each part in the order in which it happened.
+/// Everything stored about a message, each part in chronological order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// The message whose turns these are. For one of the team's posts it is the message that it is about.
+    /// The message that the turns answer. For one of the team's posts, the message that the post answers.
     pub message: MessageId,
-    /// The message and those that came in a burst with it. Empty where the message never was in the inbox.
+    /// The message and the others of its burst. Empty if the message was never in the inbox.
     pub inbox: Vec<InboxRow>,
     pub turns: Vec<TurnRow>,
     pub asks: Vec<Ask>,
@@ -32,7 +32,7 @@ pub struct CallRow {
     pub id: LedgerId,
     pub at: DateTime<Utc>,
     pub persona: Option<PersonaSlug>,
-    /// What it was for: a turn or an ask.
+    /// The turn or ask that made the call.
     pub subject: String,
     pub provider: String,
     pub model: String,
@@ -43,7 +43,7 @@ pub struct CallRow {
     pub outcome: CallOutcome,
 }
 
-/// A message of the outbox and how far it got.
+/// A message of the outbox and its delivery state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeliveryRow {
     pub message: OutboundMessage,
@@ -55,7 +55,7 @@ pub struct DeliveryRow {
     pub failure: Option<String>,
 }
 
-/// An answer that the guard did not allow.
+/// An answer that the guard blocked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockRow {
     pub from: Speaker,
@@ -110,7 +110,7 @@ struct BlockColumns {
 }
 
 impl Store {
-    /// Everything about a message, given its id or that of one of the team's posts about it. None when neither is known.
+    /// Everything stored about a message, given its id or that of one of the team's posts about it. None when neither is known.
     pub async fn trace(&self, message: &MessageId) -> Result<Option<Trace>> {
         let message = self.find_subject(message).await?;
         let trace = Trace {
@@ -126,7 +126,7 @@ impl Store {
         Ok(known.then_some(trace))
     }
 
-    /// The message that `message` belongs to: the first of its burst, or what one of the team's own posts is about.
+    /// The message that `message` belongs to: the first of its burst, or the message that a post of the team answers.
     async fn find_subject(&self, message: &MessageId) -> Result<MessageId> {
         let row: Option<(Option<String>,)> = sql!(
             self.db().read(),

@@ -16,15 +16,15 @@ use kernel::ids::{ChainId, ChannelId, MessageId, TurnId};
 use kernel::jobs::{self, Job, JobId};
 use kernel::money::TokenUsage;
 
-/// How a turn ended, with all that follows from it.
+/// How a turn ended, with everything that follows from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Finished<'a> {
     pub turn: &'a Turn,
-    /// A state in which it is over.
+    /// A final state.
     pub state: TurnState,
-    /// How often it was begun.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it was last begun.
+    /// The start of the last attempt.
     pub started_at: DateTime<Utc>,
     pub reply: Option<&'a str>,
     pub model: Option<&'a str>,
@@ -33,14 +33,14 @@ pub struct Finished<'a> {
     pub usage: TokenUsage,
     /// Characters of the prompt.
     pub prompt_chars: u64,
-    /// What is to be posted, in this order.
+    /// The posts, in this order.
     pub outbox: &'a [OutboundMessage],
-    /// What the reply leads to.
+    /// The follow-up of the reply.
     pub next: Option<FollowUp<'a>>,
     pub at: DateTime<Utc>,
 }
 
-/// Agents that answer what an agent said, or the decision that none does.
+/// Agents that answer an agent's reply, or the decision that none does.
 #[derive(Debug, Clone, Copy)]
 pub struct FollowUp<'a> {
     pub decision: &'a Decision,
@@ -53,16 +53,16 @@ pub enum CancelScope<'a> {
     Channel(&'a ChannelId),
     Chain(&'a ChainId),
     Message(&'a MessageId),
-    /// What agents still have to say to each other in a channel.
+    /// The pending turns in which agents answer agents in a channel.
     AgentTalk(&'a ChannelId),
     All,
 }
 
-/// How the document of a [`Trigger::Agent`] begins.
+/// The start of the JSON document of a [`Trigger::Agent`].
 const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
 
 impl Store {
-    /// Cancels turns that are not over, and their jobs. Says which turns these were, in their order.
+    /// Cancels turns that are not over, and their jobs. Returns the cancelled turns in their order.
     pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
         let (what, id) = match scope {
             CancelScope::Channel(id) => ("channel", id.as_str()),
@@ -100,7 +100,7 @@ impl Store {
     }
 }
 
-/// Ends a turn: its reply, its posts and what it leads to. False, and nothing is written, when it was over already.
+/// Ends a turn: writes its reply, its posts and its follow-up. False, without any write, if the turn was already over.
 pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>) -> Result<bool> {
     let turn = finished.turn;
     let changed = sql!(
@@ -133,7 +133,7 @@ pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>)
     Ok(true)
 }
 
-/// Fails the turn of a job that is given up, and its ask: that must not be carried out by every start from now on. None when the turn was over.
+/// Fails the turn of a job that is no longer retried. Also fails its ask, so that later starts do not send it again. None if the turn was over.
 pub async fn fail_turn(transaction: &mut Transaction, job: &Job, why: &str, at: DateTime<Utc>) -> Result<Option<Turn>> {
     let row: Option<TurnColumns> = sql!(
         transaction.on(),

@@ -1,4 +1,4 @@
-//! Turns, each with the job that runs it. The order in which they were stored is the order in which they run.
+//! Turns, each with the job that runs it. Turns run in the order in which they were stored.
 
 use chrono::{DateTime, Utc};
 
@@ -10,23 +10,23 @@ use kernel::ids::{ChainId, ChannelId, PersonaSlug, TurnId};
 use kernel::jobs::{self, JobId, NewJob};
 use kernel::money::TokenUsage;
 
-/// The kind of the jobs that run turns. The payload of one is its [`Turn`], so that nothing has to be read when it begins.
+/// The kind of the jobs that run turns. The payload is the [`Turn`] itself, so a run starts without a query.
 pub(crate) const TURN: &str = "chat.turn";
 
-/// A turn and what became of it.
+/// A turn and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnRow {
     pub turn: Turn,
-    /// How often it was begun.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When it was last begun; known once it is over.
+    /// The start of the last attempt. Known once the turn is over.
     pub started_at: Option<DateTime<Utc>>,
     pub finished_at: Option<DateTime<Utc>>,
     pub reply: Option<String>,
     pub model: Option<String>,
     /// Why it failed or was cancelled.
     pub error: Option<String>,
-    /// Who answers its reply, or why nobody does.
+    /// The agents that answer its reply, or why none does.
     pub follow_up: Option<Decision>,
     pub usage: TokenUsage,
     /// Characters of the prompt.
@@ -61,7 +61,7 @@ pub(crate) struct TurnColumns {
     output_tokens: u64,
     #[sqlx(try_from = "i64")]
     prompt_chars: u64,
-    /// The state of its job, and how often that was claimed; where they were asked for, and the turn is not over.
+    /// The state of its job and the number of its claims. Only for queries that ask for them, while the turn is not over.
     #[sqlx(default)]
     job_state: Option<String>,
     #[sqlx(default)]
@@ -103,7 +103,7 @@ impl Store {
         rows.into_iter().map(|row| row.read().map(|row| row.turn)).collect()
     }
 
-    /// Whether somebody in a channel waits for the team: a message is not decided on, or a turn is queued or running.
+    /// Whether a channel has unanswered messages: a message is undecided, or a turn is queued or running.
     pub async fn has_open_talk(&self, channel: &ChannelId) -> Result<bool> {
         let (open,): (bool,) = sql!(
             self.db().read(),
@@ -115,8 +115,8 @@ impl Store {
         Ok(open)
     }
 
-    /// How many turns a person's message has set off so far, those of asked personas among them. What was cancelled said nothing and is not
-    /// counted.
+    /// The number of turns that a person's message has started, including those of asked personas. Cancelled turns are not counted, because they said
+    /// nothing.
     pub async fn count_chain_turns(&self, chain: &ChainId) -> Result<u32> {
         let (count,): (i64,) = sql!(
             self.db().read(),
@@ -127,13 +127,13 @@ impl Store {
         Ok(u32::try_from(count).unwrap_or(u32::MAX))
     }
 
-    /// A turn and what became of it.
+    /// A turn and its result.
     pub async fn find_turn(&self, turn: &TurnId) -> Result<Option<TurnRow>> {
         let row: Option<TurnColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM turns WHERE id = $1", turn.as_str())?;
         row.map(TurnColumns::read).transpose()
     }
 
-    /// Which turns of a channel have still to be run.
+    /// The turns of a channel that have not run yet.
     pub async fn list_awaited_turns(&self, channel: &ChannelId) -> Result<Vec<TurnId>> {
         let rows: Vec<(String,)> = sql!(
             self.db().read(),
@@ -145,7 +145,7 @@ impl Store {
         Ok(rows.into_iter().map(|(id,)| TurnId::new(id)).collect())
     }
 
-    /// Who speaks after `turn` anyway, in what one person's message has set off.
+    /// The personas that speak after `turn` in the same chain.
     pub async fn list_next_speakers(&self, turn: &Turn) -> Result<Vec<PersonaSlug>> {
         let rows: Vec<(String,)> = sql!(
             self.db().read(),
@@ -157,7 +157,7 @@ impl Store {
         Ok(rows.into_iter().map(|(persona,)| PersonaSlug::new(persona)).collect())
     }
 
-    /// Gives a job to each turn that is not over and has none, such as one of an earlier program. How many these were.
+    /// Creates a job for each open turn without one, such as a turn of an earlier version. Returns the number of jobs.
     pub async fn enqueue_lost_turns(&self, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         let rows: Vec<TurnColumns> = sql!(

@@ -6,24 +6,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::features::schedule::model::{InvalidJob, Job, JobName, JobOrigin, MissedRuns, Timetable};
 
-/// What a job does: the name of an [`ActionKind`], and for a post its text.
+/// The action of a job: the name of an [`ActionKind`], and for a post its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobAction {
     name: String,
     text: Option<String>,
 }
 
-/// An action that jobs can have, as configuration, help and completion need to know it. Each feature registers its own.
+/// An action that jobs can have, as configuration, help and completion need it. Each feature registers its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionKind {
-    /// As it is written in a job: `standup`.
+    /// The name that people write in a job: `standup`.
     pub name: &'static str,
-    /// The same within a sentence: `a standup`.
+    /// The name within a sentence: `a standup`.
     pub noun: &'static str,
     pub needs_channel: bool,
-    /// Whether a job may do it more often than once a minute.
+    /// Whether a job may run it more often than once a minute.
     pub may_be_below_a_minute: bool,
-    /// The job that every team has of it. It has the name of the action.
+    /// The job with this action that every team has. It has the name of the action.
     pub built_in: Option<BuiltIn>,
 }
 
@@ -39,11 +39,11 @@ pub struct BuiltIn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actions(Vec<ActionKind>);
 
-/// The most characters of a post: Discord's 2000 with room for what formatting adds.
+/// Maximum length of a post: Discord's 2000 with room for the characters that formatting adds.
 const LONGEST_POST: usize = 1900;
 const POST: &str = "post";
 
-/// The one action of the schedule itself: the coordinator says a text.
+/// The only action of the schedule itself: the coordinator posts a text.
 const POST_KIND: ActionKind = ActionKind { name: POST, noun: "a post", needs_channel: true, may_be_below_a_minute: true, built_in: None };
 
 impl JobAction {
@@ -60,12 +60,12 @@ impl JobAction {
         &self.name
     }
 
-    /// What is to be posted.
+    /// The text of a post.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Whatever the name, since an earlier program may have known other actions. Rows of the first version write names with underscores.
+    /// Accepts any name, because an earlier version may have had other actions. Rows of the first version write names with underscores.
     fn read(written: &str) -> Self {
         match written.split_once(':') {
             Some((POST, text)) => Self::post(text.trim()),
@@ -91,7 +91,7 @@ impl Serialize for JobAction {
 
 impl<'de> Deserialize<'de> for JobAction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// The second is how the first version wrote a post.
+        /// The second is the format of a post in the first version.
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
@@ -110,32 +110,32 @@ impl<'de> Deserialize<'de> for JobAction {
 }
 
 impl Default for Actions {
-    /// Posts alone.
+    /// Posts only.
     fn default() -> Self {
         Self::of([])
     }
 }
 
 impl Actions {
-    /// The actions of features, and posts.
+    /// The actions of features, plus posts.
     pub fn of(kinds: impl IntoIterator<Item = ActionKind>) -> Self {
         Self(kinds.into_iter().chain([POST_KIND]).collect())
     }
 
-    /// What people may write, for error messages and help.
+    /// The allowed values, for error messages and help.
     pub fn describe(&self) -> String {
         let names = self.0.iter().filter(|kind| kind.name != POST).map(|kind| format!("\"{}\", ", kind.name));
         let (names, or) = (names.collect::<String>(), if self.0.len() > 1 { "or " } else { "" });
         format!("{names}{or}\"{POST}: \" and a text of up to {LONGEST_POST} characters")
     }
 
-    /// What completion offers.
+    /// The values for completion.
     pub fn list_names(&self) -> Vec<String> {
         self.0.iter().map(|kind| if kind.name == POST { format!("{POST}: ") } else { kind.name.to_owned() }).collect()
     }
 
     /// # Errors
-    /// There is no such action; the error says which there are.
+    /// No action has this name. The error lists the existing ones.
     pub fn parse(&self, written: &str) -> Result<JobAction, InvalidJob> {
         let written = written.trim();
         let action = match written.split_once(':') {
@@ -148,10 +148,10 @@ impl Actions {
         action.ok_or_else(|| InvalidJob::Action { given: written.chars().take(60).collect(), allowed: self.describe() })
     }
 
-    /// Whether name, timetable, action and channel go together.
+    /// Whether name, timetable, action and channel fit together.
     ///
     /// # Errors
-    /// The first rule that they break.
+    /// The first rule that is violated.
     pub fn check(&self, job: &Job) -> Result<(), InvalidJob> {
         let Some(kind) = self.find(&job.action) else { return Ok(()) };
         if !kind.may_be_below_a_minute && job.timetable.is_below_a_minute() {
@@ -178,7 +178,7 @@ impl Actions {
         self.0.iter().filter_map(|kind| Some(job(kind, kind.built_in.as_ref()?))).collect()
     }
 
-    /// What the action of a job is. None: of a feature that this program does not have.
+    /// The kind of a job's action. None if this version has no such feature.
     pub fn find(&self, action: &JobAction) -> Option<&ActionKind> {
         self.0.iter().find(|kind| kind.name == action.name)
     }
@@ -188,7 +188,7 @@ impl Actions {
 pub(crate) mod tests {
     use super::*;
 
-    /// The actions of a team that reports each morning in a channel, and tidies up every five minutes.
+    /// The actions of a team that reports each morning in a channel, and cleans up every five minutes.
     pub(crate) fn actions() -> Actions {
         let kind = |name, noun, channel: Option<&'static str>, cron| ActionKind {
             name,
@@ -200,7 +200,7 @@ pub(crate) mod tests {
         Actions::of([kind("report", "a report", Some("daily"), "0 9 * * 1-5"), kind("tidy-up", "a tidy-up", None, "*/5 * * * *")])
     }
 
-    /// The report of each morning.
+    /// The morning report.
     pub(crate) fn report(zone: Tz) -> Job {
         actions().built_in(zone).swap_remove(0)
     }

@@ -4,7 +4,7 @@ use chrono_tz::Tz;
 
 use crate::features::schedule::model::{Actions, InvalidTimetable, Job, JobOrigin, MissedRuns, Timetable};
 
-/// A job as a person writes it down.
+/// A job as a person wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobDraft {
     pub name: String,
@@ -17,7 +17,7 @@ pub struct JobDraft {
     pub deadline: Option<Duration>,
 }
 
-/// Why a job cannot be as it was written down, in words for whoever wrote it.
+/// Why a draft is invalid. Shown to its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidJob {
     #[error("{0:?} is no name for a job; give up to 40 lower-case letters, digits and hyphens, beginning with a letter")]
@@ -33,10 +33,10 @@ pub enum InvalidJob {
 }
 
 impl JobDraft {
-    /// Makes a job of it, in `zone` unless the draft names one.
+    /// Makes a job of the draft, in `zone` unless the draft names one.
     ///
     /// # Errors
-    /// What is wrong with it and what is allowed.
+    /// The problem and the allowed values.
     pub fn into_job(self, zone: Tz, actions: &Actions) -> Result<Job, InvalidJob> {
         let zone = self.zone.as_deref().map_or(Ok(zone), Timetable::parse_zone)?;
         let job = Job {

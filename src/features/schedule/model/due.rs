@@ -2,28 +2,28 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::schedule::model::{Job, MissedRuns};
 
-/// A run that begins this long after its instant was not missed.
+/// A run that begins at most this long after its instant is not missed.
 pub const LATE: TimeDelta = TimeDelta::seconds(60);
 
-/// The most runs that are made up for at a time.
+/// Maximum number of missed runs that are made up for at a time.
 const MOST_CATCH_UPS: usize = 24;
 
-/// Missed instants are counted up to here.
+/// Missed instants are counted up to this number.
 const COUNTED: usize = 1000;
 
-/// What is to be done about the instants of a job that have come.
+/// The due instants of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// To be fired, the earliest first. Never more than one unless all missed runs are to be made up for.
+    /// The instants to fire, the earliest first. At most one unless the job makes up for all missed runs.
     pub fire: Vec<DateTime<Utc>>,
-    /// The latest instant that has come.
+    /// The latest due instant.
     pub latest: DateTime<Utc>,
-    /// How many came and are not fired; about, above a thousand.
+    /// The number of due instants that are not fired. Approximate above a thousand.
     pub passed_over: u64,
 }
 
 impl Job {
-    /// What is to be done at `now` when all instants up to `considered` were dealt with. None: nothing has come since.
+    /// The instants due at `now`, if all instants up to `considered` were processed. None: no instant is due.
     pub fn due(&self, considered: DateTime<Utc>, now: DateTime<Utc>) -> Option<Due> {
         let latest = self.timetable.latest_between(considered, now)?;
         let deadline = TimeDelta::from_std(self.deadline).unwrap_or(TimeDelta::MAX);
@@ -65,7 +65,7 @@ mod tests {
         Job { timetable: Timetable::parse(cron, Tz::UTC).expect("a timetable"), missed, ..report(Tz::UTC) }
     }
 
-    /// How many fire and how many are passed over when nobody watched for so long, up to a moment in time for the last instant or after it.
+    /// How many instants fire and how many are passed over after a downtime of `down`, which ends at or after the last instant.
     fn after_a_pause(cron: &str, missed: MissedRuns, down: TimeDelta, past_the_instant: TimeDelta) -> (usize, u64) {
         let now = utc("2026-11-20T09:00:00Z") + past_the_instant;
         job(cron, missed).due(now - down, now).map_or((0, 0), |due| (due.fire.len(), due.passed_over))
@@ -76,7 +76,7 @@ mod tests {
         use MissedRuns::{All, Once, Skip};
         let (minute, three_hours, three_days) = (TimeDelta::seconds(61), TimeDelta::hours(3), TimeDelta::days(3));
         let later = TimeDelta::seconds(90);
-        // Each morning at nine: the process comes back 90 seconds past nine, after so long.
+        // Every day at 09:00. The process comes back 90 seconds later.
         for (missed, down, expected) in [
             (Skip, minute, (0, 0)),
             (Skip, three_hours, (0, 1)),
@@ -88,7 +88,7 @@ mod tests {
         ] {
             assert_eq!(after_a_pause("0 9 * * *", missed, down, later), expected, "{missed:?} {down}");
         }
-        // Every ten minutes; 18 in three hours, of which 12 are younger than the deadline of two hours.
+        // Every ten minutes: 18 in three hours. 12 of them are within the deadline of two hours.
         for (missed, down, expected) in [
             (Skip, TimeDelta::minutes(1), (0, 0)),
             (Skip, three_hours, (0, 18)),

@@ -1,7 +1,7 @@
-//! Scheduled jobs: what is to happen at which times, and what becomes of times that were missed.
+//! Scheduled jobs: their timetables, and the rules for missed runs.
 //!
-//! Plain values and pure rules: a [`Timetable`] knows its instants, [`Job::due`] what is to be done about them at some moment. Nothing here
-//! waits, reads a clock or remembers what has fired; `schedule` does that with the store.
+//! Plain values and pure rules. A [`Timetable`] computes its instants, [`Job::due`] the instants that are due. Nothing here waits, reads a clock or
+//! stores what has fired. The scheduler does that.
 
 mod action;
 mod draft;
@@ -21,34 +21,34 @@ pub use draft::{InvalidJob, JobDraft};
 pub use due::{Due, LATE};
 pub use timetable::{InvalidTimetable, Timetable};
 
-/// Something that happens by a timetable.
+/// A scheduled job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     pub name: JobName,
     pub timetable: Timetable,
     pub action: JobAction,
-    /// Where, by name or id. None: nowhere in particular.
+    /// The channel, by name or id. None: no channel.
     pub channel: Option<String>,
     pub missed: MissedRuns,
     /// A missed run older than this is not made up for.
     pub deadline: Duration,
-    /// Turned off in the file; unlike a pause, no command turns it on.
+    /// False if disabled in the file. Unlike a pause, no command enables it.
     pub enabled: bool,
     pub origin: JobOrigin,
 }
 
-/// What happens to runs that were missed while nobody watched the clock.
+/// The policy for runs that were missed while no process watched the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissedRuns {
     Skip,
     /// The latest is made up for, unless its deadline has passed.
     Once,
-    /// Each is made up for whose deadline has not passed; at most 24 at a time.
+    /// All runs within their deadline are made up for, at most 24 at a time.
     All,
 }
 
-/// Where a job was written down.
+/// Where a job was defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobOrigin {
@@ -64,38 +64,38 @@ pub enum JobOrigin {
 #[serde(transparent)]
 pub struct JobName(String);
 
-/// One instant of a job, and what became of it. There is one for each job and instant, whoever saw it come.
+/// One instant of a job, with its state. There is one row per job and instant, whichever process fired it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Firing {
     pub job: JobName,
     pub instant: DateTime<Utc>,
     pub action: JobAction,
     pub state: FiringState,
-    /// How it ended, or why it did not happen, for people.
+    /// How it ended, or why it did not run. Shown to people.
     pub note: Option<String>,
-    /// How many instants before this one were missed and not made up for.
+    /// The number of instants before this one that were missed and not made up for.
     pub passed_over: u64,
-    /// When it was recorded; with `instant` this tells how late it was.
+    /// The time of recording. The difference to `instant` is the delay.
     pub at: DateTime<Utc>,
 }
 
-/// Where a firing stands. `Open → Done`, or `Open → Refused`.
+/// The state of a firing. `Open → Done`, or `Open → Refused`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FiringState {
-    /// Fired; whoever carries the action out has not told how it went.
+    /// Fired. The action has not ended yet.
     Open,
     Done,
-    /// It came in time and could not be done.
+    /// It fired in time and could not be done.
     Refused,
-    /// Too late to be made up for. Should the clock be set back and the instant come again, it may fire then.
+    /// Too late to be made up for. If the clock is set back and the instant comes again, it may fire then.
     Missed,
 }
 
 const LONGEST_NAME: usize = 40;
 
 impl Job {
-    /// How long a missed run is worth making up for unless it is said otherwise.
+    /// The default deadline for missed runs.
     pub const DEADLINE: Duration = Duration::from_hours(2);
 }
 
@@ -134,7 +134,7 @@ impl FiringState {
 }
 
 impl JobOrigin {
-    /// As it is shown to people.
+    /// The text for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built in",

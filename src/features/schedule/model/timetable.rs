@@ -5,16 +5,15 @@ use chrono_tz::Tz;
 use croner::Cron;
 use serde::{Deserialize, Serialize};
 
-/// A cron expression in a time zone, and the instants it means.
+/// A cron expression in a time zone.
 ///
-/// Five fields (minute, hour, day of the month, month, day of the week) or six with seconds first, as POSIX has them with croner's
-/// additions (`L`, `#`, `W`); where both kinds of day are given, either is enough. What happens when clocks change depends on the kind:
+/// Five fields (minute, hour, day of the month, month, day of the week) or six with seconds first, as in POSIX with croner's additions (`L`, `#`,
+/// `W`). If both kinds of day are given, either is enough. The behaviour at clock changes depends on the kind:
 ///
-/// - **At fixed times**: neither seconds, minute nor hour has a `*` or a step. Each time of the timetable comes once on its date. One that a
-///   change of clocks leaves out comes at the first instant after the gap, together with others that were left out; one that comes twice
-///   counts the first time.
-/// - **At intervals**: everything else. An instant belongs to it when the local clock then shows a time that fits, so that time really
-///   passes between two of them: `0 * * * *` comes every hour, also in the hour that is repeated, and not in the one that is left out.
+/// - **At fixed times**: neither seconds, minute nor hour has a `*` or a step. Each time fires once on its date. A time that a clock change skips
+///   fires at the first instant after the gap, together with other skipped times. A time that occurs twice fires the first time.
+/// - **At intervals**: everything else. An instant fires when the local clock shows a matching time, so the interval is real time: `0 * * * *` fires
+///   every hour, also in a repeated hour, and not in a skipped one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Timetable {
@@ -24,7 +23,7 @@ pub struct Timetable {
     fixed: bool,
 }
 
-/// Why an expression is no timetable, in words for whoever wrote it.
+/// Why an expression is invalid. Shown to its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTimetable {
     #[error("{0:?} has {1} fields; give 5 (minute, hour, day, month, weekday) or 6 with seconds first, such as \"0 9 * * 1-5\"")]
@@ -37,20 +36,20 @@ pub enum InvalidTimetable {
     Zone(String),
 }
 
-/// How a timetable stands in the store.
+/// The stored form of a timetable.
 #[derive(Serialize, Deserialize)]
 struct Written {
     cron: String,
     zone: String,
 }
 
-/// The longest time that clocks are put forward by: two hours, at Troll station. A zone that moves over the date line leaves out a whole
-/// day (Samoa on 30 December 2011); nothing is made up for on such a day.
+/// The longest forward clock change: two hours, at Troll station. A zone that crosses the date line skips a whole day (Samoa on 30 December 2011).
+/// Nothing is made up for on such a day.
 const LONGEST_GAP: i64 = 180;
 
 impl Timetable {
     /// # Errors
-    /// What is wrong with the expression and what is allowed.
+    /// The problem of the expression and the allowed values.
     pub fn parse(cron: &str, zone: Tz) -> Result<Self, InvalidTimetable> {
         let fields: Vec<_> = cron.split_whitespace().collect();
         let text = fields.join(" ");
@@ -61,7 +60,7 @@ impl Timetable {
             reason: error.to_string().trim_end_matches('.').to_owned(),
             text: text.clone(),
         })?;
-        // The calendar repeats itself every 400 years, so any day to begin with will do.
+        // The calendar repeats every 400 years, so any start date works.
         if parsed.find_next_occurrence(&DateTime::UNIX_EPOCH.naive_utc(), true).is_err() {
             return Err(InvalidTimetable::Never(text));
         }
@@ -70,7 +69,7 @@ impl Timetable {
     }
 
     /// # Errors
-    /// There is no such zone.
+    /// The zone does not exist.
     pub fn parse_zone(name: &str) -> Result<Tz, InvalidTimetable> {
         name.trim().parse().map_err(|_| InvalidTimetable::Zone(name.to_owned()))
     }
@@ -84,12 +83,12 @@ impl Timetable {
         self.zone
     }
 
-    /// Expression and zone as one text, the same for the same instants.
+    /// Expression and zone as one text, equal for equal timetables.
     pub fn key(&self) -> String {
         format!("{} {}", self.text, self.zone)
     }
 
-    /// Whether two of its instants may lie less than a minute apart.
+    /// Whether two instants may be less than a minute apart.
     pub fn is_below_a_minute(&self) -> bool {
         self.text.split(' ').count() == 6 && self.text.split(' ').next().is_some_and(|seconds| seconds.contains([',', '-', '*', '/', '?']))
     }
@@ -99,14 +98,14 @@ impl Timetable {
         if self.fixed { self.next_fixed(after) } else { self.next_by_interval(after) }
     }
 
-    /// The instants after `after` up to `until`, the first `limit` of them.
+    /// The instants after `after` up to `until`, at most `limit`.
     pub fn instants_between(&self, after: DateTime<Utc>, until: DateTime<Utc>, limit: usize) -> Vec<DateTime<Utc>> {
         self.walk(after, until).take(limit).collect()
     }
 
     /// The last instant after `after` and up to `until`.
     pub fn latest_between(&self, after: DateTime<Utc>, until: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        // Looks back a minute, two, four, …: after a long time a busy timetable need not be walked through from its beginning.
+        // Searches back a minute, two, four, …, so that a long period of a busy timetable is not scanned from its start.
         let mut back = TimeDelta::minutes(1);
         loop {
             let from = (until - back).max(after);
@@ -122,8 +121,8 @@ impl Timetable {
         successors(self.next_after(after), |instant| self.next_after(*instant)).take_while(move |instant| *instant <= until)
     }
 
-    /// Croner takes only expressions with one time of the day for fixed and doubles or drops the others at changes of clocks, so the local
-    /// times are taken from it without any zone and put on the time line here.
+    /// Croner treats only expressions with a single time of day as fixed, and repeats or drops the others at clock changes. So croner computes the
+    /// local times without a zone, and this code converts them to instants.
     fn next_fixed(&self, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let mut wall = after.with_timezone(&self.zone).naive_local();
         loop {
@@ -134,19 +133,19 @@ impl Timetable {
         }
     }
 
-    /// Croner 4 walks both halves of a repeated hour here; version 3 lost one of them.
+    /// Croner 4 returns both halves of a repeated hour. Version 3 lost one of them.
     fn next_by_interval(&self, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let next = self.cron.find_next_occurrence(&after.with_timezone(&self.zone), false).ok()?;
         Some(next.with_timezone(&Utc))
     }
 
-    /// The first instant at which the local clock shows `wall`, or the end of the gap that leaves it out.
+    /// The first instant at which the local clock shows `wall`, or the end of the gap that skips it.
     fn first_instant(&self, wall: NaiveDateTime) -> Option<DateTime<Utc>> {
         let first = |wall: &NaiveDateTime| match self.zone.from_local_datetime(wall) {
             LocalResult::Single(instant) | LocalResult::Ambiguous(instant, _) => Some(instant.with_timezone(&Utc)),
             LocalResult::None => None,
         };
-        // Clocks are put forward to a full minute.
+        // Clocks change at a full minute.
         first(&wall).or_else(|| {
             let minute = wall.trunc_subsecs(0) - TimeDelta::seconds(i64::from(chrono::Timelike::second(&wall)));
             (1..=LONGEST_GAP).find_map(|minutes| first(&(minute + TimeDelta::minutes(minutes))))
@@ -182,7 +181,7 @@ mod tests {
         text.parse().expect("a time")
     }
 
-    /// The instants of a local date, as the local clock shows them with its offset.
+    /// The instants of a local date, in local time with the offset.
     fn on(cron: &str, zone: &str, date: &str) -> Vec<String> {
         let timetable = timetable(cron, zone);
         let day = utc(&format!("{date}T00:00:00Z"));
@@ -198,14 +197,14 @@ mod tests {
         assert_eq!(on("15 2 * * *", "Australia/Lord_Howe", "2026-10-04"), ["02:30 +11:00"]);
         assert_eq!(on("0 0 * * *", "Africa/Cairo", "2026-04-24"), ["01:00 +03:00"]);
         assert_eq!(on("30 1 * * *", "Antarctica/Troll", "2026-03-29"), ["03:00 +02:00"]);
-        // Two times that were left out, and one that was not, are one instant.
+        // Two skipped times and a normal one share an instant.
         assert_eq!(
             on("0,15,30,45 2,3 * * *", "America/New_York", "2027-03-14"),
             ["03:00 -04:00", "03:15 -04:00", "03:30 -04:00", "03:45 -04:00"]
         );
         // In Greenland the gap ends with the day.
         assert_eq!(on("30 23 * * 6", "America/Nuuk", "2026-03-29"), ["00:00 -01:00"]);
-        // Samoa left out the whole of 30 December 2011.
+        // Samoa skipped the whole of 30 December 2011.
         assert_eq!(on("0 9 * * *", "Pacific/Apia", "2011-12-31"), ["09:00 +14:00"]);
     }
 
@@ -284,7 +283,7 @@ mod tests {
             for _ in 0..40 {
                 let next = timetable.next_after(last).expect("it goes on");
                 prop_assert!(next > last, "{next} after {last}");
-                // From any moment in between one comes to the same instant.
+                // Any start in between gives the same instant.
                 let between = last + (next - last) / 2;
                 prop_assert_eq!(timetable.next_after(between), Some(next));
                 prop_assert_eq!(timetable.latest_between(last, next), Some(next));

@@ -3,7 +3,7 @@ use crate::features::schedule::model::Timetable;
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 impl Timetable {
-    /// When it comes, in words. None for what is better read as cron: croner has words for everything, which nobody would say.
+    /// The timetable in words. None for expressions that read better as cron, because croner's descriptions of them are unnatural.
     pub fn describe(&self) -> Option<String> {
         let fields: Vec<_> = self.cron().split(' ').collect();
         let &[minute, hour, "*", "*", weekday] = fields.as_slice() else { return None };
@@ -13,7 +13,7 @@ impl Timetable {
             _ if weekday != "*" => None,
             (Ok(minute), _) if hour == "*" => Some(format!("every hour at :{minute:02}")),
             _ if (minute, hour) == ("*", "*") => Some("every minute".to_owned()),
-            // A step that does not divide the hour is no even interval.
+            // A step that does not divide the hour gives uneven intervals.
             _ if hour == "*" => {
                 let step = minute.strip_prefix("*/")?.parse::<u8>().ok().filter(|step| (2..60).contains(step) && 60 % step == 0)?;
                 Some(format!("every {step} minutes"))

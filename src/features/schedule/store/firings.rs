@@ -1,4 +1,4 @@
-//! Firings: one row for each job and instant, written together with what the job does.
+//! Firings: one row per job and instant, written together with the effect of the job.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,34 +11,34 @@ use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, do
 use kernel::jobs::{self, NewJob, RetentionRule};
 use serde::{Deserialize, Serialize};
 
-/// An instant of a job that is to fire.
+/// An instant of a job to fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFiring {
     pub job: JobName,
     pub instant: DateTime<Utc>,
     pub action: JobAction,
-    /// How many instants before this one were missed and are not made up for.
+    /// The number of instants before this one that were missed and are not made up for.
     pub passed_over: u64,
 }
 
-/// What a firing stores beside its own row, in the same transaction.
+/// The rows that a firing stores in its transaction, beside its own.
 #[derive(Debug, Clone)]
 pub enum FiringEffect {
     Apply(Arc<dyn Effect>),
     /// The job that carries the action out. The row stays open until that job has ended.
     Later,
-    /// It cannot be done, for this reason.
+    /// It cannot be carried out, for this reason.
     Refuse(String),
 }
 
-/// Deletes what has fired once it is this old.
+/// Deletes firings that are older than `kept`.
 pub fn retention(kept: Duration) -> RetentionRule {
     RetentionRule::new("firings", &["firings"], kept, |database, before, limit| {
         Box::pin(async move { Store::from(database).delete_firings_before(before, limit).await })
     })
 }
 
-/// What the job of an open firing is enqueued with.
+/// The input for the job of an open firing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FiringJob {
     pub job: JobName,
@@ -49,7 +49,7 @@ pub struct FiringJob {
 impl FiringJob {
     pub const KIND: &str = "schedule.firing";
 
-    /// One for each firing, and one at a time for each action.
+    /// One job per firing, and one running job per action.
     pub fn into_job(self) -> NewJob {
         let (queue, key) =
             (format!("schedule.{}", self.action.name()), format!("schedule.{}.{}", self.job, self.instant.timestamp_micros()));
@@ -69,13 +69,13 @@ impl From<&Firing> for FiringJob {
     }
 }
 
-/// What came of firing.
+/// The result of firing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fired {
     Now,
-    /// This instant has fired before.
+    /// The instant has already fired.
     Before,
-    /// It is recorded with this reason why nothing happened.
+    /// The firing is stored as refused, with this reason.
     Refused(String),
 }
 
@@ -94,7 +94,7 @@ struct FiringColumns {
 }
 
 impl FiringColumns {
-    /// None: the row is of a program that named its jobs otherwise.
+    /// None: the row is from a version with other job names.
     fn into_firing(self) -> Option<Firing> {
         Some(Firing {
             job: self.job.parse().ok()?,
@@ -109,10 +109,10 @@ impl FiringColumns {
 }
 
 impl Store {
-    /// Fires an instant unless it has fired: its row and its effect, or neither.
+    /// Fires an instant unless it has fired: writes its row and its effect, or neither.
     pub async fn fire(&self, firing: &NewFiring, effect: &FiringEffect, now: DateTime<Utc>) -> Result<Fired> {
         let mut transaction = self.db().begin().await?;
-        // An instant that was given up as missed is free again: a clock that had run ahead was set right, and here it comes in time.
+        // A missed instant may fire again: the clock was ahead and has been corrected, so the instant is now in time.
         let inserted = sql!(
             transaction.on(),
             execute,
@@ -156,7 +156,7 @@ impl Store {
         Ok(refused.map_or(Fired::Now, Fired::Refused))
     }
 
-    /// Notes that an instant came too late to be made up for. False when it has a row already.
+    /// Records that an instant came too late to be made up for. False when it already has a row.
     pub async fn pass_over(&self, firing: &NewFiring, now: DateTime<Utc>) -> Result<bool> {
         let inserted = sql!(
             self.db().write()?,
@@ -172,7 +172,7 @@ impl Store {
         Ok(inserted > 0)
     }
 
-    /// The firings whose action is still to be carried out, the earliest first.
+    /// The firings whose action has not ended, the earliest first.
     pub async fn list_open_firings(&self) -> Result<Vec<Firing>> {
         let rows: Vec<FiringColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM firings WHERE state = 'open' ORDER BY instant, job")?;
@@ -191,7 +191,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(FiringColumns::into_firing).collect())
     }
 
-    /// Forgets up to `limit` firings of instants before `at` that have ended, and says how many.
+    /// Deletes up to `limit` ended firings of instants before `at`, and returns how many.
     pub async fn delete_firings_before(&self, at: DateTime<Utc>, limit: u32) -> Result<u64> {
         sql!(
             self.db().write()?,
@@ -204,7 +204,7 @@ impl Store {
     }
 }
 
-/// Notes how an open firing ended. False, and nothing is stored, when it is not open.
+/// Records the end of an open firing. False, without any write, when it is not open.
 pub async fn end_firing(
     transaction: &mut Transaction,
     job: &JobName,

@@ -1,4 +1,4 @@
-//! Jobs that people added, pauses, and how far each job was looked through.
+//! Jobs that people added, pauses, and the mark of each job: the time up to which its instants were processed.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::store::Store;
 use kernel::db::{Document, Result, Transaction, document, plain, sql};
 
 impl Store {
-    /// Adds a job, whose instants count from `at`. False, and nothing is stored, when one of that name was added before.
+    /// Adds a job, whose instants count from `at`. False, without any write, when the name is taken.
     pub async fn add_job(&self, job: &Job, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let added = sql!(
@@ -28,7 +28,7 @@ impl Store {
         Ok(added > 0)
     }
 
-    /// Removes a job that was added, and its pause. What it fired is kept. False when there is none of that name.
+    /// Removes a job that was added, and its pause. Its firings are kept. False when no job has this name.
     pub async fn remove_job(&self, job: &JobName) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let removed = sql!(transaction.on(), execute, "DELETE FROM schedules WHERE name = $1", job.as_str())?;
@@ -45,7 +45,7 @@ impl Store {
         rows.into_iter().map(|(job,)| Document::read(job)).collect()
     }
 
-    /// Pauses a job. False when it is paused already.
+    /// Pauses a job. False when it is already paused.
     pub async fn pause_job(&self, job: &JobName, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let paused = sql!(
             self.db().write()?,
@@ -58,7 +58,7 @@ impl Store {
         Ok(paused > 0)
     }
 
-    /// Ends a pause. What came meanwhile counts as dealt with. False when the job was not paused.
+    /// Ends a pause. Instants during the pause count as processed. False when the job was not paused.
     pub async fn resume_job(&self, job: &Job, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let resumed = sql!(transaction.on(), execute, "DELETE FROM schedule_pauses WHERE job = $1", job.name.as_str())?;
@@ -75,7 +75,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(|(job, by)| Some((job.parse().ok()?, by))).collect())
     }
 
-    /// Up to when the instants of a job were dealt with. None: it was never looked at with this timetable.
+    /// The time up to which the instants of a job were processed. None: no mark exists for this timetable.
     pub async fn find_considered(&self, job: &Job) -> Result<Option<DateTime<Utc>>> {
         let row: Option<(DateTime<Utc>,)> = sql!(
             self.db().read(),
@@ -87,7 +87,7 @@ impl Store {
         Ok(row.map(|(until,)| until))
     }
 
-    /// Notes that the instants of a job were dealt with up to `until`. Going back does nothing, so two processes may do so in any order.
+    /// Moves the mark of a job to `until`. An earlier time has no effect, so two processes may call this in any order.
     pub async fn record_considered(&self, job: &Job, until: DateTime<Utc>) -> Result<()> {
         sql!(
             self.db().write()?,
@@ -101,7 +101,7 @@ impl Store {
         Ok(())
     }
 
-    /// Lets the instants of a job count from `now`, wherever the mark was.
+    /// Sets the mark of a job to `now`, whatever it was.
     pub async fn reset_considered(&self, job: &Job, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = self.db().begin().await?;
         consider_anew(&mut transaction, job, now).await?;
@@ -109,7 +109,7 @@ impl Store {
     }
 }
 
-/// Puts the mark of a job at `now`, and drops those of other timetables: should one of them come back, it has missed nothing meanwhile.
+/// Sets the mark of a job to `now`, and drops those of other timetables, so that a timetable that is used again has missed nothing.
 async fn consider_anew(transaction: &mut Transaction, job: &Job, now: DateTime<Utc>) -> Result<()> {
     sql!(transaction.on(), execute, "DELETE FROM considered WHERE job = $1 AND timetable <> $2", job.name.as_str(), job.timetable.key())?;
     sql!(

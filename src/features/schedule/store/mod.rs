@@ -1,4 +1,4 @@
-//! Jobs that people added, and the rows by which a job fires once for each of its instants, whatever the number of processes.
+//! Jobs that people added, and the firings, which make each instant fire once in any number of processes.
 
 mod firings;
 mod jobs;

@@ -1,4 +1,4 @@
-//! The end of a standup: everything that it leaves behind, stored together.
+//! The end of a standup: all its results, stored together.
 
 use chrono::{DateTime, Utc};
 
@@ -18,26 +18,26 @@ use kernel::ids::OutboxId;
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
 
-/// A standup that is over and all that came of it.
+/// A finished standup with all its results.
 #[derive(Debug, Clone, Copy)]
 pub struct StandupClosing<'a> {
-    /// As [`Store::begin_closing`] gave it. Somebody who began the closing later makes this one void.
+    /// From [`Store::begin_closing`]. If another process begins the closing later, this one becomes void.
     pub meeting: &'a Meeting,
     pub report: &'a DayReport,
-    /// The row of the outbox with the report; kept from the first revision of the day.
+    /// The outbox row of the report, kept from the first revision of the day.
     pub post: &'a OutboxId,
     pub items: &'a [WorkItem],
-    /// Replaces an open one that was made on the same question for the same day.
+    /// Replaces an open one on the same question for the same day.
     pub prediction: Option<&'a Prediction>,
     pub memories: &'a [Memory],
-    /// What is to be posted, in this order.
+    /// The posts, in this order.
     pub outbox: &'a [OutboundMessage],
     pub at: DateTime<Utc>,
 }
 
 impl Store {
-    /// Ends a standup: report, items, prediction, memories and posts are stored together. False, and nothing is stored, when it is
-    /// over already, its closing was begun anew by somebody else, or the day has a report of this revision.
+    /// Ends a standup: report, items, prediction, memories and posts are stored together. False, without any write, when it is already over, another
+    /// process began its closing again, or the day already has a report of this revision.
     pub async fn close_standup(&self, closing: &StandupClosing<'_>) -> Result<bool> {
         let (meeting, at) = (closing.meeting, closing.at);
         let mut transaction = self.db().begin().await?;

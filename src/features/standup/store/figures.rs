@@ -1,4 +1,4 @@
-//! The figures of past standups, from which their health is told.
+//! The figures of past standups, the input of their health.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -36,7 +36,7 @@ impl From<FigureColumns> for StandupFigures {
             quiet: row.quiet,
             skipped: row.skipped,
             words: u32::try_from(row.words).unwrap_or(u32::MAX),
-            // A clock that was set back meanwhile gives no negative time.
+            // A clock that was set back gives no negative time.
             seconds: u64::try_from((row.ended_at - row.called_at).num_seconds()).unwrap_or_default(),
             cost: Money(row.cost),
             useful: row.useful,
@@ -46,7 +46,7 @@ impl From<FigureColumns> for StandupFigures {
 }
 
 impl Store {
-    /// The last `limit` standups that came to their report, newest first.
+    /// The last `limit` standups with a report, newest first.
     pub async fn list_standup_figures(&self, limit: u32) -> Result<Vec<StandupFigures>> {
         let rows: Vec<FigureColumns> = sql!(
             self.db().read(),

@@ -1,4 +1,4 @@
-//! What standups leave behind: reports, predictions, ratings, figures.
+//! The results of standups: reports, predictions, ratings, figures.
 
 mod closing;
 mod figures;

@@ -30,14 +30,14 @@ impl Store {
         rows.into_iter().map(PredictionColumns::read).collect()
     }
 
-    /// The predictions that are not settled, those that expire first coming first.
+    /// The open predictions, the first to expire first.
     pub async fn list_open_predictions(&self) -> Result<Vec<Prediction>> {
         let rows: Vec<PredictionColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM predictions WHERE settled_at IS NULL ORDER BY expires_at, id")?;
         rows.into_iter().map(PredictionColumns::read).collect()
     }
 
-    /// The predictions that have expired and are not settled, the longest due first.
+    /// The expired open predictions, the earliest first.
     pub async fn list_due_predictions(&self, now: DateTime<Utc>) -> Result<Vec<Prediction>> {
         let rows: Vec<PredictionColumns> = sql!(
             self.db().read(),
@@ -48,8 +48,8 @@ impl Store {
         rows.into_iter().map(PredictionColumns::read).collect()
     }
 
-    /// Settles a prediction, together with what is to be posted about it. False, and nothing is stored, when it is settled already,
-    /// was replaced, or has not expired at `at`.
+    /// Settles a prediction and stores the posts about it. False, without any write, when it is already settled, was replaced, or has not expired at
+    /// `at`.
     pub async fn settle_prediction(
         &self,
         prediction: &PredictionId,
@@ -75,7 +75,7 @@ impl Store {
     }
 }
 
-/// Stores a prediction in the place of an open one that an earlier standup of the day made on the same question: a day has one call.
+/// Stores a prediction and replaces an open one of an earlier standup of the day on the same question: a day has one call.
 pub(super) async fn replace_prediction(transaction: &mut Transaction, prediction: &Prediction, day: NaiveDate) -> Result<()> {
     sql!(
         transaction.on(),

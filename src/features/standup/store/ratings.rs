@@ -1,4 +1,4 @@
-//! Ratings: what people found useful.
+//! Ratings of insights by people.
 
 use chrono::{DateTime, Utc};
 
@@ -7,10 +7,10 @@ use kernel::db::{Result, sql};
 use kernel::ids::{PersonaSlug, UserId};
 
 impl Store {
-    /// Stores what a person thinks of an insight; who thinks better of it later has changed their rating.
+    /// Stores a person's rating of an insight. A later rating replaces the earlier one.
     ///
-    /// An insight of a meeting has that meeting's id as its `subject`, alone or followed by a slash and what tells it from the
-    /// meeting's other insights: by the part before the slash the figures of a meeting are found.
+    /// The `subject` of a meeting's insight is the meeting's id, alone or followed by a slash and a suffix that identifies the insight. The figures
+    /// of a meeting use the part before the slash.
     pub async fn rate(&self, subject: &str, persona: &PersonaSlug, user: &UserId, useful: bool, at: DateTime<Utc>) -> Result<()> {
         let about = subject.split_once('/').map_or(subject, |(about, _)| about);
         sql!(
@@ -28,7 +28,7 @@ impl Store {
         Ok(())
     }
 
-    /// How many of a persona's insights were found useful since, and how many not.
+    /// The number of a persona's insights rated useful since, and the number rated not useful.
     pub async fn count_ratings(&self, persona: &PersonaSlug, since: DateTime<Utc>) -> Result<(u64, u64)> {
         let (useful, not_useful): (i64, i64) = sql!(
             self.db().read(),

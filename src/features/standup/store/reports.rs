@@ -1,4 +1,4 @@
-//! Day Reports: one for each channel and day, revised in place.
+//! Day Reports: one per channel and day, revised in place.
 
 use chrono::{DateTime, NaiveDate, Utc};
 
@@ -7,13 +7,13 @@ use crate::store::Store;
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, OutboxId};
 
-/// A Day Report and where it was posted.
+/// A Day Report with its post.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredReport {
     pub report: DayReport,
-    /// The row of the outbox with its first revision; later ones are posted in its place.
+    /// The outbox row of its first revision. Later revisions replace its message.
     pub post: OutboxId,
-    /// When its first revision was made.
+    /// The time of its first revision.
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
@@ -58,7 +58,7 @@ impl Store {
         Ok(row.map(StoredReport::from))
     }
 
-    /// The reports of a day in all channels, the one written last first.
+    /// The reports of a day in all channels, the last written first.
     pub async fn list_reports_of(&self, day: NaiveDate) -> Result<Vec<StoredReport>> {
         let rows: Vec<ReportColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM reports WHERE day = $1 ORDER BY updated_at DESC", day.to_string())?;
@@ -73,7 +73,7 @@ impl Store {
     }
 }
 
-/// Stores a report in the place of the day's earlier revision, whose post it keeps. False when that is no earlier one.
+/// Stores a report over the day's earlier revision and keeps its post. False when the stored revision is not earlier.
 pub(super) async fn upsert_report(transaction: &mut Transaction, report: &DayReport, post: &OutboxId, at: DateTime<Utc>) -> Result<bool> {
     let stored = sql!(
         transaction.on(),

@@ -1,4 +1,4 @@
-//! Which jobs are ready, and the claim of one.
+//! Lists the ready jobs, and claims one.
 
 use chrono::{DateTime, Utc};
 
@@ -21,16 +21,15 @@ impl From<CandidateColumns> for Candidate {
     }
 }
 
-/// The claim of a job. A text and no `sql!`, because what it may run into is told apart here.
+/// The claim of a job. Plain text instead of `sql!`, because the caller distinguishes its errors.
 const CLAIM: &str = "UPDATE jobs SET state = 'running', holder = $2, token = token + 1, wake_at = NULL
      WHERE id = $1 AND state = 'ready' AND run_at <= $3
          AND NOT EXISTS (SELECT 1 FROM jobs busy WHERE busy.state = 'running' AND busy.queue = jobs.queue)
      RETURNING id, kind, queue, payload, attempts, crashes, suspicions, token, created_at";
 
 impl JobStore {
-    /// The jobs that could be claimed, in the order in which they are to run: the first of each queue, all suspects, and of the jobs without a queue
-    /// the first of each kind. The queues and kinds are walked from one to the next by the index, so that the many jobs behind the first are not
-    /// looked at.
+    /// The jobs that can be claimed, in the order in which they run: the first of each queue, all suspects, and of the jobs without a queue the first
+    /// of each kind. The query steps from one queue or kind to the next by the index, so that it skips the many jobs behind the first.
     pub(in crate::jobs) async fn list_candidates(&self, now: DateTime<Utc>) -> Result<Vec<Candidate>> {
         let rows: Vec<CandidateColumns> = sql!(
             self.0.db().read(),
@@ -65,7 +64,7 @@ impl JobStore {
         Ok(rows.into_iter().map(Candidate::from).collect())
     }
 
-    /// When the next job becomes due that is not yet.
+    /// The earliest time at which a waiting job becomes due.
     pub(in crate::jobs) async fn next_timer(&self, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
         let (next,): (Option<DateTime<Utc>>,) = sql!(
             self.0.db().read(),
@@ -87,7 +86,7 @@ impl JobStore {
         Ok(next)
     }
 
-    /// Claims a job. None when somebody else was faster, or another job of its queue runs.
+    /// Claims a job. None when another worker was faster, or another job of its queue runs.
     pub(in crate::jobs) async fn claim(&self, job: JobId, worker: &WorkerId, now: DateTime<Utc>) -> Result<Option<Job>> {
         let row: Option<JobColumns> = match self.0.db().write()? {
             Backend::Sqlite(pool) => {

@@ -1,4 +1,4 @@
-//! What features do with jobs, in transactions of their own.
+//! The job operations of features, in the features' own transactions.
 
 use chrono::{DateTime, Utc};
 
@@ -6,10 +6,10 @@ use super::AT_ONCE;
 use crate::db::{Backend, Result, Transaction, bounded, sql};
 use crate::jobs::{JobId, NewJob};
 
-/// The channel on which the workers of other processes hear of new jobs. It is only a hint.
+/// The channel that notifies the workers of other processes of new jobs. It is only a hint.
 pub(in crate::jobs) const CHANNEL: &str = "teamroom_jobs";
 
-/// Enqueues a job; it is there once the transaction has committed, and a worker of this process starts it at once. Gives the open job with the same
+/// Enqueues a job. It exists once the transaction has committed, and a worker of this process starts it at once. Returns the open job with the same
 /// unique key, if there is one.
 pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<Utc>) -> Result<JobId> {
     let run_at = job.run_at.unwrap_or(AT_ONCE);
@@ -37,14 +37,14 @@ pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<
             "SELECT id FROM jobs WHERE unique_key = $1 AND unique_key IS NOT NULL AND finished_at IS NULL",
             job.unique_key.as_deref()
         )?;
-        // It may have finished in between.
+        // The open job may have finished in between.
         if let Some((id,)) = open {
             return Ok(JobId(id));
         }
     }
 }
 
-/// Ends an open job, also one that runs. False when it has ended already.
+/// Ends an open job, even a running one. False when it has already ended.
 pub async fn cancel(transaction: &mut Transaction, job: JobId, why: &str, now: DateTime<Utc>) -> Result<bool> {
     let cancelled = sql!(
         transaction.on(),
@@ -59,7 +59,7 @@ pub async fn cancel(transaction: &mut Transaction, job: JobId, why: &str, now: D
     Ok(cancelled > 0)
 }
 
-/// Wakes a job that sleeps, or that waits for its time. One that runs does not go to sleep for longer than until then. False when it has ended.
+/// Wakes a job that sleeps or waits for its time. A running job will not sleep beyond `time`. False when it has ended.
 pub async fn wake_at(transaction: &mut Transaction, job: JobId, time: DateTime<Utc>) -> Result<bool> {
     let woken = sql!(
         transaction.on(),
@@ -76,7 +76,7 @@ pub async fn wake_at(transaction: &mut Transaction, job: JobId, time: DateTime<U
     Ok(woken > 0)
 }
 
-/// Has a job that failed or was set aside tried again, as if it were new; what its steps gave is kept. False when it is neither.
+/// Retries a job that failed or was set aside, as if it were new. The results of its steps are kept. False when it is neither.
 pub async fn run_again(transaction: &mut Transaction, job: JobId) -> Result<bool> {
     let again = sql!(
         transaction.on(),
@@ -91,7 +91,7 @@ pub async fn run_again(transaction: &mut Transaction, job: JobId) -> Result<bool
     Ok(again > 0)
 }
 
-/// Tells the workers once the transaction has committed.
+/// Notifies the workers once the transaction has committed.
 async fn announce(transaction: &mut Transaction) -> Result<()> {
     let handover = transaction.handover().clone();
     if !handover.is_sole()

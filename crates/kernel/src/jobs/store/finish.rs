@@ -6,33 +6,33 @@ use super::{AT_ONCE, JobStore};
 use crate::db::{Backend, Result, Transaction, bounded, plain, sql};
 use crate::jobs::{Job, JobState};
 
-/// A job that is to go on later.
+/// How an unfinished job returns to the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jobs) enum Return {
-    /// Goes on as soon as a worker is free.
+    /// Continues as soon as a worker is free.
     Released,
-    /// Nothing was wrong; it goes on then, or when it is woken.
+    /// No error. Continues at this time, or when it is woken.
     Sleep { until: DateTime<Utc> },
-    /// The store was away.
+    /// The database was unavailable.
     PutOff { until: DateTime<Utc> },
-    /// The try failed.
+    /// The attempt failed.
     Retry { at: DateTime<Utc>, why: String, keeps_place: bool },
 }
 
 impl JobStore {
-    /// Makes sure that a job is held under its token, and keeps it so until the transaction ends. False when it is not.
+    /// Checks that a job is held under its token, and locks it until the transaction ends. False when it is not held.
     pub(in crate::jobs) async fn hold(&self, transaction: &mut Transaction, job: &Job) -> Result<bool> {
         const HOLD: &str = "SELECT 1 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running'";
         const HOLD_LOCKED: &str = "SELECT 1 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running' FOR UPDATE";
         let held: Option<i32> = match transaction.on() {
-            // Nobody else writes while this transaction is open.
+            // SQLite allows no other writer while this transaction is open.
             Backend::Sqlite(on) => sqlx::query_scalar(HOLD).bind(job.id.0).bind(job.token).fetch_optional(on).await?,
             Backend::Postgres(on) => bounded(sqlx::query_scalar(HOLD_LOCKED).bind(job.id.0).bind(job.token).fetch_optional(on)).await?,
         };
         Ok(held.is_some())
     }
 
-    /// Ends a job for good. False, and nothing is stored, when it is no longer held under its token.
+    /// Ends a job for good. False, without any write, when it is no longer held under its token.
     pub(in crate::jobs) async fn finish(
         &self,
         transaction: &mut Transaction,
@@ -55,7 +55,7 @@ impl JobStore {
         Ok(finished > 0)
     }
 
-    /// The same for a job that is done, without a transaction.
+    /// Like [`Self::finish`] for a job that is done, without a transaction.
     pub(in crate::jobs) async fn finish_done(&self, job: &Job, now: DateTime<Utc>) -> Result<bool> {
         let finished = sql!(
             self.0.db().write()?,
@@ -68,8 +68,8 @@ impl JobStore {
         Ok(finished > 0)
     }
 
-    /// Gives a job back. Its process has survived it, so nothing is held against it any more. False, and nothing is stored, when it is no longer held
-    /// under its token.
+    /// Releases a job. Its process has survived it, so its crash record is cleared. False, without any write, when it is no longer held under its
+    /// token.
     pub(in crate::jobs) async fn put_back(&self, job: &Job, how: &Return) -> Result<bool> {
         let (at, sleeps, keeps_place, error) = match how {
             Return::Released => (AT_ONCE, false, true, None),

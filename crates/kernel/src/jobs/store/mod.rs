@@ -1,7 +1,7 @@
-//! The jobs in the database: the port behind which another engine could stand.
+//! The jobs in the database. Another database engine would implement this interface.
 //!
-//! Features use [`enqueue()`], [`cancel`], [`wake_at`] and [`run_again`] in their own transactions; the rest is for the worker. Whatever ends or
-//! writes something for a job names its token, and says whether the job is still held under it.
+//! Features use [`enqueue()`], [`cancel`], [`wake_at`] and [`run_again`] in their own transactions. The rest is for the worker. Each operation that
+//! ends a job or writes for it names its token, and returns whether the job is still held under it.
 
 mod claim;
 mod enqueue;
@@ -22,7 +22,7 @@ pub(super) use finish::Return;
 pub(super) use retention::FinishedJob;
 pub(super) use workers::{SeenWorker, WorkerId};
 
-/// A job for now is due since then, so that it waits for nobody's clock.
+/// The due time of a job that starts at once, so that it depends on no clock.
 pub(super) const AT_ONCE: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 #[derive(Clone)]
@@ -58,7 +58,7 @@ impl From<JobColumns> for Job {
     }
 }
 
-/// A count of a column.
+/// Converts a count from a column.
 fn small(number: i64) -> u32 {
     u32::try_from(number).unwrap_or(if number < 0 { 0 } else { u32::MAX })
 }
@@ -74,7 +74,7 @@ struct RecordColumns {
     finished_at: Option<DateTime<Utc>>,
 }
 
-/// A job as it stands.
+/// The current state of a job.
 pub async fn find(database: &Database, id: JobId) -> Result<Option<JobRecord>> {
     let row: Option<RecordColumns> = sql!(
         database.db().read(),
@@ -92,12 +92,12 @@ pub async fn find(database: &Database, id: JobId) -> Result<Option<JobRecord>> {
     }))
 }
 
-/// Whether an error says that somebody else was faster.
+/// Whether an error means that another worker was faster.
 fn is_conflict(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(sqlx::error::DatabaseError::is_unique_violation)
 }
 
-/// `None` where somebody else was faster.
+/// `None` when another worker was faster.
 fn unless_conflict<T>(result: sqlx::Result<Option<T>>) -> Result<Option<T>> {
     match result {
         Err(error) if is_conflict(&error) => Ok(None),

@@ -1,4 +1,4 @@
-//! What is deleted, and what is counted.
+//! Deletes finished jobs, and counts waiting ones.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,7 @@ pub(in crate::jobs) struct FinishedJob {
     pub finished_at: DateTime<Utc>,
 }
 
-/// How much waits.
+/// Counts of waiting jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::jobs) struct Waiting {
     /// Jobs whose time has come.
@@ -23,7 +23,7 @@ pub(in crate::jobs) struct Waiting {
 }
 
 impl JobStore {
-    /// The finished jobs behind `after`, in the order of their ids, but never the newest job: its id must not be given again.
+    /// The finished jobs after `after`, in the order of their ids. Never the newest job, because its id must not be reused.
     pub(in crate::jobs) async fn list_finished(&self, after: JobId, limit: u32) -> Result<Vec<FinishedJob>> {
         let rows: Vec<(i64, String, DateTime<Utc>)> = sql!(
             self.0.db().read(),

@@ -1,4 +1,4 @@
-//! What the steps of a job gave.
+//! The results of a job's steps.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::JobStore;
 use crate::db::{Backend, Result, Transaction, bounded, sql};
 use crate::jobs::{Job, JobId};
 
-/// Stores a step if the job is held under its token. PostgreSQL has to lock the job, or it could be taken back at the same moment.
+/// Stores a step if the job is held under its token. PostgreSQL must lock the job, or another worker could take it back at the same moment.
 const RECORD: &str = "INSERT INTO job_steps (job, name, result, token, at)
      SELECT id, $3, $4, token, $5 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running'
      ON CONFLICT (job, name) DO UPDATE SET result = excluded.result, token = excluded.token, at = excluded.at";
@@ -16,7 +16,7 @@ const RECORD_LOCKED: &str = "INSERT INTO job_steps (job, name, result, token, at
      SELECT id, $3, $4, token, $5 FROM jobs WHERE id = $1 AND token = $2 AND state = 'running' FOR UPDATE
      ON CONFLICT (job, name) DO UPDATE SET result = excluded.result, token = excluded.token, at = excluded.at";
 
-/// The two of them on whatever there is.
+/// Runs the statement of the database engine, on a pool or in a transaction.
 macro_rules! record {
     ($on:expr, $job:expr, $name:expr, $result:expr, $now:expr) => {
         match $on {
@@ -37,7 +37,7 @@ impl JobStore {
         Ok(rows.into_iter().collect())
     }
 
-    /// False, and nothing is stored, when the job is no longer held under its token.
+    /// False, without any write, when the job is no longer held under its token.
     pub(in crate::jobs) async fn record_step(&self, job: &Job, name: &str, result: &str, now: DateTime<Utc>) -> Result<bool> {
         Ok(record!(self.0.db().write()?, job, name, result, now) > 0)
     }

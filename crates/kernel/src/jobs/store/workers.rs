@@ -1,4 +1,4 @@
-//! The processes that run jobs: their heartbeats, and what becomes of the jobs of a dead one.
+//! The processes that run jobs: their heartbeats, and the recovery of jobs of a dead process.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::db::{Result, Transaction, sql};
 use crate::jobs::JobId;
 use crate::jobs::blame::{Blame, Died, judge};
 
-/// One process that runs jobs. A process that starts anew is another worker.
+/// A process that runs jobs. A restarted process is another worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::jobs) struct WorkerId(String);
 
@@ -23,11 +23,11 @@ impl WorkerId {
     }
 }
 
-/// Another worker as it was seen at a moment. Seen again like this after long enough, it is dead.
+/// A snapshot of another worker. It is dead if the snapshot stays the same for long enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::jobs) struct SeenWorker {
     pub id: WorkerId,
-    /// Counts its heartbeats; none if it holds jobs without being a worker.
+    /// The number of its heartbeats. None if it holds jobs without being a worker.
     pub beat: Option<i64>,
 }
 
@@ -42,7 +42,7 @@ struct DiedColumns {
 }
 
 impl JobStore {
-    /// Shows that a worker lives. False when it was taken for dead: it holds nothing any more.
+    /// Sends the heartbeat of a worker. False when it was declared dead and holds nothing any more.
     pub(in crate::jobs) async fn beat(&self, worker: &WorkerId) -> Result<bool> {
         let beat = sql!(self.0.db().write()?, execute, "UPDATE job_workers SET beat = beat + 1 WHERE id = $1", worker.as_str())?;
         Ok(beat > 0)
@@ -59,7 +59,7 @@ impl JobStore {
         Ok(())
     }
 
-    /// The end of a worker that holds nothing.
+    /// Removes a worker that holds nothing.
     pub(in crate::jobs) async fn remove_worker(&self, worker: &WorkerId) -> Result<()> {
         sql!(self.0.db().write()?, execute, "DELETE FROM job_workers WHERE id = $1", worker.as_str())?;
         Ok(())
@@ -78,14 +78,14 @@ impl JobStore {
         Ok(rows.into_iter().map(|(id, beat)| SeenWorker { id: WorkerId(id), beat }).collect())
     }
 
-    /// The jobs that a worker holds, by the database.
+    /// The jobs that a worker holds, according to the database.
     pub(in crate::jobs) async fn list_held(&self, worker: &WorkerId) -> Result<Vec<(JobId, i64)>> {
         let rows: Vec<(i64, i64)> =
             sql!(self.0.db().read(), fetch_all, "SELECT id, token FROM jobs WHERE state = 'running' AND holder = $1", worker.as_str())?;
         Ok(rows.into_iter().map(|(id, token)| (JobId(id), token)).collect())
     }
 
-    /// Gives back a job that its own worker holds without running it.
+    /// Releases a job that its own worker holds without running it.
     pub(in crate::jobs) async fn release(&self, job: JobId, token: i64) -> Result<()> {
         sql!(
             self.0.db().write()?,
@@ -98,8 +98,8 @@ impl JobStore {
         Ok(())
     }
 
-    /// Takes back what a dead worker held. `pause` says how long a job of a kind rests after so many crashes. None, and nothing is stored, when it has
-    /// given a sign of life since, or somebody else was faster.
+    /// Takes back the jobs of a dead worker. `pause` gives the delay of a kind's job after a number of crashes. None, without any write, when it has
+    /// sent a heartbeat since, or another worker was faster.
     pub(in crate::jobs) async fn take_back(
         &self,
         dead: &SeenWorker,
@@ -146,10 +146,10 @@ impl JobStore {
         Ok(Some(judged))
     }
 
-    /// False when the worker is not as it was seen.
+    /// False when the worker differs from its snapshot.
     async fn bury(&self, transaction: &mut Transaction, dead: &SeenWorker) -> Result<bool> {
         let Some(beat) = dead.beat else {
-            // Its jobs are locked one after the other, so nobody else takes them back at the same time.
+            // Its jobs are locked one after the other, so no other worker takes them back at the same time.
             transaction.serialize(ORPHANS).await?;
             let there: Option<(i64,)> =
                 sql!(transaction.on(), fetch_optional, "SELECT beat FROM job_workers WHERE id = $1", dead.id.as_str())?;
@@ -160,5 +160,5 @@ impl JobStore {
     }
 }
 
-/// Lets those pass one at a time that take back jobs of nobody. "jobs" in ASCII.
+/// The lock for taking back jobs without a worker. "jobs" in ASCII.
 const ORPHANS: i64 = i64::from_be_bytes(*b"\0\0\0\0jobs");

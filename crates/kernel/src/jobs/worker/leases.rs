@@ -1,4 +1,4 @@
-//! Heartbeats: ours, and whether those of others go on.
+//! Sends the heartbeats of this worker, and checks those of others.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
@@ -11,18 +11,18 @@ use crate::jobs::blame::pause_of;
 use crate::jobs::store::{SeenWorker, WorkerId};
 use crate::jobs::{JobsSettings, KindSettings};
 
-/// How often what waits is counted, in looks.
+/// How often waiting jobs are counted, in looks.
 const COUNT_EVERY: u64 = 15;
 
-/// What was seen of other workers.
+/// The last snapshots of other workers.
 #[derive(Debug, Default)]
 struct Watch {
     seen: HashMap<WorkerId, (Option<i64>, u32)>,
 }
 
 impl Watch {
-    /// Takes the workers as they stand, and says which of them have shown nothing over `dead_after` looks. Looks are counted instead of comparing
-    /// times: a clock that is wrong or set makes nobody look dead, and a process that slept itself believes nothing before it has looked again.
+    /// Compares the workers with the last snapshots, and returns those without a change for `dead_after` looks. It counts looks instead of comparing
+    /// times, so that a wrong clock makes no worker look dead. A process that was suspended must look again before it decides.
     fn look(&mut self, workers: Vec<SeenWorker>, dead_after: u32) -> Vec<SeenWorker> {
         let mut seen = HashMap::new();
         let mut dead = Vec::new();
@@ -41,7 +41,7 @@ impl Watch {
     }
 }
 
-/// Two looks for each heartbeat, and how many of them make a lease.
+/// The interval of looks, two per heartbeat, and the number of looks in a lease.
 fn looks(settings: &JobsSettings) -> (Duration, u32) {
     let look = settings.heartbeat / 2;
     let dead_after = settings.lease.as_millis().div_ceil(look.as_millis().max(1));
@@ -54,7 +54,7 @@ impl Jobs {
         let (every, dead_after) = looks(&inner.settings);
         let mut watch = Watch::default();
         let mut idle = HashSet::new();
-        // How often in a row no heartbeat got through.
+        // The number of consecutive failed heartbeats.
         let mut silent = 0;
         for look in 0_u64.. {
             if look.is_multiple_of(2) {
@@ -65,7 +65,7 @@ impl Jobs {
                         tracing::warn!(%error, "no heartbeat gets through to the jobs");
                     }
                 }
-                // Soon others take them back; we stop before they begin.
+                // Other workers soon take the jobs back, so this worker stops before that.
                 if silent == 2 && !self.is_alone() {
                     self.end_all();
                 }
@@ -87,7 +87,7 @@ impl Jobs {
         }
     }
 
-    /// Waits for the next look. True when the process stops and nothing runs any more.
+    /// Waits for the next look. True when the process stops and no run is left.
     async fn wait_until_over(&self, every: Duration) -> bool {
         let inner = &self.inner;
         let sleep = inner.clock.sleep(every);
@@ -105,11 +105,11 @@ impl Jobs {
         }
     }
 
-    /// Shows that this worker lives, and ends what it holds no longer. What it holds without running it, because the end of a run could not be stored,
-    /// it gives back. `idle` is what it held so at the last time.
+    /// Sends the heartbeat, and ends runs whose job this worker no longer holds. Releases jobs that it holds without running them, because the end of
+    /// their run could not be stored. `idle` contains those of the previous heartbeat.
     async fn beat(&self, idle: &mut HashSet<Claimed>) -> Result<(), StoreError> {
         let (inner, worker) = (&self.inner, self.worker());
-        // Taken before the look into the database, or what is claimed in between would seem lost.
+        // Read before the database, or a job that is claimed in between would seem lost.
         let here: Vec<_> = self.running().keys().copied().collect();
         if !self.is_alone() && !inner.store.beat(&worker).await? {
             tracing::warn!("this process was taken for dead; its jobs have gone to others");
@@ -129,7 +129,7 @@ impl Jobs {
             lost.for_each(|job| job.cancel.cancel());
         }
         let idle_now: HashSet<_> = held.into_iter().filter(|job| !here.contains(job)).collect();
-        // Seen twice, or it may just have been claimed.
+        // Seen in two heartbeats, because a job seen once may just have been claimed.
         for (job, token) in idle.intersection(&idle_now) {
             tracing::warn!(%job, "a job that nobody runs is given back");
             inner.store.release(*job, *token).await?;

@@ -1,4 +1,4 @@
-//! On PostgreSQL, the hint of other processes that there is a new job.
+//! Listens for notifications of new jobs from other PostgreSQL processes.
 
 use sqlx::postgres::PgListener;
 
@@ -16,7 +16,7 @@ impl Jobs {
                     let mut listener = PgListener::connect_with(pool).await?;
                     listener.listen(CHANNEL).await?;
                     loop {
-                        // None after the connection broke down: something may have been missed.
+                        // None after a broken connection. A notification may have been missed.
                         listener.try_recv().await?;
                         inner.store.0.db().handover().wake.notify_one();
                     }

@@ -1,4 +1,4 @@
-//! The one loop of a process that claims jobs.
+//! The loop of a process that claims jobs.
 
 mod leases;
 mod listen;
@@ -29,14 +29,14 @@ pub struct Jobs {
     inner: Arc<Inner>,
 }
 
-/// What a worker needs of the process it runs in.
+/// Dependencies of a worker.
 pub struct JobsDeps {
     pub database: Database,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
-    /// Nothing more is claimed; what runs ends after the step it is in.
+    /// Cancelled to stop claiming. Running jobs end after their current step.
     pub stop: CancellationToken,
-    /// What runs is given back at once.
+    /// Cancelled to release running jobs at once.
     pub kill: CancellationToken,
 }
 
@@ -51,9 +51,9 @@ struct Inner {
     limits: HashMap<&'static str, u32>,
     worker: Mutex<WorkerId>,
     running: Mutex<HashMap<Claimed, Running>>,
-    /// A run ended without its end being stored: it may still be held.
+    /// True after a run whose end could not be stored. The worker may still hold its job.
     unsettled: AtomicBool,
-    /// Told whenever a run has ended.
+    /// Notified when a run ends.
     ended: Notify,
 }
 
@@ -63,10 +63,10 @@ struct Kind {
     settings: KindSettings,
 }
 
-/// A job and its token. A job can be claimed anew before the run that lost it has ended.
+/// A job and its token. A job can be claimed again before the run that lost it has ended.
 type Claimed = (JobId, i64);
 
-/// A job that runs here.
+/// A job that runs in this process.
 struct Running {
     kind: &'static str,
     suspicions: u32,
@@ -76,7 +76,7 @@ struct Running {
 }
 
 impl Jobs {
-    /// Begins to run jobs, and to delete what is old by these rules, finished jobs too.
+    /// Starts to run jobs and to apply the retention rules, including one for finished jobs.
     pub fn start(deps: JobsDeps, settings: JobsSettings, handlers: Vec<Arc<dyn JobHandler>>, mut rules: Vec<RetentionRule>) -> Self {
         let JobsDeps { database, clock, tasks, stop, kill } = deps;
         let store = JobStore(database);
@@ -145,7 +145,7 @@ impl Jobs {
         let now = self.inner.clock.now();
         self.inner.store.add_worker(&self.worker(), now).await?;
         if self.is_alone() {
-            // One process serves from SQLite: whoever else is in the table is dead.
+            // Only one process serves from SQLite, so every other worker in the table is dead.
             for former in self.inner.store.list_other_workers(&self.worker()).await? {
                 self.take_back(&former).await?;
             }
@@ -154,7 +154,7 @@ impl Jobs {
         Retention::enqueue(&self.inner.store.0, now).await
     }
 
-    /// Claims what may be claimed, and says how long to wait if nothing happens before.
+    /// Claims the admitted jobs, and returns how long to wait without a wake-up.
     async fn look(&self) -> Result<Duration, StoreError> {
         let inner = &self.inner;
         let cancelled = inner.store.0.db().handover().take_cancelled();
@@ -176,7 +176,7 @@ impl Jobs {
                 }
                 let worker = self.worker();
                 if let Some(job) = inner.store.claim(job, &worker, now).await? {
-                    // Of each queue that is free the first was listed, but of the jobs without a queue only some.
+                    // The list contains the first job of each free queue, but only some of the jobs without a queue.
                     again |= job.queue.is_none() || job.suspicions > 0;
                     self.take_up(job, now);
                 }
@@ -192,7 +192,7 @@ impl Jobs {
 
     fn take_up(&self, job: Job, now: DateTime<Utc>) {
         let inner = &self.inner;
-        // It was admitted by the limit of its kind, so the kind is known.
+        // The limit of its kind admitted it, so the kind is known.
         let Some((kind, of)) = inner.kinds.get_key_value(job.kind.as_str()) else { return };
         tracing::debug!(job = %job.id, kind, token = job.token, "a job was claimed");
         metrics::counter!("teamroom_jobs_claimed_total", "kind" => *kind).increment(1);
@@ -207,7 +207,7 @@ impl Jobs {
         inner.tasks.spawn(self.clone().run(context, of.clone()));
     }
 
-    /// True where no other process can run jobs.
+    /// True if no other process can run jobs.
     fn is_alone(&self) -> bool {
         matches!(self.inner.store.0.db().read(), crate::db::Backend::Sqlite(_))
     }
@@ -221,7 +221,7 @@ impl Jobs {
     }
 }
 
-/// The shortest wait for a timer: one that is due is claimed at the next look, or it waits for something else.
+/// The shortest wait for a timer. A due job is claimed at the next look, or it waits for something else.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 impl Running {

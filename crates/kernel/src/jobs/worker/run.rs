@@ -1,4 +1,4 @@
-//! One job, from its claim to the end of the run.
+//! Runs one job, from its claim to the end of the run.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use crate::db::{Result, StoreError};
 use crate::jobs::store::Return;
 use crate::jobs::{Failure, Job, JobContext, JobError, JobState};
 
-/// How long a run that is told to end may take to do so.
+/// Grace period of a run that is told to end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long to wait before the end of a run is stored again while the store is away.
+/// Delay before the end of a run is stored again while the database is unavailable.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// Nothing was stored of how it ended.
+/// The outcome label of a run whose end was not stored.
 const LOST: &str = "lost";
 
 /// How a run ended.
 #[derive(Debug)]
 enum End {
     Done,
-    /// There is nothing to store: it has been, or somebody else has the job.
+    /// Nothing to store: the end is already stored, or another worker holds the job.
     Nothing(&'static str),
     Return(Return),
     GivenUp(Failure),
@@ -68,7 +68,7 @@ impl Jobs {
         self.inner.ended.notify_waiters();
     }
 
-    /// In a task of its own: neither a panic nor a handler that never waits for anything holds up what is done about it.
+    /// Runs the handler in its own task, so that a panic or a handler that never awaits does not block this one.
     async fn run_in_time(&self, context: &JobContext, kind: &Kind) -> End {
         let (inner, limit) = (&self.inner, kind.settings.time_limit);
         let mut run = AbortOnDropHandle::new(tokio::spawn({
@@ -111,7 +111,7 @@ impl Jobs {
         }
     }
 
-    /// Another try, unless this was the last.
+    /// Another attempt, unless this was the last.
     fn again(&self, job: &Job, kind: &Kind, after: Option<Duration>, why: String) -> End {
         let tries = job.attempts + 1;
         tracing::warn!(job = %job.id, kind = job.kind, tries, why, "a try of a job failed");
@@ -122,7 +122,7 @@ impl Jobs {
         End::Return(Return::Retry { at, why, keeps_place: kind.settings.keeps_place })
     }
 
-    /// Stores how a run ended, however long the store is away. What that was in the end.
+    /// Stores the end of a run, and retries while the database is unavailable. Returns the stored result.
     async fn store_end(&self, job: &Job, kind: &Kind, end: End) -> &'static str {
         let inner = &self.inner;
         loop {
@@ -161,7 +161,7 @@ impl Jobs {
         }
     }
 
-    /// In one transaction with what the handler says of it.
+    /// Stores the end in one transaction with the handler's message about it.
     async fn end_given_up(&self, job: &Job, why: &Failure, told_by: Option<&Kind>) -> Result<bool> {
         let store = &self.inner.store;
         let state = if matches!(why, Failure::Crashed(_)) { JobState::SetAside } else { JobState::Failed };

@@ -1,7 +1,7 @@
-//! Whether an agent may answer an agent (CHAT-13): pure, decided before any model is called.
+//! Whether an agent may answer an agent (CHAT-13). Pure, and decided before any model call.
 //!
-//! A limit on the rate alone does not end a loop that turns once in five minutes; so there is one on the chain too, which no pause resets.
-//! Only a person's line ends a run of agent messages. Where the guard cannot see what it decides on, it says no.
+//! A rate limit alone does not end a loop with one message every five minutes. The limit on the chain does, because no pause resets it. Only a
+//! person's message ends a run of agent messages. If the guard cannot read its input, it blocks.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use kernel::text::{Shingles, without_invisible};
 /// How many earlier agent messages a text is compared with.
 const COMPARED: usize = 5;
 
-/// One agent has spoken to another; is the other to answer?
+/// One agent has addressed another. The guard decides whether the other may answer.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange<'a> {
     /// The agent that spoke.
@@ -24,13 +24,13 @@ pub struct Exchange<'a> {
     /// The persona that would answer.
     pub to: &'a PersonaSlug,
     pub text: &'a str,
-    /// It is one of the team's own notices, or an error.
+    /// The message is a notice of the team, or an error.
     pub status: bool,
-    /// What was said in the channel, oldest first, the message itself among the last. Turns of a meeting and notices are left out.
+    /// The messages of the channel, oldest first, including the current one. Turns of a meeting and notices are left out.
     pub recent: &'a [Spoken],
-    /// How many turns the chain has had, whoever had them.
+    /// The number of turns in the chain, of all agents.
     pub chain_turns: u32,
-    /// Until when these two are to be silent towards each other.
+    /// The end of the cooldown between these two agents.
     pub cooldown_until: Option<DateTime<Utc>>,
     pub halted: bool,
     /// The channel is for standups.
@@ -39,10 +39,10 @@ pub struct Exchange<'a> {
     pub limits: &'a GuardLimits,
 }
 
-/// Says whether the answer may be given.
+/// Checks whether the answer is allowed.
 ///
 /// # Errors
-/// The reason why not. After [`Block::PairRate`] the two must cool down: see [`cooldown_after`].
+/// The reason for the block. After [`Block::PairRate`] the two agents must cool down: see [`cooldown_after`].
 pub fn check(exchange: &Exchange<'_>) -> Result<(), Block> {
     let Exchange { limits, now, .. } = exchange;
     if exchange.halted {
@@ -80,17 +80,17 @@ pub fn check(exchange: &Exchange<'_>) -> Result<(), Block> {
     Ok(())
 }
 
-/// Until when two agents are to be silent towards each other, in either direction, after a block between them.
+/// The end of the cooldown between two agents, in either direction, after a block between them.
 pub fn cooldown_after(block: Block, now: DateTime<Utc>, limits: &GuardLimits) -> Option<DateTime<Utc>> {
     (block == Block::PairRate).then(|| now + limits.cooldown)
 }
 
-/// Nothing that could be answered: no letter and no digit, as in "." or "👍".
+/// True without any letter or digit, as in "." or "👍".
 fn says_nothing(text: &str) -> bool {
     !without_invisible(text).contains(char::is_alphanumeric)
 }
 
-/// How many agent messages stand at the end with no person between, whoever wrote them.
+/// The number of agent messages at the end without a person's message between them.
 fn agent_run(recent: &[Spoken]) -> usize {
     recent.iter().rev().take_while(|line| line.speaker.is_agent()).count()
 }
@@ -101,8 +101,8 @@ fn replies_to_sender(exchange: &Exchange<'_>) -> usize {
     window.filter(|line| is_persona(&line.speaker, exchange.to) && answers(line, exchange.from)).count()
 }
 
-/// Messages between the two within the last minute, in either direction. What was answered is one of them, though it may have been
-/// written to somebody else in the first place; so is the one that is to be answered now.
+/// Messages between the two within the last minute, in either direction. The count includes the message to be answered, even if it was written to
+/// another agent, and the answer itself.
 fn pair_rate(exchange: &Exchange<'_>, spoken_at: usize) -> usize {
     let since = exchange.now - TimeDelta::minutes(1);
     let to = Speaker::Persona(exchange.to.clone());
@@ -117,7 +117,7 @@ fn pair_rate(exchange: &Exchange<'_>, spoken_at: usize) -> usize {
     between.into_iter().filter(|at| exchange.recent[*at].at > since).count()
 }
 
-/// Whether the text is nearly what an agent said shortly before.
+/// Whether the text is nearly the same as a recent agent message.
 fn repeats(text: &str, before: &[Spoken], limit: f64) -> bool {
     let shingles = Shingles::of(text);
     let earlier = before.iter().rev().filter(|line| line.speaker.is_agent()).take(COMPARED);
@@ -132,7 +132,7 @@ fn is_persona(speaker: &Speaker, slug: &PersonaSlug) -> bool {
     matches!(speaker, Speaker::Persona(persona) if persona == slug)
 }
 
-/// The same account; a display name may change at any time.
+/// Compares accounts, because a display name may change at any time.
 fn is_same(a: &Speaker, b: &Speaker) -> bool {
     match (a, b) {
         (Speaker::Persona(a), Speaker::Persona(b)) => a == b,

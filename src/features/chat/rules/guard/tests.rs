@@ -19,7 +19,7 @@ fn line(speaker: Speaker, answers: Option<Speaker>, text: &str, seconds: i64) ->
     Spoken { message: None, speaker, answers, text: text.into(), at: at(seconds), in_meeting: false }
 }
 
-/// A text that is like no other of these.
+/// A text that resembles no other of these.
 fn fresh(number: i64) -> String {
     (0..8).map(|word| format!("word{}", number * 8 + word)).collect::<Vec<_>>().join(" ")
 }
@@ -218,8 +218,8 @@ fn a_persons_words_may_be_repeated() {
     assert_eq!(case.check(), Ok(()));
 }
 
-/// Agents in a ring, each of which always answers whoever spoke to it and passes the word on to the next. Gives how many messages they
-/// wrote before the guard ended it, and why it did. `person_every` has a person chat along that often, speaking to nobody.
+/// Agents in a ring. Each one answers the agent that addressed it and addresses the next. Returns how many messages they wrote before the guard
+/// stopped them, and its reason. With `person_every`, a person who addresses nobody posts at that interval.
 fn ring(agents: i64, seconds: i64, person_every: Option<i64>) -> (i64, Block) {
     let speaker = |n: i64| persona(&format!("agent{}", n % agents));
     let limits = GuardLimits::default();

@@ -1,4 +1,4 @@
-//! Who answers a person's message (CHAT-7): pure, one decision a message, with its reason.
+//! Decides who answers a person's message (CHAT-7). Pure: one decision per message, with its reason.
 
 use chrono::{DateTime, Utc};
 
@@ -15,22 +15,22 @@ use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
 use crate::features::chat::rules::intent::{is_directive, is_question};
 
-/// The binding that means: nobody answers here unaddressed.
+/// The binding of a channel where nobody answers a message without an addressee.
 pub const LISTEN_ONLY: &str = "listen";
 
-/// Words around a stop phrase that leave it one: "please stop, everybody".
+/// Words that may surround a stop phrase: "please stop, everybody".
 const STOP_COMPANY: &[&str] =
     &["please", "now", "all", "everyone", "everybody", "team", "agents", "bots", "ok", "okay", "hey", "and", "of", "you", "guys", "folks"];
 
-/// A longer text is never just a stop phrase.
+/// A longer text is never a stop phrase.
 const MOST_STOP_WORDS: usize = 12;
 
-/// A message and all that a decision on it rests on.
+/// A message and everything that its decision depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
-    /// A burst is one message whose text is the joined text; look for [`is_stop`] before joining.
+    /// A burst is one message with the joined text. Check [`is_stop`] before joining.
     pub message: &'a InboundMessage,
-    /// What the channel is for; of a thread, what its parent is for.
+    /// The kind of the channel. A thread has the kind of its parent.
     pub kind: ChannelKind,
     /// The persona that the channel is bound to, or [`LISTEN_ONLY`].
     pub binding: Option<&'a str>,
@@ -43,21 +43,20 @@ pub struct Arrival<'a> {
     pub roster: &'a Roster,
     pub accounts: &'a Accounts,
     pub settings: &'a ChatSettings,
-    /// For the message's age.
+    /// Used for the message's age.
     pub now: DateTime<Utc>,
 }
 
-/// One rule of the table: its decision, or nothing where it does not apply.
+/// One rule of the table: its decision, or `None` if it does not apply.
 type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
-/// The order of CHAT-7; the first rule that applies decides. Two rules stand where the specification leaves them open: stop comes before
-/// everything, so that no list and no halt can swallow it, and a direct message before names, because nobody but the persona written to
-/// can speak in that conversation.
+/// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
+/// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
 const RULES: [Rule; 9] = [stopped, unheard, in_standup, written_directly, addressed, replied, in_own_thread, bound, unaddressed];
 
 /// Decides who answers a message, in which order, and why.
 ///
-/// In a halted channel only a person who speaks to an agent is answered; that ends the halt, which is for the caller to record.
+/// In a halted channel only a message that addresses an agent is answered. It ends the halt, which the caller records.
 pub fn route(arrival: &Arrival<'_>) -> Decision {
     let people = People::new(arrival.roster, arrival.accounts);
     let visible = without_invisible(&arrival.message.text);
@@ -71,7 +70,7 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     with_ask(decision, reading.ask, arrival)
 }
 
-/// Whether a message is just a stop phrase, whatever its case and punctuation, perhaps with a name or a "please": "Stop!", "stop, vince".
+/// Whether a message is only a stop phrase, in any case and punctuation, optionally with a name or a "please": "Stop!", "stop, vince".
 pub fn is_stop(text: &str, phrases: &[String], roster: &Roster) -> bool {
     says_stop(&spoken(text), phrases, |word| roster.find_named(word).is_some())
 }
@@ -97,14 +96,14 @@ fn says_stop(spoken: &str, phrases: &[String], is_name: impl Fn(&str) -> bool) -
     found
 }
 
-/// In lower case. Apostrophes do not part words, so that "don't stop" is nothing but itself.
+/// Words in lower case. An apostrophe does not split a word, so "don't stop" does not match "stop".
 fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| c.is_whitespace() || ",.!?:;…-–—*_~\"()".contains(c)).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// What a message says, read once for all rules.
+/// The content of a message, parsed once for all rules.
 struct Reading<'t> {
-    /// The text without what does not show, quotes and code: what it says to somebody.
+    /// The text without invisible characters, quotes and code.
     spoken: &'t str,
     mentioned: Vec<PersonaSlug>,
     opening: Option<Opening<'t>>,
@@ -116,7 +115,7 @@ impl<'t> Reading<'t> {
     fn of(arrival: &Arrival<'_>, visible: &'t str, spoken: &'t str, people: &People<'_>) -> Self {
         let opening = find_opening(spoken, people);
         let ask = find_ask(opening.as_ref().map_or(spoken, |opening| opening.rest)).map(|ask| {
-            // The question may hold code, which the spoken text has lost.
+            // The question may contain code, which the spoken text has lost.
             let whole = find_opening(visible, people).map_or(visible, |opening| opening.rest);
             find_ask(whole).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
@@ -127,7 +126,7 @@ impl<'t> Reading<'t> {
         reading
     }
 
-    /// In "ask @Vince what …" Vince is the one to be asked, not the one spoken to.
+    /// In "ask @Vince what …" Vince is the askee, not an addressee.
     fn spare_the_askee(&mut self, arrival: &Arrival<'_>) {
         let Some(ask) = &mut self.ask else { return };
         let id = ask.askee.strip_prefix("<@").and_then(|id| id.strip_suffix('>')).map(|id| id.strip_prefix('!').unwrap_or(id));
@@ -142,7 +141,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Those named first, then those mentioned later in the text.
+    /// The personas named at the beginning, then those mentioned later in the text.
     fn addressees(&self) -> Vec<PersonaSlug> {
         let named = self.opening.as_ref().map(|opening| opening.personas.as_slice()).unwrap_or_default();
         let later = self.mentioned.iter().filter(|slug| !named.contains(slug));
@@ -154,7 +153,7 @@ impl<'t> Reading<'t> {
         self.opening.as_ref().is_some_and(|opening| opening.team) || named() || self.spoken.to_lowercase().contains("all of you")
     }
 
-    /// Whether this ends a halt: somebody is spoken to, not merely present in a thread or a bound channel.
+    /// Whether this ends a halt: the message addresses an agent. A thread or a bound channel alone does not count.
     fn speaks_to_an_agent(&self, reason: Reason) -> bool {
         matches!(reason, Reason::Mentioned | Reason::Named | Reason::Reply | Reason::Direct | Reason::Team)
             || (reason == Reason::Standup && (!self.addressees().is_empty() || self.speaks_to_the_team()))
@@ -166,7 +165,7 @@ fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     (by_person && reading.stop).then(|| Decision::nobody(Reason::Stop))
 }
 
-/// Everything that keeps a message from being heard at all.
+/// All reasons to ignore a message.
 fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let Arrival { message, settings, .. } = arrival;
     let author = &message.author;
@@ -211,7 +210,7 @@ fn in_own_thread(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     one(arrival, arrival.thread_owner?, Reason::Thread)
 }
 
-/// A binding to somebody who has left the roster binds nobody.
+/// A binding to a persona that is no longer on the roster has no effect.
 fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     match arrival.binding? {
         LISTEN_ONLY => Some(Decision::nobody(Reason::ListenOnly)),
@@ -219,11 +218,11 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     }
 }
 
-/// The coordinator, where the channel's setting lets it and the text wants something.
+/// The coordinator, if the channel's setting allows it and the text is a question or a directive.
 fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let (files, text) = (&arrival.message.attachments, reading.spoken);
     let brings_knowledge = arrival.kind == ChannelKind::Knowledge && (!files.is_empty() || has_link(&arrival.message.text));
-    // A readable file without a word is taken for what its author wants: that is how directives are dropped into a channel.
+    // A readable file without text counts as a directive, because people post directives as files.
     let only_a_file = text.trim().is_empty() && files.iter().any(|file| attachments::accept(file).is_ok());
     let reason = if arrival.fallback == FallbackAnswer::Never {
         return None;
@@ -249,12 +248,12 @@ fn coordinator(arrival: &Arrival<'_>, reason: Reason) -> Decision {
     Decision::one(arrival.roster.coordinator().slug.clone(), reason)
 }
 
-/// The persona, if it is on the roster (still).
+/// The persona, if it is on the roster.
 fn one(arrival: &Arrival<'_>, slug: &PersonaSlug, reason: Reason) -> Option<Decision> {
     arrival.roster.find(slug).map(|persona| Decision::one(persona.slug.clone(), reason))
 }
 
-/// An ask is one piece of work: the first responder does it alone. Asking oneself is just answering.
+/// Only the first responder carries out an ask. A persona that asks itself just answers.
 fn with_ask(mut decision: Decision, ask: Option<AskRequest>, arrival: &Arrival<'_>) -> Decision {
     if let (Some(ask), Some(first)) = (ask, decision.responders.first())
         && arrival.roster.resolve(&ask.askee).map_or(true, |askee| askee.slug != *first)

@@ -4,7 +4,7 @@ use crate::features::chat::rules::router::tests::*;
 use kernel::chat::message::{Attachment, Author, Channel};
 use kernel::testing::roster as sample;
 
-/// A message and its circumstances; each test changes what it is about.
+/// A message and its circumstances. Each test changes the part that it tests.
 pub(super) struct Case {
     pub(super) message: InboundMessage,
     pub(super) kind: ChannelKind,

@@ -294,7 +294,7 @@ fn an_ask_that_nobody_may_answer_is_no_ask() {
     );
 }
 
-/// Texts of the words that rules look for, in any order.
+/// Texts made of the words that rules look for, in any order.
 fn talk() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "vince",
