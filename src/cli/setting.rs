@@ -74,7 +74,7 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     Ok(roster)
 }
 
-/// The files that settings come from, for [`app::Reload`]. They need not exist.
+/// The files that settings come from, for [`Reload`](crate::app::Reload). They need not exist.
 pub(super) fn list_files(file: Option<&Path>) -> anyhow::Result<Vec<PathBuf>> {
     let dir = std::env::current_dir().context("this directory cannot be read")?;
     Ok(vec![dir.join(file.unwrap_or(Path::new("teamroom.toml"))), dir.join(".env")])
