@@ -66,7 +66,7 @@
 //! 2. Only the relay sends messages to a platform. A flow writes its result and its message in one transaction. Every outbound message names
 //!    its identity; there is no default one. Answers to slash commands are the one exception: Discord takes them only as the reply to the
 //!    interaction, so the adapter gives them and nothing durable rests on them.
-//! 3. Features do not call each other across a running job: they write rows and wake whoever handles them.
+//! 3. Features do not call each other across a running job: they write rows and enqueue jobs, or wake the loop that handles them.
 //! 4. Everything that can run twice may run twice without harm.
 //! 5. One inbound message is handled once, however many identities see it.
 //! 6. Model text is data until it is parsed into a type; who speaks, who may, how often and how much it may cost is decided by code.

@@ -58,7 +58,7 @@ impl JobHandler for TellReminder {
         transaction.finish().await
     }
 
-    /// Telling is one transaction of which no part can fail by itself, so whoever gives up tries it a last time: nobody is left without a word.
+    /// Tells the reminder in the transaction that gives the job up, so that the person still hears of it.
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, _why: &Failure) -> Result<(), StoreError> {
         let Ok(round) = job.read_payload::<Round>() else { return Ok(()) };
         match find_waiting(transaction, &round).await? {

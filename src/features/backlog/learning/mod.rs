@@ -44,7 +44,7 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
             let came = product.map_or_else(|| answer_in(evidence), |product| one_line(&product.summary, CAME));
             let tried = if came.is_empty() { format!("{what}: done.") } else { format!("{what}: {came}") };
             let lesson = product.and_then(|product| product.lesson.as_deref()).map(|lesson| one_line(lesson, LESSON));
-            // What is to be remembered comes first: whoever is told of it may be told the beginning only.
+            // The lesson comes first, because readers may get only the beginning.
             let text = lesson.filter(|lesson| !lesson.is_empty()).map_or(tried.clone(), |lesson| format!("{lesson} ({tried})"));
             ("done", text)
         }

@@ -26,7 +26,7 @@ impl Asker {
         self.person.as_ref().map(|person| &person.id)
     }
 
-    /// An operator, whoever asked for it, and whoever is reminded.
+    /// True for operators, the person who asked for it, and the person who is reminded.
     fn may_change(&self, reminder: &Reminder) -> bool {
         let is = |person: &Person| Some(&person.id) == self.id();
         self.operates || is(&reminder.whom) || reminder.by.as_ref().is_some_and(is)

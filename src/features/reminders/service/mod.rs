@@ -41,7 +41,7 @@ pub struct Reminders {
     parts: Parts,
 }
 
-/// Why something was not done, in words for whoever asked.
+/// Why something was not done, in words for the person who asked.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::features::reminders) enum RemindError {
     #[error("{0}")]

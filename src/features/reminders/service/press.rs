@@ -9,7 +9,7 @@ use kernel::commands::CommandReply;
 use kernel::ids::ReminderId;
 
 impl Reminders {
-    /// Everything is read anew: the button may be days old, pressed twice, or by somebody else before.
+    /// Reads everything again, because the button may be days old or already pressed by somebody else.
     pub(in crate::features::reminders) async fn press(&self, button: &RemindButton, asker: &Asker) -> Result<CommandReply> {
         let Some(reminder) = self.store().find_reminder(&button.reminder).await? else {
             return Ok(CommandReply::refused("This reminder is not there any more.").retiring_buttons());
