@@ -6,12 +6,12 @@ use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
+use super::crew::runs_for_the;
 use super::stage::{
     all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said, subject_of, team,
     texts,
 };
 use super::wall::{self, Before};
-use crate::support::database;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
@@ -49,9 +49,7 @@ const REPLIES: usize = 2;
 impl Boundary {
     /// Whether the `round`th claim of the item has reached the blocked step.
     async fn is_reached(&self, team: &TestTeam, store: &Store, item: &WorkItem, round: usize) -> bool {
-        let id = item.id.as_str();
-        let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{id}' AND status = 'in_progress' AND lease_token = {round}");
-        if database::count(team, &held).await == 0 {
+        if !runs_for_the(team, item, round).await {
             return false;
         }
         let journal = store.list_journal(&item.id, 0).await.unwrap().len();
@@ -151,8 +149,7 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
     for round in 1..=2 {
         let process = TeamProcess::start(&team, &[]).await;
         for item in &items {
-            let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = {round}", item.id);
-            eventually("it is claimed", || async { database::count(&team, &held).await == 1 }).await;
+            eventually("it is claimed", || runs_for_the(&team, item, round)).await;
         }
         for subject in ["Laurel", "Maple"] {
             eventually("it is told", || async { !said(&team, |text| text.contains(subject)).await.is_empty() }).await;

@@ -18,6 +18,11 @@ pub struct Handover {
 }
 
 impl Handover {
+    /// What may run has changed.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
     pub(super) fn cancel(&self, job: JobId) {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).push(job);
         self.wake.notify_one();

@@ -115,7 +115,7 @@ impl JobStore {
             fetch_all,
             "SELECT id, kind, token, crashes, suspicions,
                  EXISTS (SELECT 1 FROM job_steps WHERE job_steps.job = jobs.id AND job_steps.token = jobs.token) AS progressed
-             FROM jobs WHERE state = 'running' AND holder = $1",
+             FROM jobs WHERE state = 'running' AND holder = $1 ORDER BY id",
             dead.id.as_str()
         )?;
         let died: Vec<Died> = rows

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Beside, Limits};
+use super::admission::{Beside, Candidate, Limits};
 use super::context::{JobContext, Progress};
 use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
@@ -69,6 +69,7 @@ type Claimed = (JobId, i64);
 /// A job that runs in this process.
 struct Running {
     kind: &'static str,
+    queue: Option<String>,
     suspicions: u32,
     since: DateTime<Utc>,
     progress: Progress,
@@ -163,19 +164,23 @@ impl Jobs {
         }
         let (now, again_at) = loop {
             let now = inner.clock.now();
-            let candidates = inner.store.list_candidates(now).await?;
+            let mut candidates = inner.store.list_candidates(now).await?;
+            self.heed_pauses(&mut candidates).await?;
+            let kinds = self.limits_of(&candidates).await?;
             let admission = {
                 let running = self.running();
                 let beside: Vec<Beside> = running.values().map(Running::beside).collect();
-                Limits { kinds: &inner.limits, settings: &inner.settings }.admit(now, &beside, &candidates)
+                Limits { kinds: &kinds, settings: &inner.settings }.admit(now, &beside, &candidates)
             };
             let mut again = false;
             for job in admission.claim {
                 if inner.stop.is_cancelled() {
                     break;
                 }
-                let worker = self.worker();
-                if let Some(job) = inner.store.claim(job, &worker, now).await? {
+                let of =
+                    candidates.iter().find(|candidate| candidate.id == job).and_then(|candidate| inner.kinds.get(candidate.kind.as_str()));
+                let in_all = of.and_then(|kind| kind.settings.parallel_in_all);
+                if let Some(job) = inner.store.claim(job, &self.worker(), in_all, now).await? {
                     // The list contains the first job of each free queue, but only some of the jobs without a queue.
                     again |= job.queue.is_none() || job.suspicions > 0;
                     self.take_up(job, now);
@@ -190,6 +195,33 @@ impl Jobs {
         Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
     }
 
+    /// Leaves out candidates of paused queues, and ends the runs of those.
+    async fn heed_pauses(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
+        for (kind, of) in &self.inner.kinds {
+            let is_concerned = candidates.iter().any(|job| job.kind == *kind) || self.running().values().any(|job| job.kind == *kind);
+            let paused = if is_concerned { of.handler.paused().await? } else { continue };
+            candidates.retain(|job| job.kind != *kind || !paused.includes(job.queue.as_deref()));
+            let running = self.running();
+            let ended = running.values().filter(|job| job.kind == *kind && paused.includes(job.queue.as_deref()));
+            ended.for_each(|job| job.cancel.cancel());
+        }
+        Ok(())
+    }
+
+    /// The limits of this process, lowered by what runs in others.
+    async fn limits_of(&self, candidates: &[Candidate]) -> Result<HashMap<&'static str, u32>, StoreError> {
+        let mut limits = self.inner.limits.clone();
+        for (kind, limit) in &mut limits {
+            let in_all = self.inner.kinds.get(kind).and_then(|of| of.settings.parallel_in_all);
+            if let Some(in_all) = in_all.filter(|_| candidates.iter().any(|job| job.kind == *kind)) {
+                let here = self.running().values().filter(|job| job.kind == *kind).count();
+                let free = in_all.saturating_sub(self.inner.store.count_running(kind).await?);
+                *limit = (*limit).min(free.saturating_add(u32::try_from(here).unwrap_or(u32::MAX)));
+            }
+        }
+        Ok(limits)
+    }
+
     fn take_up(&self, job: Job, now: DateTime<Utc>) {
         let inner = &self.inner;
         // The limit of its kind admitted it, so the kind is known.
@@ -199,7 +231,8 @@ impl Jobs {
         let cancel = CancellationToken::new();
         let context = JobContext::new(job, inner.store.clone(), inner.clock.clone(), cancel.clone(), inner.stop.clone());
         let job = context.job();
-        let running = Running { kind, suspicions: job.suspicions, since: now, progress: context.progress(), cancel };
+        let running =
+            Running { kind, queue: job.queue.clone(), suspicions: job.suspicions, since: now, progress: context.progress(), cancel };
         let mut all = self.running();
         all.insert((job.id, job.token), running);
         count_running(&all, kind);

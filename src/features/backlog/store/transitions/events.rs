@@ -69,17 +69,18 @@ impl Store {
         Ok(mark)
     }
 
-    /// Items that ended after a mark without being worked on, in order: parents whose last child ended, and items that need a failed one.
-    pub async fn list_ended_with_others(&self, since: i64) -> Result<Vec<WorkItem>> {
+    /// Items that ended between two marks without being worked on, in order: parents whose last child ended, and items that need a failed one.
+    pub async fn list_ended_with_others(&self, after: i64, until: i64) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_events JOIN work_items ON work_items.id = work_events.item
-             WHERE work_events.position > $1 AND from_status IN ('new', 'ready', 'blocked') AND to_status IN ('done', 'failed')
+             WHERE work_events.position > $1 AND work_events.position <= $2 AND from_status IN ('new', 'ready', 'blocked') AND to_status IN ('done', 'failed')
                  AND work_items.status = to_status
              ORDER BY work_events.position",
-            since
+            after,
+            until
         )?;
         rows.into_iter().map(WorkItem::try_from).collect()
     }
