@@ -110,7 +110,8 @@ impl Store {
             transaction.on(),
             fetch_all,
             "SELECT id FROM work_items
-             WHERE (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
+             WHERE status IN ('ready', 'in_progress', 'in_review', 'waiting')
+                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
                      AND NOT EXISTS (SELECT 1 FROM outbox
                          WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)))
                  AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = work_items.job AND jobs.finished_at IS NULL)

@@ -186,7 +186,7 @@ impl Store {
         sql!(transaction.on(), execute, "UPDATE work_items SET rank = $2 WHERE id = $1", item.as_str(), rank.as_str())?;
         if let Some(job) = record.job {
             jobs::set_priority(&mut transaction, job, &priority_of(item.as_str(), &rank)).await?;
-            jobs::wake_at(&mut transaction, job, at).await?;
+            jobs::wake_at(&mut transaction, job, DateTime::UNIX_EPOCH).await?;
         }
         transaction.commit().await?;
         Ok(true)

@@ -49,19 +49,20 @@ impl JobStore {
                  SELECT (SELECT kind FROM jobs WHERE state = 'ready' AND queue IS NULL ORDER BY kind LIMIT 1)
                  UNION ALL
                  SELECT (SELECT kind FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind > kinds.kind ORDER BY kind LIMIT 1)
-                 FROM kinds WHERE kinds.kind IS NOT NULL)
-             SELECT id, kind, queue, crashes, suspicions FROM jobs
+                 FROM kinds WHERE kinds.kind IS NOT NULL),
+             -- Materialized, because PostgreSQL would otherwise read it again for each of many jobs.
+             heads (head) AS MATERIALIZED (
+                 SELECT (SELECT id FROM jobs WHERE finished_at IS NULL AND jobs.queue = queues.queue AND place_from <= $1
+                     ORDER BY priority, id LIMIT 1)
+                 FROM queues WHERE queues.queue IS NOT NULL
+                 UNION
+                 SELECT (SELECT id FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind = kinds.kind AND run_at <= $1
+                     ORDER BY run_at, id LIMIT 1)
+                 FROM kinds WHERE kinds.kind IS NOT NULL
+                 UNION
+                 SELECT id FROM jobs WHERE state = 'ready' AND suspicions > 0 AND queue IS NULL)
+             SELECT id, kind, queue, crashes, suspicions FROM heads JOIN jobs ON jobs.id = heads.head
              WHERE state = 'ready' AND run_at <= $1
-                 AND id IN (
-                     SELECT (SELECT id FROM jobs WHERE finished_at IS NULL AND jobs.queue = queues.queue AND place_from <= $1
-                         ORDER BY priority, id LIMIT 1)
-                     FROM queues WHERE queues.queue IS NOT NULL
-                     UNION ALL
-                     SELECT (SELECT id FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind = kinds.kind AND run_at <= $1
-                         ORDER BY run_at, id LIMIT 1)
-                     FROM kinds WHERE kinds.kind IS NOT NULL
-                     UNION ALL
-                     SELECT id FROM jobs WHERE state = 'ready' AND suspicions > 0 AND queue IS NULL)
                  AND NOT EXISTS (SELECT 1 FROM jobs busy WHERE busy.state = 'running' AND busy.queue = jobs.queue)
              ORDER BY priority, id",
             now
