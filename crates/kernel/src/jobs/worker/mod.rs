@@ -2,10 +2,11 @@
 
 mod leases;
 mod listen;
+mod places;
 mod run;
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Beside, Candidate, Limits};
+pub(super) use places::{Reservation, WeakJobs};
+
+use super::admission::{Beside, Candidate};
 use super::context::{JobContext, Progress};
 use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
@@ -51,6 +54,14 @@ struct Inner {
     limits: HashMap<&'static str, u32>,
     worker: Mutex<WorkerId>,
     running: Mutex<HashMap<Claimed, Running>>,
+    /// The kinds of jobs that start once they are committed.
+    reserved: Mutex<Vec<&'static str>>,
+    /// True if the last look claimed all that it found, so that a new job overtakes none. Not counted are kinds with a limit in all processes.
+    calm: AtomicBool,
+    /// True if the last look left a job that waits for a running one.
+    waiting: AtomicBool,
+    /// The number of runs that have ended.
+    ends: AtomicU64,
     /// True after a run whose end could not be stored. The worker may still hold its job.
     unsettled: AtomicBool,
     /// Notified when a run ends.
@@ -102,6 +113,10 @@ impl Jobs {
             limits,
             worker,
             running,
+            reserved: Mutex::default(),
+            calm: AtomicBool::new(false),
+            waiting: AtomicBool::new(false),
+            ends: AtomicU64::new(0),
             unsettled: AtomicBool::new(false),
             ended: Notify::new(),
         };
@@ -123,6 +138,7 @@ impl Jobs {
                 () = self.inner.clock.sleep(self.inner.settings.poll) => {}
             }
         }
+        self.inner.store.0.db().handover().set_worker(self.as_weak());
         self.inner.tasks.spawn(self.clone().keep_leases());
         self.inner.tasks.spawn(self.clone().listen());
         loop {
@@ -158,39 +174,45 @@ impl Jobs {
     /// Claims the admitted jobs, and returns how long to wait without a wake-up.
     async fn look(&self) -> Result<Duration, StoreError> {
         let inner = &self.inner;
-        let cancelled = inner.store.0.db().handover().take_cancelled();
+        let handover = inner.store.0.db().handover();
+        let cancelled = handover.take_cancelled();
         if !cancelled.is_empty() {
             self.running().iter().filter(|((job, _), _)| cancelled.contains(job)).for_each(|(_, running)| running.cancel.cancel());
         }
-        let (now, again_at) = loop {
+        let ends = inner.ends.load(Ordering::Acquire);
+        let (now, again_at, left, passed_by) = loop {
             let now = inner.clock.now();
             let mut candidates = inner.store.list_candidates(now).await?;
             self.heed_pauses(&mut candidates).await?;
-            let kinds = self.limits_of(&candidates).await?;
-            let admission = {
-                let running = self.running();
-                let beside: Vec<Beside> = running.values().map(Running::beside).collect();
-                Limits { kinds: &kinds, settings: &inner.settings }.admit(now, &beside, &candidates)
-            };
+            let limits = self.limits_of(&candidates).await?;
+            let (places, again_at) = self.admit(&candidates, &limits, now);
+            let left = places.len() < candidates.len();
+            let is_free = |job: &Candidate| self.in_all_of(&job.kind).is_none() && !places.iter().any(|(placed, _)| *placed == job.id);
+            let passed_by = candidates.iter().any(is_free);
             let mut again = false;
-            for job in admission.claim {
+            for (job, place) in places {
                 if inner.stop.is_cancelled() {
                     break;
                 }
-                let of =
-                    candidates.iter().find(|candidate| candidate.id == job).and_then(|candidate| inner.kinds.get(candidate.kind.as_str()));
-                let in_all = of.and_then(|kind| kind.settings.parallel_in_all);
+                let in_all = candidates.iter().find(|candidate| candidate.id == job).and_then(|candidate| self.in_all_of(&candidate.kind));
                 if let Some(job) = inner.store.claim(job, &self.worker(), in_all, now).await? {
                     // The list contains the first job of each free queue, but only some of the jobs without a queue.
                     again |= job.queue.is_none() || job.suspicions > 0;
-                    self.take_up(job, now);
+                    place.start(job);
                 }
             }
             if !again {
-                break (now, admission.again_at);
+                break (now, again_at, left, passed_by);
             }
         };
-        let next = [inner.store.next_timer(now).await?, again_at].into_iter().flatten().min();
+        inner.calm.store(!passed_by, Ordering::Release);
+        let next = inner.store.next(now).await?;
+        inner.waiting.store(left || next.waits_in_queue, Ordering::Release);
+        if inner.ends.load(Ordering::Acquire) != ends {
+            // A run ended meanwhile, and did not know whether a job waits for it.
+            handover.wake.notify_one();
+        }
+        let next = [next.timer, again_at].into_iter().flatten().min();
         let until_next = next.map(|next| (next - now).to_std().unwrap_or_default().max(SHORTEST));
         Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
     }
@@ -212,14 +234,26 @@ impl Jobs {
     async fn limits_of(&self, candidates: &[Candidate]) -> Result<HashMap<&'static str, u32>, StoreError> {
         let mut limits = self.inner.limits.clone();
         for (kind, limit) in &mut limits {
-            let in_all = self.inner.kinds.get(kind).and_then(|of| of.settings.parallel_in_all);
-            if let Some(in_all) = in_all.filter(|_| candidates.iter().any(|job| job.kind == *kind)) {
+            if let Some(in_all) = self.in_all_of(kind).filter(|_| candidates.iter().any(|job| job.kind == *kind)) {
                 let here = self.running().values().filter(|job| job.kind == *kind).count();
                 let free = in_all.saturating_sub(self.inner.store.count_running(kind).await?);
                 *limit = (*limit).min(free.saturating_add(u32::try_from(here).unwrap_or(u32::MAX)));
             }
         }
         Ok(limits)
+    }
+
+    fn in_all_of(&self, kind: &str) -> Option<u32> {
+        self.inner.kinds.get(kind).and_then(|of| of.settings.parallel_in_all)
+    }
+
+    /// Notes the end of a run, which may make room for a job that waits.
+    fn note_end(&self) {
+        self.inner.ends.fetch_add(1, Ordering::AcqRel);
+        if self.inner.waiting.load(Ordering::Acquire) {
+            self.inner.store.0.db().handover().wake.notify_one();
+        }
+        self.inner.ended.notify_waiters();
     }
 
     fn take_up(&self, job: Job, now: DateTime<Utc>) {
