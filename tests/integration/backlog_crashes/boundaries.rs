@@ -96,8 +96,11 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
     all_over(&team, &store).await;
     for (boundary, item) in BOUNDARIES.iter().zip(&items) {
         expect_written_once(&team, &store, item, boundary.subject).await;
-        let lost = if boundary.reply_is_lost { 2 } else { 0 };
-        assert_eq!(asked_for(&team, boundary.subject), REPLIES + lost, "what {} was paid for", boundary.subject);
+        // On SQLite the third process, which is the only one, need not wait before it runs items again.
+        let most = if matches!(backing, Backing::Sqlite) { 3 } else { 2 };
+        let lost = if boundary.reply_is_lost { 2..=most } else { 0..=0 };
+        let paid = asked_for(&team, boundary.subject);
+        assert!(lost.contains(&(paid - REPLIES)), "{} was paid for {paid} times", boundary.subject);
         let journal = store.list_journal(&item.id, 0).await.unwrap();
         let begun = journal.iter().filter(|(entry, _)| matches!(entry, JournalEntry::Began { .. })).count();
         assert_eq!(begun, 1, "the call that changes something was begun once: {journal:#?}");
