@@ -142,7 +142,7 @@ impl Jobs {
         self.inner.tasks.spawn(self.clone().keep_leases());
         self.inner.tasks.spawn(self.clone().listen());
         loop {
-            let wait = match contain(async { Ok(self.look().await?) }).await {
+            let wait = match contain(Box::pin(async { Ok(self.look().await?) })).await {
                 Ok(wait) => wait,
                 Err(error) => {
                     tracing::warn!(error = format!("{error:#}"), "cannot look for jobs");
