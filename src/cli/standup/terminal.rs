@@ -23,6 +23,7 @@ use crate::features::meeting::{Meetings, Parts};
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{self, Standup};
 use crate::store::Store;
+use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
@@ -217,6 +218,10 @@ impl ChatPlatform for Terminal {
 
     fn name(&self) -> &'static str {
         HERE
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TextFormat::plain(2000)
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {

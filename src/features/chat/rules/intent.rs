@@ -84,7 +84,7 @@ fn has_question_mark(text: &str) -> bool {
 /// The first two significant words without mentions, in lower case and cut at an apostrophe: "what's" is "what".
 fn first_words(text: &str) -> Vec<String> {
     text.split_whitespace()
-        .filter(|word| !word.starts_with("<@"))
+        .filter(|word| split_mention(word).is_none())
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .map(|word| word.split(['\'', '’']).next().unwrap_or_default().to_lowercase())
         .skip_while(|word| word.is_empty() || LEAD_INS.contains(&word.as_str()))
@@ -146,3 +146,4 @@ mod tests {
         assert!(!speaks_to(" can do it"));
     }
 }
+use kernel::chat::text::split_mention;
