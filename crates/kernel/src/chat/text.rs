@@ -1,7 +1,7 @@
 //! The text of messages, without any platform's markup.
 //!
-//! It is CommonMark, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. In a stored text they
-//! stand as CommonMark has them: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An
+//! It is Markdown, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. In a stored text they
+//! stand as Markdown has them: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An
 //! adapter makes them of what a person writes, and writes them with its platform's own [`Markup`].
 
 use std::borrow::Cow;
@@ -138,7 +138,7 @@ pub trait Markup {
     /// A line of small print.
     fn subtext(&self, line: &str) -> String;
 
-    /// CommonMark between the values.
+    /// Markdown between the values.
     fn markdown<'t>(&self, markdown: &'t str) -> Cow<'t, str> {
         Cow::Borrowed(markdown)
     }

@@ -17,7 +17,7 @@ use kernel::tools::approval::{Approval, fingerprint};
 
 use crate::features::backlog::render::{labels, lines};
 
-/// The most characters of each part. Together below the platform's limit of 2000, so messages are never cut.
+/// The most characters of each part. Together below 2000, so that no message is cut on a platform that holds as much.
 const WHAT: usize = 200;
 const HOW: usize = 400;
 const CRITERIA: usize = 5;

@@ -3,6 +3,8 @@
 //! Uses words and punctuation, not a model, so the same text always gives the same result and a person can see why. The word lists are English. In
 //! other languages the question mark, names and mentions still count.
 
+use kernel::chat::text::split_mention;
+
 /// The first words of a question, whatever follows.
 const QUESTION_WORDS: &[&str] = &["what", "why", "how", "when", "where", "who", "whom", "whose", "which"];
 
@@ -146,4 +148,3 @@ mod tests {
         assert!(!speaks_to(" can do it"));
     }
 }
-use kernel::chat::text::split_mention;

@@ -64,7 +64,6 @@ impl OutboundMessage {
         if format.fits(&self.text) {
             return;
         }
-        const MORE: &str = "\n…";
         let room = TextFormat { limit: format.limit.saturating_sub(MORE.len()), ..*format };
         let beginning = room.split(&self.text).into_iter().next().unwrap_or_default() + MORE;
         let text = std::mem::replace(&mut self.text, beginning);
@@ -93,6 +92,9 @@ impl OutboundMessage {
         texts
     }
 }
+
+/// Ends the beginning of a text that goes on in a file.
+const MORE: &str = "\n…";
 
 /// The kind of a message. It keeps the team's notices out of conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
