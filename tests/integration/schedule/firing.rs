@@ -187,8 +187,8 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     assert_eq!((&open[0].job, open[0].state, &open[0].action), (&job.name, FiringState::Open, &job.action));
     let mut transaction = store.db().begin().await.unwrap();
     let instant = open[0].instant;
-    assert!(end_firing(&mut transaction, &job.name, instant, FiringState::Done, Some("two settled")).await.unwrap());
-    assert!(!end_firing(&mut transaction, &job.name, instant, FiringState::Refused, None).await.unwrap(), "it has ended");
+    assert!(end_firing(&mut transaction, &job.name, instant, FiringState::Done, Some("two settled"), instant).await.unwrap());
+    assert!(!end_firing(&mut transaction, &job.name, instant, FiringState::Refused, None, instant).await.unwrap(), "it has ended");
     transaction.commit().await.unwrap();
     assert!(store.list_open_firings().await.unwrap().is_empty());
     assert_eq!(firings(&store, &job).await[0].note.as_deref(), Some("two settled"));
