@@ -198,8 +198,9 @@ fn line_of_event(event: &Recorded) -> Line {
             let details = ["kind", "action", "job", "round", "state", "due", "instant"]
                 .into_iter()
                 .filter_map(|key| Some((key, event.payload.get(key)?)));
-            let details: String = details.map(|(key, value)| format!(", {key} {}", list(value))).collect();
-            format!("{topic} {}{}{details}{}{}", plain_words(kind), by(event), note(event, "reason"), note(event, "note"))
+            let details: Vec<String> = details.map(|(key, value)| format!("{key} {}", list(value))).collect();
+            let told = [format!("{topic} {}{}", plain_words(kind), by(event))].into_iter().chain(details).collect::<Vec<_>>().join(", ");
+            format!("{told}{}{}", note(event, "reason"), note(event, "note"))
         }
     };
     line(event.at, told)

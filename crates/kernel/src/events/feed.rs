@@ -87,7 +87,7 @@ impl Feed {
                     Backend::Postgres(pool) => listen(pool, db.feed(), &clock).await,
                 }
             };
-            stopped.run_until_cancelled(watching).await;
+            Box::pin(stopped.run_until_cancelled(watching)).await;
         });
         let guard = Arc::new(stop.drop_guard());
         *watch = Arc::downgrade(&guard);
