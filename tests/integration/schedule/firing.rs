@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 use chrono_tz::Tz;
+use kernel::chat::store::ChannelSeen;
 use kernel::events::Audience;
 use kernel::time::Clock;
 use teamroom::features::schedule::model::{Actions, FiringState, Job, MissedRuns, Timetable};
@@ -239,7 +240,7 @@ async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backin
     let store = place.open().await;
     assert!(firings(&store, &job).await.is_empty());
     let general = kernel::chat::message::Channel { id: "10".into(), name: "general".into(), place: kernel::chat::message::Place::Server };
-    store.record_channel_seen(&general, &"1".into(), clock.now()).await.unwrap();
+    store.record_channels_seen(&[ChannelSeen { channel: general, last_message: "1".into(), last_at: clock.now() }]).await.unwrap();
     clock.set("2026-11-20T09:00:20Z");
     schedule.look().await.unwrap();
     assert_eq!(firings(&store, &job).await.len(), 1, "it is in time still");
