@@ -14,7 +14,7 @@
 //! | a turn has begun | the job `running`, its holder silent | takes it back and runs it again; if it killed its process three times alone, the person is told |
 //! | the answer was stored | turn `answered`, job `done`, outbox `pending`; turns of agents that follow, `queued` with their jobs | sends it; no model is called again |
 //! | a stop was heard | the halt; turns and jobs `cancelled` | keeps silent |
-//! | it was sent | outbox `pending` with an attempt | sends with the same nonce, or reads back first |
+//! | it was sent | outbox `pending` | sends with the same nonce, or reads back first |
 //! | an ask was put | ask `asked` or `expired` | asks again and delivers |
 
 mod channel;
@@ -50,7 +50,7 @@ use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
 
 use channel::ChannelQueue;
-use intake::{EarlyChanges, Gaps};
+use intake::{EarlyChanges, Gaps, Marks};
 use listener::Listener;
 pub(crate) use rules::authorize::EVERYBODY;
 
@@ -92,6 +92,7 @@ struct Inner {
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
     running: Mutex<HashMap<TurnId, Running>>,
     gaps: Gaps,
+    marks: Marks,
     early: EarlyChanges,
 }
 
@@ -106,14 +107,15 @@ impl Conversation {
     /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
         let halts = Halts::load(parts.store.database(), parts.halted.clone()).await?;
-        let gaps = Gaps::new(&parts.store.list_channels().await?);
+        let known = parts.store.list_channels().await?;
         let inner = Inner {
             parts,
             halts,
             accounts: RwLock::new(accounts),
             queues: Mutex::default(),
             running: Mutex::default(),
-            gaps,
+            gaps: Gaps::new(&known),
+            marks: Marks::new(&known),
             early: EarlyChanges::default(),
         };
         Ok(Self { inner: Arc::new(inner) })

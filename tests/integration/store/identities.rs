@@ -1,4 +1,4 @@
-use super::sample::{at, general, noon};
+use super::sample::{at, general, noon, seen};
 use super::{Home, on_both};
 
 use kernel::chat::message::{Channel, Place};
@@ -44,9 +44,9 @@ async fn a_channel_is_heard_only_forwards(home: &Home) {
         name: "a thread".into(),
         place: Place::Thread { parent: "10".into(), parent_name: "general".into(), owner: Some("1".into()) },
     };
-    store.record_channel_seen(&general(), &"m2".into(), at(2)).await.unwrap();
-    store.record_channel_seen(&general(), &"m1".into(), at(1)).await.unwrap();
-    store.record_channel_seen(&thread, &"m3".into(), at(3)).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m2", at(2))]).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m1", at(1))]).await.unwrap();
+    store.record_channels_seen(&[seen(thread.clone(), "m3", at(3))]).await.unwrap();
 
     let channels = store.list_channels().await.unwrap();
     assert_eq!(channels.len(), 2);

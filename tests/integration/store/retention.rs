@@ -12,7 +12,7 @@ use teamroom::features::backlog::model::{WorkItem, WorkStatus};
 use teamroom::features::chat::store::{AskUpdate, Claim};
 use teamroom::store::Store;
 
-use super::sample::{ask, at, decided, finish, finished, general, line, message, turn};
+use super::sample::{ask, at, decided, finish, finished, general, line, message, seen, turn};
 use super::standup::item;
 use super::{Home, on_both};
 
@@ -61,7 +61,7 @@ async fn messages_go_with_their_files_when_nothing_about_them_is_open(home: &Hom
     decided(&store, "asked", &[]).await;
     let open = ask("asked");
     store.record_ask(&open).await.unwrap();
-    store.record_channel_seen(&general(), &"m9".into(), at(100)).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m9", at(100))]).await.unwrap();
 
     assert_eq!(store.delete_messages_before(at(0), 9).await.unwrap(), 0, "none is that old");
     assert_eq!(store.delete_messages_before(later(), 1).await.unwrap(), 1, "no more than the limit");
@@ -81,14 +81,14 @@ async fn a_message_that_a_backfill_would_bring_again_stays(home: &Home) {
         decided(&store, id, &[]).await;
     }
     // A channel of which it is only known where its history ends.
-    store.record_channel_seen(&general(), &"m0".into(), DateTime::UNIX_EPOCH).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m0", DateTime::UNIX_EPOCH)]).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 0);
     assert_eq!(store.claim(&message("m1", "which of you is right?", 0), later()).await.unwrap(), Claim::Known);
     // What stands behind the mark and came in the same moment would be brought again too.
-    store.record_channel_seen(&general(), &"m1".into(), at(0)).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m1", at(0))]).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 1);
     assert!(!is_known(&store, "m1").await && is_known(&store, "m2").await);
-    store.record_channel_seen(&general(), &"m3".into(), at(1)).await.unwrap();
+    store.record_channels_seen(&[seen(general(), "m3", at(1))]).await.unwrap();
     assert_eq!(store.delete_messages_before(later(), 9).await.unwrap(), 1);
 }
 

@@ -6,6 +6,7 @@ use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::{AskId, ChannelId, MessageId, TurnId};
 use kernel::money::TokenUsage;
@@ -24,6 +25,11 @@ pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
 
 pub(crate) fn general() -> Channel {
     Channel { id: "10".into(), name: "general".into(), place: Place::Server }
+}
+
+/// A channel that was heard up to this message.
+pub(crate) fn seen(channel: Channel, message: &str, at: DateTime<Utc>) -> ChannelSeen {
+    ChannelSeen { channel, last_message: message.into(), last_at: at }
 }
 
 /// A message by Ada in `#general`, at seconds after noon.

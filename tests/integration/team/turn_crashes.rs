@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::crashes::{expect_one_answer, expect_said, quiet};
+use super::crashes::{expect_one_answer, expect_said, quiet, set};
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -37,13 +37,19 @@ async fn kill_at_the_wall(team: &TestTeam, process: TeamProcess) -> TeamProcess 
 
 async fn killed_after_the_decision(backing: Backing) {
     let team = quiet(backing).await;
+    set(&team, "parallel = 1");
+    team.model.on(|asked| if asked.last_word() == "zero" { Script::Hang } else { Script::say(format!("answer to {}", asked.last_word())) });
     let process = TeamProcess::start(&team, &[]).await;
-    raise_wall(&team, "OLD.state = 'ready'").await;
+    team.say("ops", "vince, report zero").await;
+    eventually("the only job that may run is running", || async { team.model.count() == 1 }).await;
     team.say("general", "vince, report one").await;
     eventually("it was decided", || async { jobs(&team, "ready").await == 1 }).await;
-    let _process = kill_at_the_wall(&team, process).await;
+    process.kill();
+    team.model.on(|asked| Script::say(format!("answer to {}", asked.last_word())));
+    let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to one").await;
-    assert_eq!(team.model.count(), 1, "the turn had not begun");
+    let of_one = team.model.requests().iter().filter(|asked| asked.last_word() == "one").count();
+    assert_eq!(of_one, 1, "the turn had not begun");
 }
 
 async fn killed_before_the_answer_was_stored(backing: Backing) {
@@ -77,16 +83,16 @@ async fn killed_between_an_answer_and_the_one_to_it(backing: Backing) {
 async fn killed_by_an_earlier_program(backing: Backing) {
     let team = quiet(backing).await;
     let process = TeamProcess::start(&team, &[]).await;
-    raise_wall(&team, "OLD.state = 'ready'").await;
+    raise_wall(&team, "OLD.state = 'running'").await;
     team.say("general", "vince, report three").await;
-    eventually("it was decided", || async { jobs(&team, "ready").await == 1 }).await;
+    eventually("the model was asked", || async { team.model.count() == 1 }).await;
     process.kill();
     execute(&team, "UPDATE turns SET job = NULL, state = 'running', attempts = 2").await;
     execute(&team, "DELETE FROM jobs WHERE kind = 'chat.turn'").await;
     allow(&team, "wall").await;
     let _process = TeamProcess::start(&team, &[]).await;
     expect_one_answer(&team, "answer to three").await;
-    assert_eq!(team.model.count(), 1);
+    assert_eq!(team.model.count(), 2);
 }
 
 /// Nobody asks again for an answer that the store refuses; the job does.

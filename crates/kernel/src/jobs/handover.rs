@@ -1,4 +1,4 @@
-//! Notifies the worker of this process after a commit in this process, so that a job starts without polling.
+//! Connects the worker of this process to the transactions of this process, so that a job starts without polling.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 
 use super::JobId;
+use super::worker::{Reservation, WeakJobs};
 
 /// One per open database. It only saves time, because the database contains the same information.
 #[derive(Debug, Default)]
@@ -13,11 +14,22 @@ pub struct Handover {
     /// Notified when a job can be claimed or must end.
     pub(super) wake: Notify,
     cancelled: Mutex<Vec<JobId>>,
+    worker: Mutex<WeakJobs>,
     /// True when only this process runs jobs, so no other process needs a notification.
     sole: AtomicBool,
 }
 
 impl Handover {
+    pub(super) fn set_worker(&self, worker: WeakJobs) {
+        *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = worker;
+    }
+
+    /// A place for a new job in this process. None if the job must wait, or another process may run it sooner.
+    pub(super) fn reserve(&self, kind: &str) -> Option<Reservation> {
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        worker?.reserve(kind)
+    }
+
     pub(super) fn cancel(&self, job: JobId) {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).push(job);
         self.wake.notify_one();

@@ -18,6 +18,9 @@ const KIND: &str = "retention";
 
 const EVERY: Duration = Duration::from_hours(1);
 
+/// The delay of the very first deletion. A process starts with urgent work, and a job that runs beside another is never blamed alone for a crash.
+const FIRST: Duration = Duration::from_mins(1);
+
 /// Rows per batch, so that every transaction is short.
 pub(super) const PIECE: u32 = 200;
 
@@ -86,7 +89,7 @@ impl Retention {
 
     pub(super) async fn enqueue(database: &Database, now: DateTime<Utc>) -> Result<()> {
         let mut transaction = database.db().begin().await?;
-        enqueue(&mut transaction, &NewJob::new(KIND, &()).unique(KIND), now).await?;
+        enqueue(&mut transaction, &NewJob::new(KIND, &()).unique(KIND).at(now + FIRST), now).await?;
         transaction.commit().await
     }
 }

@@ -6,13 +6,10 @@ use tokio::sync::mpsc;
 
 use crate::db::Database;
 use crate::llm::budget::Budgets;
-use crate::llm::store::ReserveError;
+use crate::llm::store::{NOTICE_AT, ReserveError};
 use crate::llm::{Meter, ModelError};
 use crate::money::{Reservation, Settlement};
 use crate::time::SharedClock;
-
-/// The share of the day's budget at which people are warned.
-const NOTICE_AT: f64 = 0.8;
 
 /// Records model calls in the store's ledger and enforces budgets (COST-1, COST-2).
 pub struct LedgerMeter {

@@ -107,7 +107,7 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
     for item in items {
         if insert_item(transaction, item, &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
-            insert_event(transaction, &item.id, None, item.status, None, at).await?;
+            insert_event(transaction, item, None, None, at).await?;
         }
     }
     Ok(())

@@ -27,7 +27,7 @@ pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
 pub use retention::retention;
 pub use run::{ClaimTerms, Claimed, End, RunEnd, SeenLease};
-pub use transitions::{Ended, ItemChange, ItemEvent};
+pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
 pub(crate) use insertion::insert_items;
 

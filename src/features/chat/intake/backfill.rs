@@ -13,7 +13,6 @@ use chrono::DateTime;
 
 use crate::features::chat::Conversation;
 use kernel::chat::SendError;
-use kernel::chat::message::InboundMessage;
 use kernel::chat::store::ChannelSeen;
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
@@ -63,6 +62,11 @@ impl Gaps {
         self.looked.load(Ordering::Acquire)
     }
 
+    /// Whether messages may be missing before those that arrive now.
+    pub(super) fn has_gap(&self, channel: &ChannelId) -> bool {
+        self.behind().contains_key(channel)
+    }
+
     fn behind(&self) -> MutexGuard<'_, HashMap<ChannelId, u64>> {
         self.behind.lock().expect("no code panics while it holds the gaps")
     }
@@ -78,14 +82,6 @@ impl Gaps {
 }
 
 impl Conversation {
-    /// Moves the mark of a channel, unless there is a gap before this message.
-    pub(crate) async fn note_heard(&self, message: &InboundMessage) -> Result<(), StoreError> {
-        if self.inner.gaps.behind().contains_key(&message.channel.id) {
-            return Ok(());
-        }
-        self.parts().store.record_channel_seen(&message.channel, &message.id, message.sent_at).await
-    }
-
     /// Starts a backfill after an identity reconnects. Messages that only it can see may have been missed.
     pub(crate) async fn look_for_gaps(&self) -> Result<(), StoreError> {
         self.inner.gaps.open(&self.parts().store.list_channels().await?);
@@ -141,7 +137,8 @@ impl Conversation {
         for (channel, newest) in self.parts().platform.list_channels() {
             if !known.contains(&channel.id) {
                 // The oldest possible time, so that any live message moves the mark.
-                store.record_channel_seen(&channel, &newest, DateTime::UNIX_EPOCH).await?;
+                let seen = ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH };
+                self.store_seen(&[seen]).await?;
             }
         }
         Ok(())
@@ -161,8 +158,9 @@ impl Conversation {
             for message in page {
                 self.receive(message).await?;
             }
-            parts.store.record_channel_seen(&seen.channel, &last_id, last_at).await?;
-            mark = last_id;
+            mark.clone_from(&last_id);
+            let seen = ChannelSeen { channel: seen.channel.clone(), last_message: last_id, last_at };
+            self.store_seen(&[seen]).await?;
             if !full {
                 return Ok(Ok(()));
             }

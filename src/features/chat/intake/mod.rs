@@ -1,10 +1,11 @@
 //! Stores incoming messages. Each message is stored once, whichever identities receive it.
 //!
-//! `reading` fetches a message's files. `backfill` fetches messages that were missed while offline. `recovery` resumes the work of an earlier
-//! process. The decision who answers is made elsewhere.
+//! `reading` fetches a message's files. `marks` notes how far each channel was heard. `backfill` fetches messages that were missed while offline.
+//! `recovery` resumes the work of an earlier process. The decision who answers is made elsewhere.
 
 mod backfill;
 mod early;
+mod marks;
 mod reading;
 mod recovery;
 
@@ -15,6 +16,7 @@ use chrono::{DateTime, Utc};
 
 pub(super) use backfill::Gaps;
 pub(super) use early::EarlyChanges;
+pub(super) use marks::Marks;
 
 use crate::features::chat::Conversation;
 use crate::features::chat::channel::{ChannelQueue, Waiting};

@@ -1,5 +1,7 @@
 //! One attempt to deliver a row: finds the place and checks whether the message was posted before.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 
 use crate::chat::outbound::{OutboundMessage, Placement, Posted};
@@ -29,6 +31,12 @@ pub(super) struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
+    /// True for a row whose nonce would still be known after a crash: it saves a write before each answer. Such a row that is older after a crash is
+    /// read back, recorded attempt or not.
+    pub(super) fn may_go_unrecorded(&self) -> bool {
+        self.row.first_attempt_at.is_none() && !self.is_forgotten(self.row.created_at)
+    }
+
     pub(super) async fn attempt(&self) -> Result<Posted, Hitch> {
         match &self.row.message.place {
             Placement::Channel => self.post(&self.row.message.channel).await,
@@ -69,7 +77,7 @@ impl Delivery<'_> {
     /// Posts the message in `channel`, unless an earlier attempt succeeded.
     async fn post(&self, channel: &ChannelId) -> Result<Posted, Hitch> {
         let message = self.placed_in(channel);
-        if let Some(since) = self.row.first_attempt_at.filter(|since| self.may_repeat(*since))
+        if let Some(since) = self.doubtful_since()
             && let Some(posted) = self.platform.find_posted(&message, since - SKEW).await?
         {
             return Ok(posted);
@@ -82,9 +90,20 @@ impl Delivery<'_> {
         OutboundMessage { channel: channel.clone(), place: Placement::Channel, ..self.row.message.clone() }
     }
 
-    /// Whether the platform might accept a duplicate, so that the channel must be read back first.
-    fn may_repeat(&self, first_attempt_at: DateTime<Utc>) -> bool {
-        let window = self.platform.nonce_window(&self.row.message.persona);
-        (self.now - first_attempt_at).to_std().map_or(true, |age| age >= window)
+    /// The earliest time at which the message may have been posted, if the platform might accept it again.
+    fn doubtful_since(&self) -> Option<DateTime<Utc>> {
+        let recorded = self.row.first_attempt_at;
+        // Without a nonce every attempt is recorded.
+        let unrecorded = || (!self.nonce_window().is_zero()).then_some(self.row.created_at);
+        recorded.or_else(unrecorded).filter(|since| self.is_forgotten(*since))
+    }
+
+    /// Whether the platform may have forgotten the nonce of a message that was posted then.
+    fn is_forgotten(&self, posted_at: DateTime<Utc>) -> bool {
+        (self.now - posted_at).to_std().map_or(true, |age| age >= self.nonce_window())
+    }
+
+    fn nonce_window(&self) -> Duration {
+        self.platform.nonce_window(&self.row.message.persona)
     }
 }

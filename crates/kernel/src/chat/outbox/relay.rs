@@ -166,9 +166,11 @@ impl Relay {
             self.fail(message, "it could not be delivered within a day").await?;
             return Ok(true);
         }
-        // Stored before the attempt, so that a restart knows that the message may have been posted.
-        store.record_attempt(&message.id, clock.now()).await?;
         let delivery = Delivery { store, platform: &*self.inner.platform, now: clock.now(), row };
+        if !delivery.may_go_unrecorded() {
+            // Stored before the attempt, so that a restart knows that the message may have been posted.
+            store.record_attempt(&message.id, delivery.now).await?;
+        }
         match delivery.attempt().await {
             Ok(posted) => {
                 match &message.place {
@@ -187,7 +189,7 @@ impl Relay {
             Err(Hitch::Platform(error)) => {
                 let wait = wait_after(&error, row.attempts);
                 tracing::info!(outbox = %message.id, persona = %message.persona, %error, ?wait, "not sent yet");
-                store.record_retry(&message.id, clock.now() + wait, &error.to_string()).await?;
+                store.record_retry(row, delivery.now, clock.now() + wait, &error.to_string()).await?;
                 Ok(false)
             }
         }

@@ -48,6 +48,24 @@ struct OutboxColumns {
     created_at: DateTime<Utc>,
 }
 
+/// Marks a message as sent, in a transaction or alone.
+macro_rules! mark_sent {
+    ($on:expr, $message:expr, $posted:expr) => {
+        sql!(
+            $on,
+            execute,
+            "UPDATE outbox SET state = 'sent', channel = $2, platform_id = $3, sent_at = $4, failure = NULL,
+                 attempts = CASE attempts WHEN 0 THEN 1 ELSE attempts END
+             WHERE id = $1 AND state = 'pending'",
+            $message.as_str(),
+            $posted.channel.as_str(),
+            $posted.message.as_str(),
+            $posted.at
+        )
+        .map(drop)
+    };
+}
+
 impl Database {
     /// Adds messages to the outbox in this order.
     pub async fn enqueue(&self, messages: &[OutboundMessage], at: DateTime<Utc>) -> Result<()> {
@@ -111,15 +129,13 @@ impl Database {
 
     /// Records where and under which id the platform has the message. Updates the row's channel to that place.
     pub async fn record_sent(&self, message: &OutboxId, posted: &Posted) -> Result<()> {
-        let mut transaction = self.db().begin().await?;
-        mark_sent(&mut transaction, message, posted).await?;
-        transaction.commit().await
+        mark_sent!(self.db().write()?, message, posted)
     }
 
     /// Records that `revision` replaced `original`. Later edits of the original, and threads on it, then refer to the revision's message.
     pub async fn record_revised(&self, revision: &OutboxId, original: &OutboxId, posted: &Posted) -> Result<()> {
         let mut transaction = self.db().begin().await?;
-        mark_sent(&mut transaction, revision, posted).await?;
+        mark_sent!(transaction.on(), revision, posted)?;
         // Earlier revisions have the original's platform id. It is outdated if the message had to be posted again.
         sql!(
             transaction.on(),
@@ -177,15 +193,18 @@ impl Database {
         })
     }
 
-    /// Schedules the next attempt at `next`, because of `why`.
-    pub async fn record_retry(&self, message: &OutboxId, next: DateTime<Utc>, why: &str) -> Result<()> {
+    /// Records an attempt at `row` that failed because of `why`, and schedules the next one.
+    pub async fn record_retry(&self, row: &OutboxRow, attempted_at: DateTime<Utc>, next: DateTime<Utc>, why: &str) -> Result<()> {
         sql!(
             self.db().write()?,
             execute,
-            "UPDATE outbox SET next_attempt_at = $2, failure = $3 WHERE id = $1 AND state = 'pending'",
-            message.as_str(),
+            "UPDATE outbox SET next_attempt_at = $2, failure = $3, attempts = $4, first_attempt_at = COALESCE(first_attempt_at, $5)
+             WHERE id = $1 AND state = 'pending'",
+            row.message.id.as_str(),
             next,
-            plain(why)
+            plain(why),
+            i64::from(row.attempts) + 1,
+            attempted_at
         )?;
         Ok(())
     }
@@ -245,19 +264,6 @@ impl Database {
 async fn find_row(transaction: &mut Transaction, message: &OutboxId) -> Result<bool> {
     let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
     Ok(row.is_some())
-}
-
-async fn mark_sent(transaction: &mut Transaction, message: &OutboxId, posted: &Posted) -> Result<()> {
-    sql!(
-        transaction.on(),
-        execute,
-        "UPDATE outbox SET state = 'sent', channel = $2, platform_id = $3, sent_at = $4, failure = NULL WHERE id = $1 AND state = 'pending'",
-        message.as_str(),
-        posted.channel.as_str(),
-        posted.message.as_str(),
-        posted.at
-    )?;
-    Ok(())
 }
 
 /// Adds messages to the outbox. `cause` is the message that they respond to.

@@ -24,22 +24,28 @@ struct ChannelColumns {
 }
 
 impl Database {
-    /// Records that `channel` was read up to `message`, sent at `at`. Older values are ignored, so calls may come in any order.
-    pub async fn record_channel_seen(&self, channel: &Channel, message: &MessageId, at: DateTime<Utc>) -> Result<()> {
-        sql!(
-            self.db().write()?,
-            execute,
-            "INSERT INTO channels (id, name, place, last_message, last_at) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (id) DO UPDATE SET name = excluded.name, place = excluded.place,
-                 last_message = excluded.last_message, last_at = excluded.last_at
-             WHERE excluded.last_at > channels.last_at",
-            channel.id.as_str(),
-            plain(&channel.name),
-            document(&channel.place),
-            message.as_str(),
-            at
-        )?;
-        Ok(())
+    /// Records how far channels were read. Older values are ignored, so calls may come in any order.
+    pub async fn record_channels_seen(&self, channels: &[ChannelSeen]) -> Result<()> {
+        if channels.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.db().begin().await?;
+        for seen in channels {
+            sql!(
+                transaction.on(),
+                execute,
+                "INSERT INTO channels (id, name, place, last_message, last_at) VALUES ($1, $2, $3, $4, $5)
+                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, place = excluded.place,
+                     last_message = excluded.last_message, last_at = excluded.last_at
+                 WHERE excluded.last_at > channels.last_at",
+                seen.channel.id.as_str(),
+                plain(&seen.channel.name),
+                document(&seen.channel.place),
+                seen.last_message.as_str(),
+                seen.last_at
+            )?;
+        }
+        transaction.commit().await
     }
 
     /// All channels with a message, latest first.

@@ -21,6 +21,14 @@ impl From<CandidateColumns> for Candidate {
     }
 }
 
+/// The jobs that cannot be claimed yet.
+pub(in crate::jobs) struct Next {
+    /// The earliest time at which a job becomes due.
+    pub timer: Option<DateTime<Utc>>,
+    /// Whether a due job waits for another one of its queue.
+    pub waits_in_queue: bool,
+}
+
 /// The claim of a job. Plain text instead of `sql!`, because the caller distinguishes its errors.
 const CLAIM: &str = "UPDATE jobs SET state = 'running', holder = $2, token = token + 1, wake_at = NULL
      WHERE id = $1 AND state = 'ready' AND run_at <= $3
@@ -64,9 +72,9 @@ impl JobStore {
         Ok(rows.into_iter().map(Candidate::from).collect())
     }
 
-    /// The earliest time at which a waiting job becomes due.
-    pub(in crate::jobs) async fn next_timer(&self, now: DateTime<Utc>) -> Result<Option<DateTime<Utc>>> {
-        let (next,): (Option<DateTime<Utc>>,) = sql!(
+    /// The jobs that cannot be claimed yet.
+    pub(in crate::jobs) async fn next(&self, now: DateTime<Utc>) -> Result<Next> {
+        let (timer, waits_in_queue): (Option<DateTime<Utc>>, bool) = sql!(
             self.0.db().read(),
             fetch_one,
             "WITH RECURSIVE kinds (kind) AS (
@@ -80,10 +88,10 @@ impl JobStore {
                  FROM kinds WHERE kinds.kind IS NOT NULL
                  UNION ALL
                  SELECT (SELECT run_at FROM jobs WHERE state = 'ready' AND queue IS NOT NULL AND run_at > $1 ORDER BY run_at LIMIT 1))
-             SELECT MIN(run_at) FROM timers",
+             SELECT MIN(run_at), EXISTS (SELECT 1 FROM jobs WHERE state = 'ready' AND queue IS NOT NULL AND run_at <= $1) FROM timers",
             now
         )?;
-        Ok(next)
+        Ok(Next { timer, waits_in_queue })
     }
 
     /// Claims a job. None when another worker was faster, or another job of its queue runs.

@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use super::AT_ONCE;
-use crate::db::{Backend, Result, Transaction, bounded, sql};
-use crate::jobs::{JobId, NewJob};
+use crate::db::{Backend, Result, StoreError, Transaction, bounded, sql};
+use crate::jobs::{Job, JobId, NewJob};
 
 /// The channel that notifies the workers of other processes of new jobs. It is only a hint.
 pub(in crate::jobs) const CHANNEL: &str = "teamroom_jobs";
@@ -12,6 +12,9 @@ pub(in crate::jobs) const CHANNEL: &str = "teamroom_jobs";
 /// Enqueues a job. It exists once the transaction has committed, and a worker of this process starts it at once. Returns the open job with the same
 /// unique key, if there is one.
 pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<Utc>) -> Result<JobId> {
+    if let Some(id) = enqueue_running(transaction, job, now).await? {
+        return Ok(id);
+    }
     let run_at = job.run_at.unwrap_or(AT_ONCE);
     loop {
         let inserted: Option<(i64,)> = sql!(
@@ -42,6 +45,33 @@ pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<
             return Ok(JobId(id));
         }
     }
+}
+
+/// Enqueues a job that this process starts after the commit. None if it must wait for its time, its queue or a free place.
+async fn enqueue_running(transaction: &mut Transaction, job: &NewJob, now: DateTime<Utc>) -> Result<Option<JobId>> {
+    let reservation = if job.run_at.is_none() { transaction.handover().reserve(&job.kind) } else { None };
+    let Some(reservation) = reservation else { return Ok(None) };
+    let payload = serde_json::from_str(&job.payload).map_err(|error| StoreError::Other(error.to_string()))?;
+    let inserted: Option<(i64,)> = sql!(
+        transaction.on(),
+        fetch_optional,
+        "INSERT INTO jobs (kind, queue, unique_key, payload, state, run_at, place_from, created_at, token, holder)
+         SELECT $1, $2, $3, $4, 'running', $5, $5, $6, 1, $7
+         WHERE NOT EXISTS (SELECT 1 FROM jobs before WHERE before.queue = $2 AND before.finished_at IS NULL)
+         ON CONFLICT DO NOTHING RETURNING id",
+        job.kind.as_str(),
+        job.queue.as_deref(),
+        job.unique_key.as_deref(),
+        job.payload.as_str(),
+        AT_ONCE,
+        now,
+        reservation.worker.as_str()
+    )?;
+    let Some((id,)) = inserted else { return Ok(None) };
+    let (kind, queue) = (job.kind.clone(), job.queue.clone());
+    let job = Job { id: JobId(id), kind, queue, payload, attempts: 0, crashes: 0, suspicions: 0, token: 1, created_at: now };
+    transaction.after_commit(move || reservation.start(job));
+    Ok(Some(JobId(id)))
 }
 
 /// Ends an open job, even a running one. False when it has already ended.

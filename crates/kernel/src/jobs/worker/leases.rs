@@ -94,7 +94,7 @@ impl Jobs {
         tokio::pin!(sleep);
         loop {
             let ended = inner.ended.notified();
-            if inner.stop.is_cancelled() && self.running().is_empty() {
+            if inner.stop.is_cancelled() && self.running().is_empty() && self.reserved().is_empty() {
                 return true;
             }
             tokio::select! {

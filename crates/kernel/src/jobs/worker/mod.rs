@@ -2,10 +2,11 @@
 
 mod leases;
 mod listen;
+mod places;
 mod run;
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::admission::{Beside, Limits};
+pub(super) use places::{Reservation, WeakJobs};
+
+use super::admission::Beside;
 use super::context::{JobContext, Progress};
 use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
@@ -51,6 +54,14 @@ struct Inner {
     limits: HashMap<&'static str, u32>,
     worker: Mutex<WorkerId>,
     running: Mutex<HashMap<Claimed, Running>>,
+    /// The kinds of jobs that start once they are committed.
+    reserved: Mutex<Vec<&'static str>>,
+    /// True if the last look claimed all that it found, so that a new job overtakes none.
+    calm: AtomicBool,
+    /// True if the last look left a job that waits for a running one.
+    waiting: AtomicBool,
+    /// The number of runs that have ended.
+    ends: AtomicU64,
     /// True after a run whose end could not be stored. The worker may still hold its job.
     unsettled: AtomicBool,
     /// Notified when a run ends.
@@ -101,6 +112,10 @@ impl Jobs {
             limits,
             worker,
             running,
+            reserved: Mutex::default(),
+            calm: AtomicBool::new(false),
+            waiting: AtomicBool::new(false),
+            ends: AtomicU64::new(0),
             unsettled: AtomicBool::new(false),
             ended: Notify::new(),
         };
@@ -122,6 +137,7 @@ impl Jobs {
                 () = self.inner.clock.sleep(self.inner.settings.poll) => {}
             }
         }
+        self.inner.store.0.db().handover().set_worker(self.as_weak());
         self.inner.tasks.spawn(self.clone().keep_leases());
         self.inner.tasks.spawn(self.clone().listen());
         loop {
@@ -157,20 +173,19 @@ impl Jobs {
     /// Claims the admitted jobs, and returns how long to wait without a wake-up.
     async fn look(&self) -> Result<Duration, StoreError> {
         let inner = &self.inner;
-        let cancelled = inner.store.0.db().handover().take_cancelled();
+        let handover = inner.store.0.db().handover();
+        let cancelled = handover.take_cancelled();
         if !cancelled.is_empty() {
             self.running().iter().filter(|((job, _), _)| cancelled.contains(job)).for_each(|(_, running)| running.cancel.cancel());
         }
-        let (now, again_at) = loop {
+        let ends = inner.ends.load(Ordering::Acquire);
+        let (now, again_at, left) = loop {
             let now = inner.clock.now();
             let candidates = inner.store.list_candidates(now).await?;
-            let admission = {
-                let running = self.running();
-                let beside: Vec<Beside> = running.values().map(Running::beside).collect();
-                Limits { kinds: &inner.limits, settings: &inner.settings }.admit(now, &beside, &candidates)
-            };
+            let (places, again_at) = self.admit(&candidates, now);
+            let left = places.len() < candidates.len();
             let mut again = false;
-            for job in admission.claim {
+            for (job, place) in places {
                 if inner.stop.is_cancelled() {
                     break;
                 }
@@ -178,16 +193,32 @@ impl Jobs {
                 if let Some(job) = inner.store.claim(job, &worker, now).await? {
                     // The list contains the first job of each free queue, but only some of the jobs without a queue.
                     again |= job.queue.is_none() || job.suspicions > 0;
-                    self.take_up(job, now);
+                    place.start(job);
                 }
             }
             if !again {
-                break (now, admission.again_at);
+                break (now, again_at, left);
             }
         };
-        let next = [inner.store.next_timer(now).await?, again_at].into_iter().flatten().min();
+        inner.calm.store(!left, Ordering::Release);
+        let next = inner.store.next(now).await?;
+        inner.waiting.store(left || next.waits_in_queue, Ordering::Release);
+        if inner.ends.load(Ordering::Acquire) != ends {
+            // A run ended meanwhile, and did not know whether a job waits for it.
+            handover.wake.notify_one();
+        }
+        let next = [next.timer, again_at].into_iter().flatten().min();
         let until_next = next.map(|next| (next - now).to_std().unwrap_or_default().max(SHORTEST));
         Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
+    }
+
+    /// Notes the end of a run, which may make room for a job that waits.
+    fn note_end(&self) {
+        self.inner.ends.fetch_add(1, Ordering::AcqRel);
+        if self.inner.waiting.load(Ordering::Acquire) {
+            self.inner.store.0.db().handover().wake.notify_one();
+        }
+        self.inner.ended.notify_waiters();
     }
 
     fn take_up(&self, job: Job, now: DateTime<Utc>) {

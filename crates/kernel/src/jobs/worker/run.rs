@@ -64,8 +64,7 @@ impl Jobs {
         if name == LOST {
             self.inner.unsettled.store(true, Ordering::Relaxed);
         }
-        self.inner.store.0.db().handover().wake.notify_one();
-        self.inner.ended.notify_waiters();
+        self.note_end();
     }
 
     /// Runs the handler in its own task, so that a panic or a handler that never awaits does not block this one.

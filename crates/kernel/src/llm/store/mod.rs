@@ -5,4 +5,5 @@ mod retention;
 mod spending;
 
 pub use retention::retention;
+pub(in crate::llm) use spending::NOTICE_AT;
 pub use spending::{ReserveError, Reserved, Spent};

@@ -15,6 +15,9 @@ use crate::money::{CallOutcome, Limit, Money, Purpose, Refused, Reservation, Set
 /// The PostgreSQL lock that serialises reservations: "budgets" in ASCII.
 const RESERVATION_LOCK: i64 = i64::from_be_bytes(*b"\0budgets");
 
+/// The share of the day's budget at which people are warned.
+pub(in crate::llm) const NOTICE_AT: f64 = 0.8;
+
 /// An accepted reservation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reserved {
@@ -72,8 +75,11 @@ impl Database {
             Purpose::Step => Some(find_item_sums(&mut transaction, &reservation.subject).await?),
             _ => None,
         };
-        let raises = find_raises(&mut transaction, reservation, day).await?;
-        let reserved = check(reservation, budgets, &sums, item.as_ref(), &raises)?;
+        let reserved = match check(reservation, budgets, &sums, item.as_ref(), &Raises::new()) {
+            Ok(reserved) if reserved.day_share < NOTICE_AT => reserved,
+            // Few calls come this far, so most need no look at the raises.
+            _ => check(reservation, budgets, &sums, item.as_ref(), &find_raises(&mut transaction, reservation, day).await?)?,
+        };
         insert_reservation(&mut transaction, reservation, day).await?;
         let tokens = count(reservation.tokens);
         add_spending(&mut transaction, &day.to_string(), reservation.persona.as_ref().map(PersonaSlug::as_str), reservation.cost.0, tokens)

@@ -14,10 +14,10 @@ use kernel::ids::{MessageId, PersonaSlug, WorkItemId};
 use kernel::money::Money;
 
 pub use consequences::Ended;
-pub use events::{ItemChange, ItemEvent};
+pub use events::{ITEMS, ItemChange, ItemEvent};
 
 pub(super) use consequences::{Consequences, Readiness};
-pub(super) use events::insert_event;
+pub(super) use events::{insert_approval_event, insert_event};
 
 /// An item with fields that only the store uses.
 #[derive(Debug, Clone)]
@@ -134,7 +134,7 @@ impl ItemRecord {
             self.item.not_before = None;
         }
         self.save(transaction, at).await?;
-        insert_event(transaction, &self.item.id, Some(from), next, note, at).await
+        insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
     /// Stores the item without changing the status.
