@@ -15,12 +15,14 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
+use kernel::jobs::Paused;
+use kernel::testing::jobs::ManualWorker;
 use kernel::time::{Clock as _, SystemClock};
 use secrecy::SecretString;
 use serde_json::json;
 use stage::{Sandbox, Team, binary, millis};
-use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::{ClaimTerms, End, ItemFilter, RunEnd};
+use teamroom::features::backlog::model::{Execution, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, ItemFilter, RUN, RunEnd};
 use teamroom::store::Store;
 
 const WORKERS: u32 = 8;
@@ -110,7 +112,7 @@ async fn count_claims(name: &str, database: &Database, count: usize) {
     store.insert_items(&ready(count), now()).await.expect("the items are good");
     let started = Instant::now();
     let worker = async || {
-        let worker = WorkerId::generate();
+        let worker = ManualWorker::start(store.database(), now()).await.expect("the store answers");
         let mut times = Vec::new();
         loop {
             match claim(&store, &worker).await {
@@ -136,14 +138,15 @@ async fn hold_claims_against_each_other(name: &str, empty: &Database, full: &Dat
     let (empty, full) = (empty.open().await, full.open().await);
     let blocked: Vec<_> = ready(BLOCKED).into_iter().map(|item| WorkItem { status: WorkStatus::Blocked, ..item }).collect();
     full.insert_items(&blocked, now()).await.expect("the items are good");
-    let worker = WorkerId::generate();
+    let [of_empty, of_full] = [&empty, &full].map(|store| ManualWorker::start(store.database(), now()));
+    let (of_empty, of_full) = (of_empty.await.expect("the store answers"), of_full.await.expect("the store answers"));
     let (mut alone, mut behind) = (Vec::new(), Vec::new());
     for store in [&empty, &full] {
         store.insert_items(&ready(count), now()).await.expect("the items are good");
     }
     for _ in 0..count {
-        alone.push(claim(&empty, &worker).await.expect("there is one"));
-        behind.push(claim(&full, &worker).await.expect("there is one"));
+        alone.push(claim(&empty, &of_empty).await.expect("there is one"));
+        behind.push(claim(&full, &of_full).await.expect("there is one"));
     }
     alone.sort();
     behind.sort();
@@ -156,16 +159,13 @@ async fn hold_claims_against_each_other(name: &str, empty: &Database, full: &Dat
 }
 
 /// Claims an item and ends it. Only the claim is timed. None if there is nothing to claim.
-async fn claim(store: &Store, worker: &WorkerId) -> Option<Duration> {
+async fn claim(store: &Store, worker: &ManualWorker) -> Option<Duration> {
     let started = Instant::now();
-    let claimed = store.claim_item(&ClaimTerms { worker, parallel: WORKERS }, now()).await.expect("the store answers")?;
+    let job = worker.claim(RUN, WORKERS, &Paused::default(), now()).await.expect("the store answers")?;
+    let claimed = store.start_run(&job, now()).await.expect("the store answers").expect("its item needs it");
     let time = started.elapsed();
     let end = End::Done { outcome: "done".into(), evidence: Vec::new(), memory: None };
-    store
-        .end_run(&RunEnd { lease: &claimed.lease, end, outbox: &[], at: now() })
-        .await
-        .expect("the store answers")
-        .expect("the lease is good");
+    store.end_run(&RunEnd { job: &claimed.job, end, outbox: &[], at: now() }).await.expect("the store answers").expect("the job is held");
     Some(time)
 }
 

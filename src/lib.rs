@@ -52,10 +52,11 @@
 //! `features::standup` cross-checks the signals, takes a position, checks the actions → one transaction: report, work items, prediction, memories, outbox.
 //! At its expiry a firing of the schedule has the prediction settled against its feed.
 //!
-//! **A work item.** A meeting, a person or another item writes it → the planner says how and by whom → a worker claims it by a lease → an executor
-//! makes something, each step in the item's journal before the next rests on it → the verifier checks every claim → what code
-//! cannot judge goes to a reviewer who is not the author, or to a person → one transaction: evidence, learning, announcement, and what waited for it.
-//! Any number of processes on one PostgreSQL share the items. A process without a heartbeat loses its leases, and a lower token writes nothing.
+//! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how and by whom → one transaction: the item
+//! is ready, and has a job in its persona's queue → the job lets an executor make something, each step in the item's journal before the next rests
+//! on it → the verifier checks every claim → what code cannot judge goes to the job of a review, by somebody who is not the author, or to a person →
+//! one transaction: evidence, learning, announcement, the jobs of what waited for it, and the end of its own. A change by a person cancels the job.
+//! Any number of processes on one PostgreSQL share the jobs. A process without a heartbeat loses its own, and a lower token writes nothing.
 //!
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a
 //! repeated one and puts the mention into the outbox, in one transaction → the relay → the platform.

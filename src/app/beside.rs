@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-
 use crate::app::parts::{Hands, agents, provide, terms};
 use crate::config::Config;
 use crate::features::chat::commands::{ChatCommands, authorizer};
@@ -42,7 +40,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    let (meetings, work) = (Wakeup::default(), Arc::new(Notify::new()));
-    provide(&services, config, Hands { store: store.clone(), roster, clock, relay: None, meetings, work }, schedule, chat);
+    let meetings = Wakeup::default();
+    provide(&services, config, Hands { store: store.clone(), roster, clock, relay: None, meetings }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

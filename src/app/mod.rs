@@ -140,13 +140,7 @@ impl App {
         let port = platform.clone();
         let relay = Relay::start(store.database(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let agents = Arc::new(agents);
-        let work = work::Parts {
-            relay: Some(relay.clone()),
-            tasks: tasks.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
-            ..work_parts(&config, &store, &agents, workspaces, &clock)
-        };
+        let work = Work::new(work::Parts { relay: Some(relay.clone()), ..work_parts(&config, &store, &agents, workspaces, &clock) });
         let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
         let standup = Arc::new(Standup::new(standup::Parts {
             roster: roster.clone(),
@@ -158,7 +152,6 @@ impl App {
             agents: agents.clone(),
             clock: clock.clone(),
             meetings: wakeup.clone(),
-            backlog: work.wake.clone(),
         }));
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
@@ -187,9 +180,7 @@ impl App {
             clock: clock.clone(),
             relay: Some(relay.clone()),
             meetings: wakeup.clone(),
-            work: work.wake.clone(),
         };
-        let work = Work::new(work);
         let members = roster.clone();
         let conversation = Conversation::new(
             Parts {
@@ -224,7 +215,7 @@ impl App {
         conversation.recover().await?;
         meetings.start();
         tasks.spawn(async move { standup.write_missing_file().await });
-        work.start();
+        work.recover().await?;
         let jobs = JobsDeps {
             database: store.database(),
             clock: clock.clone(),
@@ -234,6 +225,7 @@ impl App {
         };
         let mut handlers: Vec<Arc<dyn JobHandler>> =
             vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
+        handlers.extend(work.job_handlers());
         handlers.extend(features::job_handlers(&services)?);
         Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
         schedule.start(&tasks, shutdown.stop.clone());

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use futures_util::future::BoxFuture;
-use tokio::sync::{Notify, mpsc};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio::sync::mpsc;
 
 use crate::adapters::discord;
 use crate::adapters::discord::Discord;
@@ -54,13 +52,11 @@ pub(super) struct Hands {
     pub(super) relay: Option<Relay>,
     /// Notified when a meeting is called or steered.
     pub(super) meetings: Wakeup,
-    /// Notified when items change.
-    pub(super) work: Arc<Notify>,
 }
 
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
-    let Hands { store, roster, clock, relay, meetings, work } = hands;
+    let Hands { store, roster, clock, relay, meetings } = hands;
     services.provide(Arc::new(Reminders::new(reminders::Parts {
         store: store.clone(),
         roster: roster.clone(),
@@ -77,7 +73,6 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
         most_rejections: config.backlog.attempts,
         relay: relay.clone(),
         clock: clock.clone(),
-        ring: work,
     })));
     let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::named(STANDUP.as_str()));
     services.provide(Arc::new(StandupCommands {
@@ -184,7 +179,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     Ok(AgentParts { agents, budget_low, workspaces })
 }
 
-/// Dependencies of the backlog in its own process, which is never stopped from outside.
+/// Dependencies of the backlog in a process without a relay.
 pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
     work::Parts {
         roster: agents.roster.clone(),
@@ -196,10 +191,6 @@ pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, w
         budgets: config.budgets.clone(),
         workspaces,
         clock: clock.clone(),
-        tasks: TaskTracker::new(),
-        wake: Arc::new(Notify::new()),
-        stop: CancellationToken::new(),
-        kill: CancellationToken::new(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A second process on one PostgreSQL database: it takes over when the first one dies.
 //!
 //! Only one process runs the team, because an identity can be online only once. The processes share rows: the standby fires the schedule when the
-//! other is too busy or dead, and works on the backlog, whose items are divided by leases. The standby runs no jobs, because their handlers post
-//! through a relay, which only the process with the identities has. SQLite allows no takeover from another machine, so a second process there is an
+//! other is too busy or dead, and runs jobs of the backlog. It runs no other jobs, because their handlers post through a relay, which only the process with the identities
+//! has. SQLite allows no takeover from another machine, so a second process there is an
 //! error.
 
 use std::sync::Arc;
@@ -12,12 +12,13 @@ use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{AgentParts, App, Setting, shutdown};
+use crate::app::{AgentParts, App, Setting, retention_rules, shutdown};
 use crate::features::backlog::Work;
 use crate::features::schedule::Schedule;
-use crate::features::{backlog as work, schedule, standup};
+use crate::features::{schedule, standup};
 use crate::store::Store;
 use kernel::db::StoreError;
+use kernel::jobs::{Jobs, JobsDeps};
 use kernel::wakeup::Wakeup;
 
 /// Interval between two attempts to take over. The database releases the lock of a killed process at once. Including its start, the standby replaces
@@ -91,7 +92,9 @@ impl Watch {
         let roster = Arc::new(roster.clone());
         let AgentParts { agents, workspaces, .. } = super::agents(config, &roster, &store, clock)?;
         let parts = super::work_parts(config, &store, &Arc::new(agents), workspaces, clock);
-        Work::new(work::Parts { tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone(), ..parts }).start();
+        let jobs =
+            JobsDeps { database: store.database(), clock: clock.clone(), tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone() };
+        Jobs::start(jobs, config.jobs, Work::new(parts).job_handlers(), retention_rules(&config.retention));
         Ok(Self { store, tasks, stop, kill })
     }
 

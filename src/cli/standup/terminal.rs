@@ -111,7 +111,6 @@ fn build(
         clock: clock.clone(),
         meetings: wakeup.clone(),
         // The serving process finds the new items by itself.
-        backlog: Arc::default(),
     }));
     tasks.spawn({
         let standup = standup.clone();

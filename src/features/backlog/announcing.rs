@@ -1,30 +1,28 @@
 //! Announces items that ended because of others. Whoever ends an item announces only that one; the consequences are read from the events
-//! here. A crash in between loses only the announcement.
+//! here, by a job that was enqueued with them.
 
 use crate::features::backlog::Work;
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::store::EndedBetween;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
+use kernel::jobs::{JobContext, JobError};
 
 /// Above this number, only a summary is posted: thousands of items may need the one that failed.
 const LINES: usize = 3;
 
 impl Work {
-    /// Announces items that ended because of others after `mark`.
-    pub(super) async fn announce_ended_since(&self, mark: i64) -> Result<(), StoreError> {
-        if self.parts().relay.is_none() {
-            // The serving process does this.
-            return Ok(());
-        }
-        let ended = self.parts().store.list_ended_with_others(mark).await?;
+    pub(super) async fn announce_ended(&self, job: &JobContext) -> Result<(), JobError> {
+        let EndedBetween { after, until } = job.payload()?;
+        let ended = self.parts().store.list_ended_with_others(after, until).await?;
         let (told, rest) = ended.split_at(ended.len().min(LINES));
         for item in told {
             self.announce(item, None).await?;
         }
         match rest {
             [] => Ok(()),
-            [one] => self.announce(one, None).await,
-            [first, ..] => self.announce(first, Some(rest.len())).await,
+            [one] => Ok(self.announce(one, None).await?),
+            [first, ..] => Ok(self.announce(first, Some(rest.len())).await?),
         }
     }
 

@@ -1,68 +1,50 @@
 //! Requests reviews from the reviewing persona, or from people if there is none. Also asks people about items that were set aside.
 
-use std::time::Duration;
-
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::review::{Judgement, review};
-use crate::features::backlog::store::ItemJudgement;
+use crate::features::backlog::store::{ItemJudgement, ItemOf};
 use crate::features::backlog::{Announcer, Work};
-use kernel::catch_panic::contain;
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
 use kernel::db::StoreError;
-
-/// A review older than this was lost with its process and is started again.
-const REVIEW: Duration = Duration::from_mins(4);
-
-/// The most items per round.
-const AT_ONCE: u32 = 50;
+use kernel::jobs::{JobContext, JobError};
 
 /// The most files shown to people, and the most bytes of each.
 const FILES: usize = 5;
 const FILE: u64 = 256 * 1024;
 
 impl Work {
-    /// Requests judgement for items that need it. Reviews run in the background, because a model is slow.
-    pub(super) async fn judge(&self) -> anyhow::Result<()> {
+    /// Has the item of a job judged, or asks people for a decision.
+    pub(super) async fn run_review(&self, job: &JobContext) -> Result<(), JobError> {
+        let ItemOf { item, by_people } = job.payload()?;
         let store = &self.parts().store;
-        for item in store.list_unasked(AT_ONCE).await? {
-            match &item.wait {
-                Some(Wait::Decision { why }) => {
-                    let made = store.find_product(&item.id).await?.is_some();
-                    self.ask_people(&item, |announcer| announcer.ask_decision(&item, why, made)).await?;
-                }
-                _ => self.begin_review(item).await?,
+        let Some(item) = store.find_item(&item).await? else { return Ok(()) };
+        match (item.status, &item.wait) {
+            (WorkStatus::Waiting, Some(Wait::Decision { why })) => {
+                let made = store.find_product(&item.id).await?.is_some();
+                self.ask_people(&item, job, |announcer| announcer.ask_decision(&item, why, made)).await
             }
+            (WorkStatus::InReview, _) => self.hold_review(&item, by_people, job).await,
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    async fn begin_review(&self, item: WorkItem) -> Result<(), StoreError> {
-        let parts = self.parts();
-        let key = format!("review:{}:{}", item.id, item.run);
-        if parts.store.claim_notice(&key, parts.clock.now(), REVIEW).await? {
-            parts.tasks.spawn(self.clone().hold_review(item));
+    async fn hold_review(&self, item: &WorkItem, by_people: bool, job: &JobContext) -> Result<(), JobError> {
+        let journal = self.read_journal(item).await?;
+        if !by_people && let Some(judged) = review(&self.inner.reviewer, item, &item.evidence, &journal, job.cancelled()).await? {
+            return Ok(self.record_judgement(item, judged, &journal, job).await?);
         }
-        Ok(())
+        let files = self.read_files(item).await;
+        self.ask_people(item, job, |announcer| announcer.ask_review(item, files)).await
     }
 
-    async fn hold_review(self, item: WorkItem) {
-        let parts = self.parts();
-        let held = async {
-            let journal = self.read_journal(&item).await?;
-            if let Some(judged) = review(&self.inner.reviewer, &item, &item.evidence, &journal, &parts.kill).await? {
-                return self.record_judgement(&item, judged, &journal).await;
-            }
-            let files = self.read_files(&item).await;
-            self.ask_people(&item, |announcer| announcer.ask_review(&item, files)).await
-        };
-        if let Err(error) = contain(Box::pin(held)).await {
-            tracing::warn!(item = %item.id, error = format!("{error:#}"), "a review failed and is repeated later");
-        }
-        parts.wake.notify_one();
-    }
-
-    async fn record_judgement(&self, item: &WorkItem, judged: Judgement, journal: &[JournalEntry]) -> anyhow::Result<()> {
+    async fn record_judgement(
+        &self,
+        item: &WorkItem,
+        judged: Judgement,
+        journal: &[JournalEntry],
+        job: &JobContext,
+    ) -> Result<(), StoreError> {
         let parts = self.parts();
         let (now, roster) = (parts.clock.now(), &parts.roster);
         let Judgement { by, accepted, note } = judged;
@@ -77,6 +59,7 @@ impl Work {
         };
         let judgement = ItemJudgement {
             by: &Judge::Persona(by),
+            job: Some(job),
             accepted,
             note: &note,
             most_rejections: parts.settings.attempts,
@@ -106,14 +89,22 @@ impl Work {
     }
 
     /// Asks people once: the message has the id of the question.
-    async fn ask_people(&self, item: &WorkItem, question: impl FnOnce(Announcer<'_>) -> OutboundMessage) -> anyhow::Result<()> {
+    async fn ask_people(
+        &self,
+        item: &WorkItem,
+        job: &JobContext,
+        question: impl FnOnce(Announcer<'_>) -> OutboundMessage,
+    ) -> Result<(), JobError> {
         let parts = self.parts();
         let Some(channel) = self.find_channel(item).await? else {
             tracing::warn!(item = %item.id, "an item waits for a person, but there is no channel to ask in");
-            return Ok(());
+            return Err(JobError::Sleep(self.next_round(job.now())));
         };
         let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
-        parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
+        // Not if the item was changed meanwhile.
+        if parts.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
+            parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
+        }
         self.wake_relay(Some(&channel));
         Ok(())
     }

@@ -86,7 +86,6 @@ impl Standup {
             })
             .await?;
         if stored {
-            self.parts.backlog.notify_one();
             tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
             self.write_file(&report).await;
         }

@@ -30,7 +30,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
@@ -74,8 +73,6 @@ pub struct Parts {
     pub clock: SharedClock,
     /// Notified when a command changes a meeting.
     pub meetings: Wakeup,
-    /// Notified when a standup has created work items.
-    pub backlog: Arc<Notify>,
 }
 
 /// The standup as a kind of meeting.

@@ -6,12 +6,12 @@ use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Execution, JournalEntry, Owner, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
+use super::crew::runs_for_the;
 use super::stage::{
     all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said, subject_of, team,
     texts,
 };
 use super::wall::{self, Before};
-use crate::support::database;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
@@ -49,9 +49,7 @@ const REPLIES: usize = 2;
 impl Boundary {
     /// Whether the `round`th claim of the item has reached the blocked step.
     async fn is_reached(&self, team: &TestTeam, store: &Store, item: &WorkItem, round: usize) -> bool {
-        let id = item.id.as_str();
-        let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{id}' AND status = 'in_progress' AND lease_token = {round}");
-        if database::count(team, &held).await == 0 {
+        if !runs_for_the(team, item, round).await {
             return false;
         }
         let journal = store.list_journal(&item.id, 0).await.unwrap().len();
@@ -98,8 +96,11 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
     all_over(&team, &store).await;
     for (boundary, item) in BOUNDARIES.iter().zip(&items) {
         expect_written_once(&team, &store, item, boundary.subject).await;
-        let lost = if boundary.reply_is_lost { 2 } else { 0 };
-        assert_eq!(asked_for(&team, boundary.subject), REPLIES + lost, "what {} was paid for", boundary.subject);
+        // On SQLite the third process, which is the only one, need not wait before it runs items again.
+        let most = if matches!(backing, Backing::Sqlite) { 3 } else { 2 };
+        let lost = if boundary.reply_is_lost { 2..=most } else { 0..=0 };
+        let paid = asked_for(&team, boundary.subject);
+        assert!(lost.contains(&(paid - REPLIES)), "{} was paid for {paid} times", boundary.subject);
         let journal = store.list_journal(&item.id, 0).await.unwrap();
         let begun = journal.iter().filter(|(entry, _)| matches!(entry, JournalEntry::Began { .. })).count();
         assert_eq!(begun, 1, "the call that changes something was begun once: {journal:#?}");
@@ -151,8 +152,7 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
     for round in 1..=2 {
         let process = TeamProcess::start(&team, &[]).await;
         for item in &items {
-            let held = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = {round}", item.id);
-            eventually("it is claimed", || async { database::count(&team, &held).await == 1 }).await;
+            eventually("it is claimed", || runs_for_the(&team, item, round)).await;
         }
         for subject in ["Laurel", "Maple"] {
             eventually("it is told", || async { !said(&team, |text| text.contains(subject)).await.is_empty() }).await;

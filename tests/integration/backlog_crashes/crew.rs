@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use teamroom::features::backlog::model::WorkItem;
+
 use crate::support::database;
 use crate::support::process::TeamProcess;
 use crate::support::team::TestTeam;
@@ -50,26 +52,31 @@ impl Member {
         refusals.iter().map(|refusal| self.log().matches(refusal).count()).sum()
     }
 
-    /// Its current claims: item and token.
-    pub(super) async fn holds(&self, team: &TestTeam) -> Vec<(String, i64)> {
+    /// Its current claims.
+    pub(super) async fn holds(&self, team: &TestTeam) -> Vec<HeldJob> {
         let mut held = Vec::new();
-        for (item, token) in self.claims().into_iter().rev().take(20) {
-            if is_held(team, &item, token).await {
-                held.push((item, token));
+        for claim in self.claims().into_iter().rev().take(20) {
+            if is_held(team, &claim).await {
+                held.push(claim);
             }
         }
         held
     }
 
-    fn claims(&self) -> Vec<(String, i64)> {
+    fn claims(&self) -> Vec<HeldJob> {
         let log = self.log();
         let field = |line: &str, name: &str| line.split(name).nth(1)?.split_whitespace().next().map(str::to_owned);
         let claimed = log.lines().filter(|line| line.contains("a work item was claimed"));
-        claimed.filter_map(|line| Some((field(line, "item=")?, field(line, "token=")?.parse().ok()?))).collect()
+        claimed
+            .filter_map(|line| {
+                let number = |name| field(line, name)?.parse().ok();
+                Some(HeldJob { item: field(line, "item=")?, job: number("job=")?, token: number("token=")? })
+            })
+            .collect()
     }
 
     /// Freezes it while it holds something. Returns what it holds.
-    pub(super) async fn freeze_at_work(&self, team: &TestTeam) -> Vec<(String, i64)> {
+    pub(super) async fn freeze_at_work(&self, team: &TestTeam) -> Vec<HeldJob> {
         for _ in 0..2000 {
             self.process.freeze();
             let held = self.holds(team).await;
@@ -83,14 +90,35 @@ impl Member {
     }
 
     /// Kills it while it holds something. Returns what it held.
-    pub(super) async fn kill_at_work(self, team: &TestTeam) -> Vec<(String, i64)> {
+    pub(super) async fn kill_at_work(self, team: &TestTeam) -> Vec<HeldJob> {
         let held = self.freeze_at_work(team).await;
         self.process.kill();
         held
     }
 }
 
-pub(super) async fn is_held(team: &TestTeam, item: &str, token: i64) -> bool {
-    let sql = format!("SELECT COUNT(*) FROM work_items WHERE id = '{item}' AND status = 'in_progress' AND lease_token = {token}");
+/// The job of an item's run, as it was claimed.
+pub(super) struct HeldJob {
+    pub(super) item: String,
+    job: i64,
+    token: i64,
+}
+
+pub(super) async fn is_held(team: &TestTeam, held: &HeldJob) -> bool {
+    let HeldJob { item, job, token } = held;
+    let sql = format!(
+        "SELECT COUNT(*) FROM work_items JOIN jobs ON jobs.id = work_items.job WHERE work_items.id = '{item}' AND work_items.status = 'in_progress'
+         AND jobs.id = {job} AND jobs.state = 'running' AND jobs.token = {token}"
+    );
+    database::count(team, &sql).await == 1
+}
+
+/// Whether the job of an item runs for the `token`th time.
+pub(super) async fn runs_for_the(team: &TestTeam, item: &WorkItem, token: usize) -> bool {
+    let sql = format!(
+        "SELECT COUNT(*) FROM work_items JOIN jobs ON jobs.id = work_items.job
+         WHERE work_items.id = '{}' AND work_items.status = 'in_progress' AND jobs.state = 'running' AND jobs.token = {token}",
+        item.id
+    );
     database::count(team, &sql).await == 1
 }

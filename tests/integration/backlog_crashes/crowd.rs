@@ -10,7 +10,7 @@ use teamroom::features::backlog::model::{Evidence, JournalEntry, WorkItem, WorkS
 use teamroom::features::backlog::store::ItemEvent;
 use teamroom::store::Store;
 
-use super::crew::{Member, is_held};
+use super::crew::{HeldJob, Member, is_held};
 use super::stage::{all_over, eventually, open, question, read, subject_of, team, texts};
 use crate::support::model::{Asked, Script};
 use crate::support::postgres::is_there;
@@ -74,7 +74,7 @@ async fn expect_each_done_once(team: &TestTeam, store: &Store, items: &[WorkItem
 }
 
 /// Freezes a process while it holds something.
-async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, Vec<(String, i64)>) {
+async fn take_one_at_work(crew: &mut Vec<Member>, team: &TestTeam) -> (Member, Vec<HeldJob>) {
     let started = Instant::now();
     for turn in 0.. {
         let place = turn % crew.len();
@@ -118,14 +118,14 @@ async fn each_of_many_items_is_done_once_by_many_processes_that_die_and_sleep() 
         let (worker, held) = take_one_at_work(&mut crew, &team).await;
         worker.process.kill();
         // Also completed once: an item whose workers die three times in a row is set aside.
-        let theirs = held.iter().map(|(id, _)| format!("'{id}'")).collect::<Vec<_>>().join(", ");
+        let theirs = held.iter().map(|held| format!("'{}'", held.item)).collect::<Vec<_>>().join(", ");
         let over = || async { count_done(&team, &format!("id IN ({theirs})")).await == held.len() };
         eventually("what the dead had in hand is done", over).await;
     }
     deal_out(&store, portions.next().unwrap()).await;
     let (sleeper, overrun) = take_one_at_work(&mut crew, &team).await;
-    for (item, token) in &overrun {
-        eventually("what the sleeping holds is taken back", || async { !is_held(&team, item, *token).await }).await;
+    for held in &overrun {
+        eventually("what the sleeping holds is taken back", || async { !is_held(&team, held).await }).await;
     }
     sleeper.process.thaw();
     let all_refused = || async { sleeper.refused_ends() >= overrun.len() };

@@ -11,7 +11,6 @@ use super::stage::{
     all_over, answer, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, press, read, said, team, texts,
 };
 use super::wall::{self, Before};
-use crate::support::database;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
@@ -48,8 +47,6 @@ async fn killed_while_it_is_judged(backing: Backing) {
         eventually("the reviewer was asked", || async { reviews(&team) == round }).await;
         process.kill();
         assert_eq!(read(&store, &item).await.status, WorkStatus::InReview);
-        // The time after which an unfinished review starts again.
-        database::execute(&team, "UPDATE notices SET at = '2020-01-01 00:00:00+00:00'").await;
     }
     team.model.on(answer);
     let process = TeamProcess::start(&team, &[]).await;

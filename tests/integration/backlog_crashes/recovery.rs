@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::WorkStatus;
 
-use super::crew::Member;
+use super::crew::{Member, runs_for_the};
 use super::stage::{all_over, eventually, expect_done_once, open, question, read, subject_of, team};
 use crate::support::model::Script;
+use crate::support::number_from;
 use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::Backing;
-use crate::support::{database, number_from};
 
 /// A worker is dead after seven checks, one per second, without a heartbeat. The last heartbeat may be two seconds old when it dies, so
 /// five checks remain.
@@ -58,8 +58,7 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
             owner.process.kill();
             None
         };
-        let again = format!("SELECT COUNT(*) FROM work_items WHERE id = '{}' AND lease_token = 2", item.id);
-        eventually("another claims it", || async { database::count(&team, &again).await == 1 }).await;
+        eventually("another claims it", || runs_for_the(&team, &item, 2)).await;
         let took = stopped_at.elapsed();
         assert!(took >= FIVE_LOOKS, "it was taken back after {took:?}, from one who may have lived");
         eventually("it is done there", || async { read(&store, &item).await.status == WorkStatus::Done }).await;

@@ -28,6 +28,8 @@ const SETTINGS: &str = r#"
 [backlog]
 parallel = 16
 every = "1s"
+[jobs]
+crash_pause = "0s"
 [chat]
 operators = ["*"]
 [schedules.standup]

@@ -5,11 +5,11 @@ use kernel::money::{Limit, Money, Refused};
 use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use serde_json::json;
 use teamroom::features::backlog::button::WorkButton;
-use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::ClaimTerms;
+use teamroom::features::backlog::model::{Evidence, Judge, Owner, Wait, WorkItem, WorkStatus};
 
 use super::stage::{HERE, has_buttons, item, now, open, person, post, post_about, press, press_posted, read};
 use crate::support::command::{is_ephemeral, text};
+use crate::support::items::claim_item;
 use crate::support::team::{Backing, Wanted, on_both_stores};
 
 on_both_stores!(
@@ -182,8 +182,7 @@ async fn a_call_is_allowed_once(backing: Backing) {
     let store = open(&team).await;
     let asking = item(&team, "Read the page", WorkStatus::Ready);
     store.insert_items(std::slice::from_ref(&asking), now()).await.expect("stored");
-    let worker = WorkerId::generate();
-    let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, now()).await.expect("claimed").expect("one is ready");
+    let claimed = claim_item(&store, now()).await;
     let approval = Approval {
         id: ApprovalId::generate(),
         item: asking.id.clone(),
@@ -196,7 +195,7 @@ async fn a_call_is_allowed_once(backing: Backing) {
         asked_at: now(),
         decided_at: None,
     };
-    assert!(store.ask_approval(&claimed.lease, &approval, &[], now()).await.expect("the store answers"));
+    assert!(store.ask_approval(&claimed.job, &approval, &[], now()).await.expect("the store answers"));
     team.start_app().await;
     let message = post_about(&team, &store, |voice| voice.ask_approval(&asking, &approval, "The page is seen by others")).await;
     let allowed = press(&team, &message, &WorkButton::Allow(approval.id.clone()).id()).await;

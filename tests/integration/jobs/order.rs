@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kernel::jobs::{self, JobId, JobState, JobsSettings, NewJob};
+use kernel::jobs::{self, JobContext, JobError, JobId, JobState, JobsSettings, NewJob, Paused};
 use tokio::sync::Barrier;
 
 use super::stage::{Gate, Handler, Log, Place, Stage, on_all, seconds};
@@ -16,6 +16,9 @@ on_all!(
     an_open_job_with_the_same_unique_key_stands_for_a_second_one,
     no_more_run_at_a_time_than_their_kind_allows_and_other_kinds_go_on,
     no_more_run_at_a_time_than_are_allowed_in_all,
+    no_more_run_at_a_time_than_their_kind_allows_in_all_processes,
+    the_smallest_priority_goes_first_within_its_queue_and_among_queues,
+    jobs_of_a_paused_queue_wait_and_their_runs_end,
     a_job_for_later_waits_for_its_time_and_holds_up_nobody,
 );
 
@@ -130,6 +133,77 @@ async fn no_more_run_at_a_time_than_are_allowed_in_all(place: Place) {
     let all = stage.enqueue_all(kinds.map(|kind| NewJob::new(kind, &()))).await;
     busy.reaches(3 * stage.workers.len(), &stage).await;
     busy.finish(&stage, &all).await;
+}
+
+async fn no_more_run_at_a_time_than_their_kind_allows_in_all_processes(place: Place) {
+    let busy = Busy::default();
+    let limited = busy.handler("limited").with(|settings| settings.parallel_in_all = Some(2));
+    let stage = place.start([limited]).await;
+    let all = stage.enqueue_all((0..9).map(|_| NewJob::new("limited", &()))).await;
+    busy.reaches(2, &stage).await;
+    busy.finish(&stage, &all).await;
+}
+
+async fn the_smallest_priority_goes_first_within_its_queue_and_among_queues(place: Place) {
+    let (ran, go): (Log<String>, Gate) = Default::default();
+    let handler = Handler::new("ranked", {
+        let (ran, go) = (ran.clone(), go.clone());
+        move |job| {
+            let (ran, go) = (ran.clone(), go.clone());
+            async move {
+                ran.add(job.payload()?);
+                go.pass().await;
+                Ok(())
+            }
+        }
+    });
+    let stage = place.start([handler.with(|settings| settings.parallel_in_all = Some(1))]).await;
+    let job = |name: &str, queue: &str, priority: &str| NewJob::new("ranked", &name).queue(queue).priority(priority);
+    let first = stage.enqueue(job("first", "ann", "9")).await;
+    stage.eventually("it runs", async || ran.len() == 1).await;
+    let rest = [job("4", "ann", "4"), job("2", "ann", "2"), job("3", "ben", "3"), job("1", "ben", "7")];
+    let rest = stage.enqueue_all(rest).await;
+    let mut transaction = stage.begin().await;
+    jobs::set_priority(&mut transaction, rest[3], "1").await.unwrap();
+    transaction.commit().await.unwrap();
+    for _ in 0..5 {
+        go.open();
+    }
+    stage.wait_for(first, JobState::Done).await;
+    stage.wait_for_all(&rest, JobState::Done).await;
+    assert_eq!(ran.list(), ["first", "1", "2", "3", "4"]);
+}
+
+async fn jobs_of_a_paused_queue_wait_and_their_runs_end(place: Place) {
+    let (ran, go): (Log<String>, Gate) = Default::default();
+    let paused: Arc<Mutex<Paused>> = Arc::default();
+    let handler = Handler::new("said", {
+        let (ran, go) = (ran.clone(), go.clone());
+        move |job: JobContext| {
+            let (ran, go) = (ran.clone(), go.clone());
+            async move {
+                ran.add(job.payload()?);
+                job.cancelled().run_until_cancelled(go.pass()).await.ok_or(JobError::Stopping)
+            }
+        }
+    });
+    let stage = place.start([handler.pausing(&paused)]).await;
+    let job = |name: &str, queue: &str| NewJob::new("said", &name).queue(queue);
+    let anns = stage.enqueue_all([job("ann 1", "ann"), job("ann 2", "ann")]).await;
+    stage.eventually("it runs", async || ran.len() == 1).await;
+    paused.lock().unwrap().queues.insert("ann".into());
+    stage.wait_for(anns[0], JobState::Ready).await;
+    let ben = stage.enqueue(job("ben", "ben")).await;
+    go.open();
+    stage.wait_for(ben, JobState::Done).await;
+    stage.pass(10).await;
+    assert_eq!(ran.list(), ["ann 1", "ben"]);
+    *paused.lock().unwrap() = Paused::default();
+    go.open();
+    go.open();
+    stage.wait_for_all(&anns, JobState::Done).await;
+    assert_eq!(ran.list(), ["ann 1", "ben", "ann 1", "ann 2"]);
+    assert_eq!(stage.find(anns[0]).await.job.attempts, 0);
 }
 
 async fn a_job_for_later_waits_for_its_time_and_holds_up_nobody(place: Place) {

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kernel::db::{Database, StoreError, Transaction, sql};
 use kernel::jobs::{self, Failure, Job, JobContext, JobError, JobHandler, JobId, JobRecord, JobState, Jobs, JobsDeps, JobsSettings};
-use kernel::jobs::{KindSettings, NewJob, RetentionRule};
+use kernel::jobs::{KindSettings, NewJob, Paused, RetentionRule};
 use kernel::time::{Clock, ManualClock};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
@@ -312,6 +312,7 @@ pub(super) struct Handler {
     settings: KindSettings,
     run: Box<Run>,
     told: Log<Failure>,
+    paused: Arc<Mutex<Paused>>,
 }
 
 impl Handler {
@@ -319,7 +320,13 @@ impl Handler {
     where
         F: Future<Output = Result<(), JobError>> + Send + 'static,
     {
-        Self { kind, settings: KindSettings::default(), run: Box::new(move |job| Box::pin(run(job))), told: Log::default() }
+        Self {
+            kind,
+            settings: KindSettings::default(),
+            run: Box::new(move |job| Box::pin(run(job))),
+            told: Log::default(),
+            paused: Arc::default(),
+        }
     }
 
     pub(super) fn with(self, settings: impl FnOnce(&mut KindSettings)) -> Self {
@@ -331,6 +338,10 @@ impl Handler {
     pub(super) fn telling(self, told: &Log<Failure>) -> Self {
         Self { told: told.clone(), ..self }
     }
+
+    pub(super) fn pausing(self, paused: &Arc<Mutex<Paused>>) -> Self {
+        Self { paused: paused.clone(), ..self }
+    }
 }
 
 #[async_trait]
@@ -341,6 +352,10 @@ impl JobHandler for Handler {
 
     fn settings(&self) -> KindSettings {
         self.settings
+    }
+
+    async fn paused(&self) -> Result<Paused, StoreError> {
+        Ok(self.paused.lock().unwrap().clone())
     }
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {

@@ -8,11 +8,11 @@ use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use reqwest::StatusCode;
 use serde_json::json;
 use teamroom::features::backlog::model::{
-    Evidence, Execution, JournalEntry, Judge, Origin, Owner, ToolCall, Urgency, Wait, WorkItem, WorkStatus, WorkerId,
+    Evidence, Execution, JournalEntry, Judge, Origin, Owner, ToolCall, Urgency, Wait, WorkItem, WorkStatus,
 };
-use teamroom::features::backlog::store::ClaimTerms;
 
 use super::stage::{Stage, item, noon};
+use crate::support::items::claim_item;
 use crate::support::team::{Backing, on_both_stores};
 
 on_both_stores!(
@@ -179,8 +179,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
     let stage = Stage::start(backing).await;
     let work = WorkItem { persona: Some("vince".into()), execution: Some(Execution::Research), ..item("find it", WorkStatus::Ready, 5) };
     stage.insert(std::slice::from_ref(&work)).await;
-    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 1 };
-    let claimed = stage.store.claim_item(&terms, noon()).await.expect("the store answers").expect("an item to claim");
+    let claimed = claim_item(&stage.store, noon()).await;
     let arguments = json!({"url": "http://169.254.169.254/<b>"});
     let call = ToolCall { id: "c1".into(), name: "fetch_page".into(), arguments: arguments.clone() };
     let entries = [
@@ -189,7 +188,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
         JournalEntry::Returned { call: "c1".into(), text: "not public".into(), outside: false, status: CallStatus::Refused, trace: None },
         JournalEntry::Replied { text: "long ".repeat(2000), calls: Vec::new(), model: "scripted/scripted-1".into() },
     ];
-    assert!(stage.store.append_journal(&claimed.lease, claimed.item.run, &entries, noon()).await.expect("the store answers"));
+    assert!(stage.store.append_journal(&claimed.job, &claimed.item, &entries, noon()).await.expect("the store answers"));
     let approval = Approval {
         id: ApprovalId::generate(),
         item: work.id.clone(),
@@ -202,7 +201,7 @@ async fn the_journal_of_a_run_is_shown_with_what_was_refused_and_asked(backing: 
         asked_at: noon(),
         decided_at: None,
     };
-    assert!(stage.store.ask_approval(&claimed.lease, &approval, &[], noon()).await.expect("the store answers"));
+    assert!(stage.store.ask_approval(&claimed.job, &approval, &[], noon()).await.expect("the store answers"));
 
     let page = stage.get(&format!("/backlog/items/{}", work.id)).await;
     for words in [

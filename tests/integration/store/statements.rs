@@ -64,14 +64,15 @@ const GROWING: [&str; 23] = [
 ];
 
 /// What may be scanned: small tables, and subqueries with few rows: `due`, the first messages of waiting channels; `hands`, the personas
-/// with work; `queues` and `kinds` of jobs.
-const SMALL: [&str; 12] = [
+/// with work; `queues` and `kinds` of jobs, and the first jobs of each, `heads`.
+const SMALL: [&str; 13] = [
     "_sqlx_migrations",
     "blocks",
     "channels",
     "due",
     "halts",
     "hands",
+    "heads",
     "identities",
     "job_workers",
     "kinds",

@@ -8,6 +8,7 @@ pub(crate) mod database;
 #[path = "../../../crates/sandbox/tests/server/descriptions.rs"]
 pub(crate) mod descriptions;
 pub(crate) mod history;
+pub(crate) mod items;
 pub(crate) mod migrated;
 pub(crate) mod model;
 pub(crate) mod nobody;

@@ -175,12 +175,14 @@ impl Database {
             plain(by),
             at
         )?;
+        self.db().handover().wake();
         Ok(())
     }
 
     /// Ends a halt. False if there was none.
     pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
         let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        self.db().handover().wake();
         Ok(ended > 0)
     }
 

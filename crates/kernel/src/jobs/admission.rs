@@ -13,6 +13,7 @@ use super::model::JobsSettings;
 pub(super) struct Candidate {
     pub id: JobId,
     pub kind: String,
+    pub queue: Option<String>,
     pub crashes: u32,
     pub suspicions: u32,
 }

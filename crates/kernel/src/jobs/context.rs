@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::handover::Handover;
 use super::store::JobStore;
 use super::{Job, JobError, JobState};
-use crate::db::{Database, Transaction};
+use crate::db::{Database, StoreError, Transaction};
 use crate::time::SharedClock;
 
 /// A running job. Cheap to clone.
@@ -97,7 +97,23 @@ impl JobContext {
     /// `LostLease` when this run no longer holds the job.
     pub async fn begin(&self) -> Result<Transaction, JobError> {
         let mut transaction = self.database().db().begin().await?;
-        if self.inner.store.hold(&mut transaction, self.job()).await? { Ok(transaction) } else { Err(JobError::LostLease) }
+        if self.hold(&mut transaction).await? { Ok(transaction) } else { Err(JobError::LostLease) }
+    }
+
+    /// Checks that this run still holds the job, which then keeps its lease until the transaction ends. For a transaction that has to take other
+    /// locks first.
+    pub async fn hold(&self, transaction: &mut Transaction) -> Result<bool, StoreError> {
+        self.inner.store.hold(transaction, self.job()).await
+    }
+
+    /// Ends the job as done, and commits. False, without any write, when this run no longer holds the job.
+    pub async fn finish_with(&self, mut transaction: Transaction) -> Result<bool, StoreError> {
+        if !self.inner.store.finish(&mut transaction, self.job(), JobState::Done, None, self.now()).await? {
+            return Ok(false);
+        }
+        transaction.commit().await?;
+        self.inner.finished.store(true, Ordering::Relaxed);
+        Ok(true)
     }
 
     /// Opens the last transaction of the job. Only [`FinalTransaction::finish`] checks the lease, which saves one statement compared with
@@ -216,12 +232,6 @@ impl FinalTransaction<'_> {
     /// # Errors
     /// `LostLease` when this run no longer holds the job. Nothing is stored then.
     pub async fn finish(self) -> Result<(), JobError> {
-        let Self { mut transaction, job } = self;
-        if !job.inner.store.finish(&mut transaction, job.job(), JobState::Done, None, job.now()).await? {
-            return Err(JobError::LostLease);
-        }
-        transaction.commit().await?;
-        job.inner.finished.store(true, Ordering::Relaxed);
-        Ok(())
+        if self.job.finish_with(self.transaction).await? { Ok(()) } else { Err(JobError::LostLease) }
     }
 }

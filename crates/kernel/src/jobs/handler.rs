@@ -1,5 +1,6 @@
 //! The interface that a feature implements for each of its job kinds.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,12 +18,31 @@ pub trait JobHandler: Send + Sync + 'static {
         KindSettings::default()
     }
 
+    /// The queues whose jobs must not run now, because people said so. Their running jobs are told to end. Asked at each look for jobs; a
+    /// new job may start before, and is ended by the next look.
+    async fn paused(&self) -> Result<Paused, StoreError> {
+        Ok(Paused::default())
+    }
+
     /// Runs a job, or resumes an interrupted one. Its steps contain the results of earlier runs.
     async fn run(&self, job: &JobContext) -> Result<(), JobError>;
 
     /// Reports to people that the job is no longer retried. Its writes are stored together with the job's end.
     async fn give_up(&self, _transaction: &mut Transaction, _job: &Job, _why: &Failure) -> Result<(), StoreError> {
         Ok(())
+    }
+}
+
+/// The queues of a kind that are paused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paused {
+    pub all: bool,
+    pub queues: HashSet<String>,
+}
+
+impl Paused {
+    pub(super) fn includes(&self, queue: Option<&str>) -> bool {
+        self.all || queue.is_some_and(|queue| self.queues.contains(queue))
     }
 }
 

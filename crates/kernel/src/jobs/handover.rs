@@ -20,6 +20,11 @@ pub struct Handover {
 }
 
 impl Handover {
+    /// What may run has changed.
+    pub(crate) fn wake(&self) {
+        self.wake.notify_one();
+    }
+
     pub(super) fn set_worker(&self, worker: WeakJobs) {
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = worker;
     }

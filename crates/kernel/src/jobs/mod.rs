@@ -23,15 +23,16 @@ mod blame;
 mod context;
 mod handler;
 mod handover;
+pub(crate) mod manual;
 mod model;
 mod retention;
 mod store;
 mod worker;
 
 pub use context::{FinalTransaction, JobContext};
-pub use handler::{Failure, JobError, JobHandler};
+pub use handler::{Failure, JobError, JobHandler, Paused};
 pub use handover::Handover;
 pub use model::{Job, JobId, JobRecord, JobState, JobsSettings, KindSettings, NewJob};
 pub use retention::RetentionRule;
-pub use store::{cancel, enqueue, find, run_again, wake_at};
+pub use store::{cancel, enqueue, find, run_again, set_priority, wake_at};
 pub use worker::{Jobs, JobsDeps};

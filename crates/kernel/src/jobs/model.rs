@@ -55,15 +55,16 @@ pub struct NewJob {
     pub(super) queue: Option<String>,
     pub(super) unique_key: Option<String>,
     pub(super) payload: String,
+    pub(super) priority: String,
     pub(super) run_at: Option<DateTime<Utc>>,
 }
 
 impl NewJob {
     pub fn new(kind: impl Into<String>, payload: &impl Serialize) -> Self {
-        Self { kind: kind.into(), queue: None, unique_key: None, payload: document(payload), run_at: None }
+        Self { kind: kind.into(), queue: None, unique_key: None, payload: document(payload), priority: String::new(), run_at: None }
     }
 
-    /// Jobs of one queue run one at a time, in the order in which they were enqueued.
+    /// Jobs of one queue run one at a time, by their priority, and in the order in which they were enqueued.
     #[must_use]
     pub fn queue(mut self, queue: impl Into<String>) -> Self {
         self.queue = Some(queue.into());
@@ -74,6 +75,13 @@ impl NewJob {
     #[must_use]
     pub fn unique(mut self, key: impl Into<String>) -> Self {
         self.unique_key = Some(key.into());
+        self
+    }
+
+    /// The smallest text goes first, within its queue and among the first jobs of the queues. Without one a job goes before those that have one.
+    #[must_use]
+    pub fn priority(mut self, priority: impl Into<String>) -> Self {
+        self.priority = priority.into();
         self
     }
 
@@ -124,6 +132,8 @@ pub struct JobRecord {
 pub struct KindSettings {
     /// Maximum number of parallel runs in one process.
     pub parallel: u32,
+    /// Maximum number of parallel runs in all processes together.
+    pub parallel_in_all: Option<u32>,
     /// Maximum duration of a run.
     pub time_limit: Duration,
     /// Maximum number of attempts.
@@ -142,6 +152,7 @@ impl Default for KindSettings {
     fn default() -> Self {
         Self {
             parallel: 8,
+            parallel_in_all: None,
             time_limit: Duration::from_mins(10),
             max_attempts: 5,
             first_retry: Duration::from_secs(5),

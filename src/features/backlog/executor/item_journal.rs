@@ -8,7 +8,7 @@ use crate::store::Store;
 use kernel::agent::{Journal, JournalEntry};
 use kernel::db::StoreError;
 
-/// The journal of an item's run. Only the holder of the lease may write.
+/// The journal of an item's run. Only its job may write.
 pub(super) struct ItemJournal<'a> {
     pub(super) store: &'a Store,
     assignment: &'a Assignment<'a>,
@@ -47,8 +47,7 @@ impl Journal for ItemJournal<'_> {
     }
 
     async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError> {
-        let (lease, run) = (self.assignment.lease, self.assignment.item.run);
-        let stored = self.store.append_journal(lease, run, std::slice::from_ref(entry), at).await?;
+        let stored = self.store.append_journal(self.assignment.job, self.assignment.item, std::slice::from_ref(entry), at).await?;
         if stored {
             self.note(at);
         }

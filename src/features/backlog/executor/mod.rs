@@ -12,15 +12,16 @@ mod watch;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::model::{Lease, Product, Wait, WorkItem};
+use crate::features::backlog::model::{Product, Wait, WorkItem};
+use kernel::jobs::JobContext;
 use kernel::persona::Persona;
 
 /// An item and the persona that executes it.
 pub(crate) struct Assignment<'a> {
     pub(crate) item: &'a WorkItem,
-    pub(crate) lease: &'a Lease,
+    pub(crate) job: &'a JobContext,
     pub(crate) persona: &'a Persona,
-    /// Cancelled when the lease is lost, the team is halted or the process stops. Later results are dropped.
+    /// Cancelled when the job is lost, the team is halted or the process stops. Later results are dropped.
     pub(crate) cancel: &'a CancellationToken,
 }
 

@@ -6,6 +6,7 @@ use crate::features::backlog::model::{Claim, JournalEntry, Product, WatchTerms};
 use crate::features::backlog::verifier::reading_trace;
 use kernel::feeds::FeedQuery;
 use kernel::figure;
+use kernel::jobs::JobError;
 use kernel::tools::CallStatus;
 
 /// The polling interval of the feed.
@@ -31,8 +32,8 @@ impl Work {
                     status: CallStatus::Ok,
                     trace: Some(reading_trace(&terms.feed, reading.as_of)),
                 };
-                if !parts.store.append_journal(assignment.lease, assignment.item.run, &[entry], now).await? {
-                    anyhow::bail!("somebody else holds the item by now");
+                if !parts.store.append_journal(assignment.job, assignment.item, &[entry], now).await? {
+                    anyhow::bail!(JobError::LostLease);
                 }
                 let claim = Claim::Reading { feed: terms.feed.clone(), at: reading.as_of };
                 return Ok(made(format!("the feed {} gives data again", terms.feed), claim));

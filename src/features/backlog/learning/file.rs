@@ -1,7 +1,7 @@
 //! `learnings.md`: what was learnt, where people and other programs look for it.
 //!
-//! No durable job writes it: each process writes the file on its own disk, lessons of other processes too, and a job is done by one process. The loop
-//! that works off the backlog looks whether there is anything new whenever an item has moved.
+//! A job of the serving process writes it whenever an item has ended, with the lessons of other processes too. A process that takes over writes the
+//! file on its own disk.
 
 use std::fmt::Write as _;
 use std::io;

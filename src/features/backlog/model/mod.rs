@@ -1,13 +1,12 @@
 //! Work items: rows of the backlog.
 //!
-//! `status` has the allowed transitions, `execution` the kinds of work, `wait` the reasons to wait, `lease` the worker, `journal` the steps
-//! of a run, `evidence` claims and proof, `rank` the order, `graph` dependencies.
+//! `status` has the allowed transitions, `execution` the kinds of work, `wait` the reasons to wait, `journal` the steps of a run,
+//! `evidence` claims and proof, `rank` the order, `graph` dependencies.
 
 mod draft;
 mod evidence;
 mod execution;
 pub mod graph;
-mod lease;
 mod proposal;
 mod rank;
 mod status;
@@ -26,7 +25,6 @@ pub use execution::{Execution, ExecutionKind, WatchTerms};
 pub use graph::GraphError;
 pub use kernel::agent::JournalEntry;
 pub use kernel::llm::ToolCall;
-pub use lease::{Lease, WorkerId};
 pub use proposal::{ProposedAction, RefusedAction};
 pub use rank::Rank;
 pub use status::{InvalidWorkTransition, WorkStatus};

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::Work;
 use crate::features::backlog::model::{Execution, ExecutionKind, WorkItem};
@@ -19,7 +20,7 @@ struct Kind {
 
 impl Work {
     /// None without a model, without a valid answer, or if the answer cannot be executed.
-    pub(super) async fn classify(&self, item: &WorkItem) -> Option<Execution> {
+    pub(super) async fn classify(&self, item: &WorkItem, cancel: &CancellationToken) -> Option<Execution> {
         let deps = self.parts();
         if deps.agents.is_offline() {
             return None;
@@ -36,7 +37,7 @@ impl Work {
             keep_partial: false,
             tools: None,
             journal: None,
-            cancel: &deps.kill,
+            cancel,
         };
         match deps.agents.run_structured::<Kind>(run).await {
             Ok(answer) => match answer.value.execution {

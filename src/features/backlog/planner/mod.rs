@@ -7,7 +7,7 @@ mod rule;
 
 pub(crate) use rule::asked_in;
 
-use std::time::Duration;
+use std::sync::{MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
 
@@ -16,81 +16,72 @@ use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStat
 use crate::features::backlog::store::{ItemEdit, Planned};
 use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
+use kernel::jobs::{JobContext, JobError};
 use kernel::money::Refused;
 
-/// The most items planned per round, so that thousands of new items do not block other work.
+/// The most items read at once.
 const AT_ONCE: u32 = 200;
 
-/// A free persona waits at most for this many items to be planned.
-const IN_A_ROW: usize = 10;
-
-/// The progress of planning.
-#[derive(Debug, Default)]
-pub(super) struct Rounds {
-    /// The last complete round. None before the first.
-    whole: Option<DateTime<Utc>>,
-    /// An item was planned after ranks were last computed.
-    unranked: bool,
-}
-
-impl Rounds {
-    fn is_due(&self, now: DateTime<Utc>, every: Duration) -> bool {
-        // A clock that was set back also makes a round due.
-        self.whole.is_none_or(|last| (now - last).to_std().is_ok_and(|age| age >= every) || now < last)
-    }
-}
-
 impl Work {
-    /// Plans new items, and every few minutes also items that wait. Returns whether everything was planned.
-    pub(super) async fn plan(&self, rounds: &mut Rounds) -> Result<bool, StoreError> {
+    /// Plans new items, and every few minutes also items that wait. Sleeps until the next round, or until it is woken for a new item.
+    pub(super) async fn plan(&self, job: &JobContext) -> Result<(), JobError> {
         let parts = self.parts();
-        let now = parts.clock.now();
-        let whole = rounds.is_due(now, parts.settings.every);
+        let now = job.now();
+        let last = *self.last_round();
+        // A clock that was set back also makes a round due.
+        let whole = last.is_none_or(|last| now >= self.next_round(last) || now < last);
         if whole {
             self.take_over_from_strangers().await?;
             self.end_waits().await?;
         }
-        let new = parts.store.list_unplanned(AT_ONCE).await?;
-        let mut is_planned = false;
-        for (place, item) in new.iter().enumerate() {
-            if place > 0 && place.is_multiple_of(IN_A_ROW) {
-                self.claim_ready().await?;
-            }
-            match self.plan_one(item).await {
-                Err(error) if !error.is_retryable() => {
-                    tracing::error!(item = %item.id, %error, "cannot plan an item; the others continue");
-                }
-                planned => is_planned |= planned?,
-            }
-        }
         // Ranks depend on all open items, so many new items are ranked together after the last of them.
-        rounds.unranked |= !new.is_empty();
-        let more = new.len() == AT_ONCE as usize;
-        if whole || (rounds.unranked && !more) {
+        if self.plan_new(job).await? || whole {
             let open = parts.store.list_open_items().await?;
             let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
             parts.store.set_ranks(&ranks).await?;
-            rounds.unranked = false;
         }
         if whole {
-            rounds.whole = Some(now);
+            *self.last_round() = Some(now);
         }
-        // Claimed at once; the rest is planned later.
-        if is_planned {
-            parts.wake.notify_one();
-        }
-        Ok(whole)
+        Err(JobError::Sleep(self.next_round(last.filter(|_| !whole).unwrap_or(now))))
     }
 
-    async fn plan_one(&self, item: &WorkItem) -> Result<bool, StoreError> {
+    /// Whether there were any.
+    async fn plan_new(&self, job: &JobContext) -> Result<bool, JobError> {
+        let mut were_any = false;
+        loop {
+            let new = self.parts().store.list_unplanned(AT_ONCE).await?;
+            were_any |= !new.is_empty();
+            let mut is_planned = false;
+            for item in &new {
+                job.check()?;
+                match self.plan_one(item, job).await {
+                    Err(JobError::Retry { why, .. } | JobError::Fail(why)) => {
+                        tracing::error!(item = %item.id, error = why, "cannot plan an item; the others continue");
+                    }
+                    planned => is_planned |= planned?,
+                }
+            }
+            // Those that cannot be planned now are tried again in the next round.
+            if !is_planned || new.len() < AT_ONCE as usize {
+                return Ok(were_any);
+            }
+        }
+    }
+
+    fn last_round(&self) -> MutexGuard<'_, Option<DateTime<Utc>>> {
+        self.inner.last_round.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn plan_one(&self, item: &WorkItem, job: &JobContext) -> Result<bool, JobError> {
         let parts = self.parts();
         let execution = match &item.execution {
             // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
             Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
-                self.find_execution(item).await
+                self.find_execution(item, job).await?
             }
             Some(given) => given.clone(),
-            None => self.find_execution(item).await,
+            None => self.find_execution(item, job).await?,
         };
         let persona = self.find_executor(item);
         let no_model = execution.kind().needs_model() && parts.agents.is_offline();
@@ -101,15 +92,20 @@ impl Work {
             persona: Some(persona),
             note: None,
         };
-        parts.store.plan_item(&item.id, &planned, parts.clock.now()).await
+        Ok(parts.store.plan_item(&item.id, &planned, parts.clock.now()).await?)
     }
 
     /// Rules first, then a model. Falls back to reminding the owner.
-    async fn find_execution(&self, item: &WorkItem) -> Execution {
+    async fn find_execution(&self, item: &WorkItem, job: &JobContext) -> Result<Execution, JobError> {
         if let Some(execution) = rule::find_execution(item, &self.parts().roster) {
-            return execution;
+            return Ok(execution);
         }
-        self.classify(item).await.unwrap_or(Execution::Remind { answer: true })
+        let classified = self.classify(item, job.cancelled()).await;
+        // A model that was interrupted has not given up.
+        if classified.is_none() {
+            job.check()?;
+        }
+        Ok(classified.unwrap_or(Execution::Remind { answer: true }))
     }
 
     /// The persona that executes an item: the owner, or the coordinator for a person's item.

@@ -57,7 +57,6 @@ impl Backlog {
             Err(InsertItemsError::Graph(error)) => return Err(refused(format!("nothing was added: {error}"))),
             Err(InsertItemsError::Store(error)) => return Err(error.into()),
         }
-        self.ring(None);
         Ok(items)
     }
 

@@ -47,7 +47,7 @@ impl Backlog {
         if self.parts.store.answer_item(id, &answer).await?.is_none() {
             return self.already_decided(&item).await;
         }
-        self.ring(said.first().map(|message| &message.channel));
+        self.wake_relay(said.first().map(|message| &message.channel));
         Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
     }
 
@@ -81,6 +81,7 @@ impl Backlog {
         let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
         let judgement = ItemJudgement {
             by: &judge,
+            job: None,
             accepted,
             note: if accepted { "accepted by button" } else { "rejected by button" },
             most_rejections: self.parts.most_rejections,
@@ -89,7 +90,7 @@ impl Backlog {
             at: self.parts.clock.now(),
         };
         let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
-        self.ring(channel);
+        self.wake_relay(channel);
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),
@@ -129,7 +130,6 @@ impl Backlog {
         operators_only(asker)?;
         let store = &self.parts.store;
         if let Some(decided) = store.decide_approval(id, allowed, asker.name(), self.parts.clock.now()).await? {
-            self.ring(None);
             let verb = if allowed { "allowed" } else { "refused" };
             let tool = decided.tool.replace('`', "'");
             return Ok(CommandReply::public(format!("{} {verb} the call of `{tool}`.", by(asker))).retiring_buttons());
@@ -154,7 +154,6 @@ impl Backlog {
             return self.already_decided(&item).await;
         }
         store.raise_limit(limit, step, asker.name(), now).await?;
-        self.ring(None);
         let whose = if limit.ends_with_the_day() { "today's budget" } else { "the budget" };
         let raised = format!("{} raised {whose} by {}. Work continues: {}", by(asker), limit.render(step), line(&item));
         Ok(CommandReply::public(raised).retiring_buttons())

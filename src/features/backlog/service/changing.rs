@@ -33,7 +33,6 @@ impl Backlog {
         if !self.parts.store.run_item(&item.id, self.parts.clock.now()).await? {
             return Err(moved(&self.read(&item).await?));
         }
-        self.ring(None);
         self.read(&item).await
     }
 
@@ -62,7 +61,6 @@ impl Backlog {
                 moved(&now)
             });
         }
-        self.ring(None);
         self.read(item).await
     }
 
@@ -82,7 +80,7 @@ impl Backlog {
         let said = self.tell_elsewhere(item, asker);
         let ended = self.parts.store.cancel_item(&item.id, asker.name(), &said, self.parts.clock.now()).await?;
         let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
-        self.ring(said.first().map(|message| &message.channel));
+        self.wake_relay(said.first().map(|message| &message.channel));
         Ok(ended)
     }
 
@@ -111,7 +109,6 @@ impl Backlog {
             let now = self.read(&item).await?;
             return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} already has these values", named(&now)) }));
         }
-        self.ring(None);
         self.read(&item).await
     }
 

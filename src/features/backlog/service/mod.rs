@@ -1,6 +1,6 @@
 //! What people can do with the backlog: list, add, prioritise, retry, cancel, edit, and answer with buttons. `commands` words the replies.
 //!
-//! Only changes rows and notifies the worker.
+//! Only changes rows, and their jobs with them.
 
 mod adding;
 mod asker;
@@ -9,8 +9,6 @@ pub(super) mod changing;
 mod finding;
 
 use std::sync::Arc;
-
-use tokio::sync::Notify;
 
 use crate::features::backlog::render::Announcer;
 use crate::store::Store;
@@ -35,8 +33,6 @@ pub struct Parts {
     /// None beside a running team, whose relay finds the rows.
     pub relay: Option<Relay>,
     pub clock: SharedClock,
-    /// Notified when an item was changed.
-    pub ring: Arc<Notify>,
 }
 
 /// The operations on the backlog.
@@ -71,9 +67,8 @@ impl Backlog {
         Announcer { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
     }
 
-    /// Notifies the worker, and the relay if a message was added in `told`.
-    fn ring(&self, told: Option<&ChannelId>) {
-        self.parts.ring.notify_one();
+    /// Notifies the relay if a message was added in `told`.
+    fn wake_relay(&self, told: Option<&ChannelId>) {
         if let (Some(relay), Some(channel)) = (&self.parts.relay, told) {
             relay.wake(channel);
         }

@@ -6,6 +6,7 @@ use crate::features::backlog::model::graph::GraphError;
 use crate::features::backlog::model::{Rank, WorkItem, WorkStatus, graph};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
+use crate::features::backlog::store::jobs::{PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::planning::write_rank;
 use crate::features::backlog::store::transitions::{Consequences, ItemRecord, insert_event};
 use crate::store::Store;
@@ -87,7 +88,7 @@ async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: Da
 
 /// Fails new items that need a failed or cancelled one.
 async fn fail_hopeless(transaction: &mut Transaction, stored: &HashMap<WorkItemId, WorkStatus>, at: DateTime<Utc>) -> Result<()> {
-    let mut consequences = Consequences::new(at);
+    let mut consequences = Consequences::begin(transaction, at).await?;
     for (item, status) in stored {
         if matches!(status, WorkStatus::Failed | WorkStatus::Cancelled)
             && let Some(lost) = ItemRecord::find(transaction, item).await?
@@ -108,7 +109,13 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
         if insert_item(transaction, item, &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
             insert_event(transaction, item, None, None, at).await?;
+            if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {
+                sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", item.id.as_str(), job.0)?;
+            }
         }
+    }
+    if items.iter().any(|item| item.status == WorkStatus::New) {
+        wake_job(transaction, PLAN, at).await?;
     }
     Ok(())
 }

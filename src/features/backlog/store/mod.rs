@@ -1,17 +1,18 @@
-//! Stores work items, dependencies, leases and events.
+//! Stores work items, dependencies and events.
 //!
 //! Each change of an item is one transaction, including its effects on other items. The model defines which transitions are allowed.
 //!
 //! - `items`, `insertion`, `counts`: reading and adding;
-//! - `record`: transitions, and the effects of an item's end on items that wait for it;
-//! - `planning`: the planner's changes; `run`: a worker's; `persons`: people's.
+//! - `transitions`: changes of status, the job that each status needs, and the effects of an item's end on items that wait for it;
+//! - `planning`: the planner's changes; `run`: those of the job that runs an item; `persons`: people's; `jobs`: the jobs.
 //!
 //! Every change takes the backlog lock first, so that changes are serialised. Otherwise two children that end at the same time could each
-//! see the other as open, and their parent would never end.
+//! see the other as open, and their parent would never end. Rows of jobs are locked after it.
 
 mod counts;
 mod insertion;
 mod items;
+mod jobs;
 mod kanban;
 mod persons;
 mod planning;
@@ -22,14 +23,16 @@ mod transitions;
 pub use counts::ItemCounts;
 pub use insertion::InsertItemsError;
 pub use items::ItemFilter;
+pub use jobs::{ANNOUNCE, LEARNINGS, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
 pub use kanban::{KanbanCard, KanbanFilter};
 pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
 pub use retention::retention;
-pub use run::{ClaimTerms, Claimed, End, RunEnd, SeenLease};
+pub use run::{Claimed, End, RunEnd};
 pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
 pub(crate) use insertion::insert_items;
+pub(crate) use jobs::{EndedBetween, ItemOf};
 
 /// The PostgreSQL lock that serialises changes of the backlog: "backlog" in ASCII.
 const BACKLOG_LOCK: i64 = i64::from_be_bytes(*b"\0backlog");

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
 use crate::store::Store;
@@ -10,6 +11,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Result, plain, sql};
 use kernel::ids::WorkItemId;
+use kernel::jobs::{self, JobContext};
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
 
@@ -30,6 +32,8 @@ pub struct ItemAnswer<'a> {
 #[derive(Clone, Copy)]
 pub struct ItemJudgement<'a> {
     pub by: &'a Judge,
+    /// The job of a persona's review, which ends with it. None: a person judges.
+    pub job: Option<&'a JobContext>,
     pub accepted: bool,
     /// The reason, also for the next run.
     pub note: &'a str,
@@ -54,7 +58,7 @@ pub struct ItemEdit<'a> {
 }
 
 impl Store {
-    /// Cancels an item. Its worker notices at its next write. Items that need it fail. None if it is over or does not exist.
+    /// Cancels an item and its job, which ends its run. Items that need it fail. None if it is over or does not exist.
     pub async fn cancel_item(&self, item: &WorkItemId, by: &str, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<Option<Ended>> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(None) };
@@ -110,11 +114,15 @@ impl Store {
     }
 
     /// Stores a judgement. An accepted item is done. A rejected one is tried again or waits for a person's decision. None if it is not in
-    /// review, if the author judges, or if an item waiting for a decision is rejected again.
+    /// review, if the author judges, if an item waiting for a decision is rejected again, or if the job is lost.
     pub async fn judge_item(&self, item: &WorkItemId, judgement: &ItemJudgement<'_>) -> Result<Option<Ended>> {
         let (by, at) = (judgement.by, judgement.at);
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(None) };
+        let found = match judgement.job {
+            Some(job) => ItemRecord::hold(&mut transaction, job).await?,
+            None => ItemRecord::find(&mut transaction, item).await?,
+        };
+        let Some(mut record) = found else { return Ok(None) };
         let may_judge = match record.item.status {
             WorkStatus::InReview => true,
             WorkStatus::Waiting => judgement.accepted && matches!(record.item.wait, Some(Wait::Decision { .. })),
@@ -144,8 +152,11 @@ impl Store {
             Ended::alone(record.item)
         };
         insert_outbound(&mut transaction, &(judgement.post)(&ended.item), cause.as_ref(), at).await?;
-        transaction.commit().await?;
-        Ok(Some(ended))
+        let is_stored = match judgement.job {
+            Some(job) => job.finish_with(transaction).await?,
+            None => transaction.commit().await.map(|()| true)?,
+        };
+        Ok(is_stored.then_some(ended))
     }
 
     /// Ends an item's wait, so that its run can continue. False if it does not wait.
@@ -171,18 +182,17 @@ impl Store {
         record.item.urgency = Urgency::Now;
         record.item.not_before = None;
         record.save(&mut transaction, at).await?;
-        sql!(
-            transaction.on(),
-            execute,
-            "UPDATE work_items SET rank = $2 || substr(rank, 2) WHERE id = $1",
-            item.as_str(),
-            order_of(Urgency::Now)
-        )?;
+        let rank = format!("{}{}", order_of(Urgency::Now), record.rank.get(1..).unwrap_or_default());
+        sql!(transaction.on(), execute, "UPDATE work_items SET rank = $2 WHERE id = $1", item.as_str(), rank.as_str())?;
+        if let Some(job) = record.job {
+            jobs::set_priority(&mut transaction, job, &priority_of(item.as_str(), &rank)).await?;
+            jobs::wake_at(&mut transaction, job, DateTime::UNIX_EPOCH).await?;
+        }
         transaction.commit().await?;
         Ok(true)
     }
 
-    /// Edits an item. It is planned again, unless only the urgency changes, and its worker notices at the next write. False if it is over
+    /// Edits an item. It is planned again, unless only the urgency changes, and its run ends. False if it is over
     /// or nothing changes.
     pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;

@@ -7,10 +7,12 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
+use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Result, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::jobs::{self, JobId};
 
 /// Ranks are stored in batches, so that a claim waits for one batch at most.
 const RANKS_AT_ONCE: usize = 200;
@@ -69,21 +71,6 @@ impl Store {
         rows.into_iter().map(WorkItem::try_from).collect()
     }
 
-    /// Up to `limit` items that need a judgement or decision and whose current state people were not asked about, oldest first.
-    pub async fn list_unasked(&self, limit: u32) -> Result<Vec<WorkItem>> {
-        // Question ids are those of `WorkItem::notice_id`. In the pattern `_` stands for the JSON quotes.
-        let rows: Vec<ItemColumns> = sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
-             FROM work_items WHERE (status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
-                 AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)
-             ORDER BY created_at, id LIMIT $1",
-            i64::from(limit)
-        )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
-    }
-
     /// All open items, oldest first.
     pub async fn list_open_items(&self) -> Result<Vec<WorkItem>> {
         let rows: Vec<ItemColumns> = sql!(
@@ -123,7 +110,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Stores ranks, only those that changed.
+    /// Stores ranks, only those that changed. Jobs of the items run in this order.
     pub async fn set_ranks(&self, ranks: &[(WorkItemId, Rank)]) -> Result<()> {
         let stored: Vec<(String, String)> =
             sql!(self.db().read(), fetch_all, "SELECT id, rank FROM work_items WHERE status NOT IN ('done', 'failed', 'cancelled')")?;
@@ -137,7 +124,16 @@ impl Store {
             let mut transaction = self.db().begin().await?;
             transaction.serialize(BACKLOG_LOCK).await?;
             for (item, rank) in rows {
-                sql!(transaction.on(), execute, "UPDATE work_items SET rank = $2 WHERE id = $1", item.as_str(), rank.as_str())?;
+                let job: Option<(Option<i64>,)> = sql!(
+                    transaction.on(),
+                    fetch_optional,
+                    "UPDATE work_items SET rank = $2 WHERE id = $1 RETURNING job",
+                    item.as_str(),
+                    rank.as_str()
+                )?;
+                if let Some((Some(job),)) = job {
+                    jobs::set_priority(&mut transaction, JobId(job), &priority_of(item.as_str(), rank)).await?;
+                }
             }
             transaction.commit().await?;
         }

@@ -38,7 +38,7 @@ async fn a_run_ends_once_with_all_that_follows_from_it(home: &Home) {
     let claimed = claim(&store).await;
     let (memory, post) = (lesson("Measure first."), line("✔ a"));
     let whole = RunEnd {
-        lease: &claimed.lease,
+        job: &claimed.job,
         end: End::Done { outcome: "it is fast\0".into(), evidence: vec![proof()], memory: Some(memory.clone()) },
         outbox: std::slice::from_ref(&post),
         at: at(20),
@@ -51,7 +51,7 @@ async fn a_run_ends_once_with_all_that_follows_from_it(home: &Home) {
     assert_eq!((stored.updated_at, last_event(&store, &made).await.at), (at(20), at(20)));
     assert_eq!(store.list_lessons(&"vince".into(), 9).await.unwrap(), [memory]);
     assert_eq!(posts(&store).await, [post.id]);
-    assert!(store.list_leases().await.unwrap().is_empty());
+    assert!(super::list_running(&store).await.is_empty());
 }
 
 async fn what_its_calls_cost_is_added_up(home: &Home) {
@@ -74,7 +74,7 @@ async fn what_its_calls_cost_is_added_up(home: &Home) {
         };
         store.reserve(&call, &Budgets::default()).await.unwrap();
     }
-    end(&store, &claimed.lease, End::Later { at: at(0), why: "busy".into() }).await.unwrap();
+    end(&store, &claimed.job, End::Later { at: at(0), why: "busy".into() }).await.unwrap();
     assert_eq!(find(&store, &made).await.cost, Money(341));
 }
 
@@ -83,7 +83,7 @@ async fn an_item_in_review_keeps_what_was_found(home: &Home) {
     let made = item("a", 0);
     plan(&store, std::slice::from_ref(&made)).await;
     let claimed = claim(&store).await;
-    end(&store, &claimed.lease, End::Review { evidence: vec![proof()], note: "is it good?".into() }).await.unwrap();
+    end(&store, &claimed.job, End::Review { evidence: vec![proof()], note: "is it good?".into() }).await.unwrap();
     let stored = find(&store, &made).await;
     assert_eq!((stored.status, &stored.evidence[..]), (WorkStatus::InReview, &[proof()][..]));
     assert_eq!(last_event(&store, &made).await.note.as_deref(), Some("is it good?"));
@@ -96,7 +96,7 @@ async fn an_item_that_waits_goes_on_with_the_same_run(home: &Home) {
     for _ in 0..2 {
         let claimed = claim(&store).await;
         let wait = Wait::for_budget(Refused { limit: Limit::Item(made.id.clone()), spent: 2, allowed: 1 }, at(20));
-        end(&store, &claimed.lease, End::Waits { wait: wait.clone(), evidence: vec![proof()] }).await.unwrap();
+        end(&store, &claimed.job, End::Waits { wait: wait.clone(), evidence: vec![proof()] }).await.unwrap();
         let stored = find(&store, &made).await;
         assert_eq!((stored.status, stored.wait.as_ref(), stored.run), (WorkStatus::Waiting, Some(&wait), 0));
         assert_eq!(stored.evidence, [proof()], "found twice, kept once");
@@ -104,7 +104,7 @@ async fn an_item_that_waits_goes_on_with_the_same_run(home: &Home) {
         assert!(store.wake_item(&made.id, at(30)).await.unwrap());
     }
     let claimed = claim(&store).await;
-    assert_eq!((claimed.item.wait, claimed.item.run, claimed.item.attempts), (None, 0, 0));
+    assert_eq!((claimed.item.wait.clone(), claimed.item.run, claimed.item.attempts), (None, 0, 0));
 }
 
 async fn an_item_given_back_has_lost_nothing(home: &Home) {
@@ -112,9 +112,9 @@ async fn an_item_given_back_has_lost_nothing(home: &Home) {
     let made = item("a", 0);
     plan(&store, std::slice::from_ref(&made)).await;
     let claimed = claim(&store).await;
-    end(&store, &claimed.lease, End::Released).await.unwrap();
+    end(&store, &claimed.job, End::Released).await.unwrap();
     let again = claim(&store).await;
-    assert_eq!(again.item, WorkItem { updated_at: at(10), ..claimed.item });
+    assert_eq!(again.item, WorkItem { updated_at: at(10), ..claimed.item.clone() });
 }
 
 async fn an_item_is_released_when_all_that_it_needs_is_done(home: &Home) {
@@ -132,7 +132,7 @@ async fn an_item_is_released_when_all_that_it_needs_is_done(home: &Home) {
     assert_eq!(status(&store, &unplanned).await, WorkStatus::New, "the planner comes first");
     assert!(store.plan_item(&unplanned.id, &for_persona("solus"), at(30)).await.unwrap());
     assert_eq!(status(&store, &unplanned).await, WorkStatus::Ready, "what it needs is done already");
-    let mut next = [claim(&store).await.item.what, claim(&store).await.item.what];
+    let mut next = [claim(&store).await.item.what.clone(), claim(&store).await.item.what.clone()];
     next.sort_unstable();
     assert_eq!(next, ["both", "unplanned"], "each by its own persona");
 }
@@ -146,7 +146,7 @@ async fn a_failure_fails_all_that_depend_on_it_and_names_the_cause(home: &Home) 
     plan(&store, &[base.clone(), free.clone(), middle.clone(), top.clone()]).await;
     insert(&store, std::slice::from_ref(&unplanned)).await;
     let claimed = claim(&store).await;
-    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    let ended = end(&store, &claimed.job, failed()).await.unwrap();
     assert_eq!(ended.failed, ids(&[&middle, &top, &unplanned]));
     assert_eq!(outcome(&store, &base).await, (WorkStatus::Failed, "it cannot be done".into()));
     assert_eq!(outcome(&store, &middle).await, (WorkStatus::Failed, "it needs \"measure\", which failed".into()));
@@ -192,13 +192,13 @@ async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {
     plan(&store, &[mission.clone(), whole.clone(), parts[0].clone(), parts[1].clone()]).await;
     let mark = store.backlog_mark().await.unwrap();
     let claimed = claim(&store).await;
-    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    let ended = end(&store, &claimed.job, failed()).await.unwrap();
     assert!(ended.parents.is_empty(), "another part may still bring something");
     let ended = do_next(&store).await;
     assert_eq!(ended.parents, ids(&[&whole, &mission]));
-    let told = store.list_ended_with_others(mark).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
+    let told = store.list_ended_with_others(mark, i64::MAX).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
     assert_eq!(told, ids(&[&whole, &mission]), "not the parts, which were worked on");
-    assert!(store.list_ended_with_others(store.backlog_mark().await.unwrap()).await.unwrap().is_empty());
+    assert!(store.list_ended_with_others(store.backlog_mark().await.unwrap(), i64::MAX).await.unwrap().is_empty());
     assert_eq!(outcome(&store, &whole).await, (WorkStatus::Failed, format!("its part \"{}\" failed", claimed.item.what)));
     assert_eq!(outcome(&store, &mission).await, (WorkStatus::Failed, "its part \"whole\" failed".into()));
 }
@@ -237,7 +237,7 @@ async fn the_parts_of_what_is_cancelled_are_cancelled(home: &Home) {
         assert_eq!(outcome(&store, part).await, (WorkStatus::Cancelled, "it is a part of \"whole\", which was cancelled".into()));
     }
     assert_eq!(outcome(&store, &after).await, (WorkStatus::Failed, "it needs \"one\", which was cancelled".into()));
-    assert!(end(&store, &running.lease, done()).await.is_none(), "who worked on one finds out");
+    assert!(end(&store, &running.job, done()).await.is_none(), "who worked on one finds out");
 }
 
 async fn two_parts_that_end_at_once_end_their_parent(home: &Home) {
@@ -250,7 +250,7 @@ async fn two_parts_that_end_at_once_end_their_parent(home: &Home) {
             assert!(store.plan_item(&item.id, &for_persona(persona), at(1)).await.unwrap());
         }
         let (one, two) = (claim(&store).await, claim(&store).await);
-        let (one, two) = tokio::join!(end(&store, &one.lease, done()), end(&store, &two.lease, done()));
+        let (one, two) = tokio::join!(end(&store, &one.job, done()), end(&store, &two.job, done()));
         let parents = [one.unwrap().parents, two.unwrap().parents].concat();
         assert_eq!(parents, ids(&[&whole]), "round {round}: the later one, and only that");
         assert_eq!(status(&store, &whole).await, WorkStatus::Done);
@@ -265,10 +265,10 @@ async fn a_failed_post_leaves_no_end(home: &Home) {
     let claimed = claim(&store).await;
     crate::store::opening::tamper(home, "DROP TABLE memories").await;
     let end = End::Done { outcome: "fast".into(), evidence: vec![proof()], memory: Some(lesson("x")) };
-    store.end_run(&RunEnd { lease: &claimed.lease, end, outbox: &[line("done")], at: at(20) }).await.unwrap_err();
+    store.end_run(&RunEnd { job: &claimed.job, end, outbox: &[line("done")], at: at(20) }).await.unwrap_err();
     assert_eq!((status(&store, &made).await, status(&store, &after).await), (WorkStatus::InProgress, WorkStatus::Blocked));
     assert!(posts(&store).await.is_empty());
-    assert!(super::end(&store, &claimed.lease, waits(Wait::Model)).await.is_some(), "the lease is still good");
+    assert!(super::end(&store, &claimed.job, waits(Wait::Model)).await.is_some(), "the job is still held");
 }
 
 /// The evidence of an accepted review.

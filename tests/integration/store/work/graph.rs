@@ -65,7 +65,7 @@ async fn what_needs_something_failed_fails_at_once(home: &Home) {
     let base = item("base", 0);
     plan(&store, std::slice::from_ref(&base)).await;
     let claimed = claim(&store).await;
-    end(&store, &claimed.lease, failed()).await.unwrap();
+    end(&store, &claimed.job, failed()).await.unwrap();
     let top = needing("top", &[&base]);
     let above = needing("above", &[&top]);
     let free = item("free", 0);

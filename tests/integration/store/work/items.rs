@@ -1,10 +1,10 @@
 use kernel::ids::WorkItemId;
 use teamroom::features::backlog::model::WorkStatus::{Blocked, Cancelled, Done, Failed, InProgress, InReview, New, Ready, Waiting};
-use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::{ClaimTerms, Claimed, End, ItemFilter, Planned, RunEnd};
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, ItemFilter, Planned, RunEnd};
 use teamroom::store::Store;
 
-use super::{done, failed, for_persona, insert};
+use super::{Held, claim_at, done, failed, for_persona, insert};
 use crate::store::sample::at;
 use crate::store::standup::item;
 use crate::store::{Home, on_both};
@@ -28,13 +28,12 @@ async fn plan(store: &Store, item: &WorkItem, persona: &str, seconds: i64) {
     assert!(store.plan_item(&item.id, &for_persona(persona), at(seconds)).await.unwrap());
 }
 
-async fn claim(store: &Store, seconds: i64) -> Claimed {
-    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 3 };
-    store.claim_item(&terms, at(seconds)).await.unwrap().expect("something is ready")
+async fn claim(store: &Store, seconds: i64) -> Held {
+    claim_at(store, 3, at(seconds)).await.expect("something is ready")
 }
 
-async fn end(store: &Store, claimed: &Claimed, end: End, seconds: i64) {
-    let end = RunEnd { lease: &claimed.lease, end, outbox: &[], at: at(seconds) };
+async fn end(store: &Store, claimed: &Held, end: End, seconds: i64) {
+    let end = RunEnd { job: &claimed.job, end, outbox: &[], at: at(seconds) };
     assert!(store.end_run(&end).await.unwrap().is_some());
 }
 

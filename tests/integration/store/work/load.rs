@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
-use teamroom::features::backlog::model::{WorkItem, WorkStatus, WorkerId, graph};
-use teamroom::features::backlog::store::{ClaimTerms, End};
+use teamroom::features::backlog::model::{WorkItem, WorkStatus, graph};
+use teamroom::features::backlog::store::End;
 use teamroom::store::Store;
 
 use super::{claim, end, failed, for_persona, insert, item, needing, plan, status};
@@ -44,7 +44,7 @@ async fn ten_thousand_items_come_in_and_fail_with_the_one_that_they_need(home: &
     assert!(store.plan_item(&base.id, &for_persona("vince"), at(1)).await.unwrap());
     let claimed = claim(&store).await;
     let began = Instant::now();
-    let ended = end(&store, &claimed.lease, failed()).await.unwrap();
+    let ended = end(&store, &claimed.job, failed()).await.unwrap();
     tell("fail 10,000 items", began);
     assert_eq!(ended.failed.len(), items.len() - 1);
     assert!(store.list_open_items().await.unwrap().is_empty());
@@ -66,14 +66,13 @@ async fn a_long_chain_fails_from_its_end(home: &Home) {
 
 /// The shortest of several claims, because other load only makes some slower.
 async fn time_claims(store: &Store) -> Duration {
-    let worker = WorkerId::generate();
     let mut shortest = Duration::MAX;
     for _ in 0..31 {
         let began = Instant::now();
-        let claimed = store.claim_item(&ClaimTerms { worker: &worker, parallel: 3 }, at(10)).await.unwrap().expect("one is free");
+        let claimed = claim(store).await;
         shortest = shortest.min(began.elapsed());
         assert_eq!(claimed.item.persona, Some("solus".into()));
-        end(store, &claimed.lease, End::Released).await.unwrap();
+        end(store, &claimed.job, End::Released).await.unwrap();
     }
     shortest
 }

@@ -3,17 +3,23 @@
 mod ends;
 mod graph;
 mod items;
-mod leases;
 mod load;
 mod persons;
 mod planning;
 mod property;
 mod retention;
+mod runs;
 
+use std::ops::Deref;
+
+use chrono::{DateTime, Utc};
 use kernel::chat::outbound::OutboundMessage;
+use kernel::db::sql;
 use kernel::ids::{OutboxId, WorkItemId};
-use teamroom::features::backlog::model::{Evidence, Execution, Lease, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::{ClaimTerms, Claimed, End, Ended, ItemEvent, Planned, RunEnd};
+use kernel::jobs::{JobContext, JobState};
+use kernel::testing::jobs::ManualWorker;
+use teamroom::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{Claimed, End, Ended, ItemEvent, Planned, RUN, RunEnd, set_item_aside};
 use teamroom::store::Store;
 
 use super::sample::{at, line};
@@ -61,16 +67,71 @@ async fn last_event(store: &Store, item: &WorkItem) -> ItemEvent {
     store.list_events(&item.id).await.unwrap().pop().unwrap()
 }
 
-async fn try_claim(store: &Store, worker: &WorkerId) -> Option<Claimed> {
-    store.claim_item(&ClaimTerms { worker, parallel: 3 }, at(10)).await.unwrap()
+/// A claimed item, and the worker that runs nothing else.
+struct Held {
+    claimed: Claimed,
+    worker: ManualWorker,
 }
 
-async fn claim(store: &Store) -> Claimed {
-    try_claim(store, &WorkerId::generate()).await.expect("something is ready")
+impl Deref for Held {
+    type Target = Claimed;
+
+    fn deref(&self) -> &Claimed {
+        &self.claimed
+    }
 }
 
-async fn end(store: &Store, lease: &Lease, end: End) -> Option<Ended> {
-    store.end_run(&RunEnd { lease, end, outbox: &[], at: at(20) }).await.unwrap()
+impl Held {
+    /// As if its process had died.
+    async fn die(&self) {
+        self.worker.die(at(30)).await.unwrap();
+    }
+
+    async fn is_held(&self, store: &Store) -> bool {
+        let job = self.job.job();
+        let row = kernel::jobs::find(&store.database(), job.id).await.unwrap().expect("it is there");
+        row.state == JobState::Running && row.job.token == job.token
+    }
+}
+
+async fn try_claim(store: &Store) -> Option<Held> {
+    claim_at(store, 3, at(10)).await
+}
+
+/// Claims as the worker does. An item whose process died three times is set aside.
+async fn claim_at(store: &Store, parallel: u32, at: DateTime<Utc>) -> Option<Held> {
+    let worker = ManualWorker::start(store.database(), at).await.unwrap();
+    loop {
+        let job = worker.claim(RUN, parallel, &store.list_paused_runs().await.unwrap(), at).await.unwrap()?;
+        let crashes = job.job().crashes;
+        if crashes < 3 {
+            let claimed = store.start_run(&job, at).await.unwrap().expect("its item needs it");
+            return Some(Held { claimed, worker });
+        }
+        let mut transaction = store.db().begin().await.unwrap();
+        let why = format!("its worker died over it {crashes} times in a row");
+        set_item_aside(&mut transaction, job.job(), &why, at).await.unwrap();
+        assert!(job.finish_with(transaction).await.unwrap());
+    }
+}
+
+async fn claim(store: &Store) -> Held {
+    try_claim(store).await.expect("something is ready")
+}
+
+/// The items whose jobs run.
+async fn list_running(store: &Store) -> Vec<WorkItemId> {
+    let rows: Vec<(String,)> = sql!(
+        store.db().read(),
+        fetch_all,
+        "SELECT work_items.id FROM work_items JOIN jobs ON jobs.id = work_items.job WHERE jobs.state = 'running'"
+    )
+    .unwrap();
+    rows.into_iter().map(|(id,)| id.into()).collect()
+}
+
+async fn end(store: &Store, job: &JobContext, end: End) -> Option<Ended> {
+    store.end_run(&RunEnd { job, end, outbox: &[], at: at(20) }).await.unwrap()
 }
 
 fn proof() -> Evidence {
@@ -92,7 +153,7 @@ fn waits(wait: Wait) -> End {
 /// Claims the next item and completes it.
 async fn do_next(store: &Store) -> Ended {
     let claimed = claim(store).await;
-    end(store, &claimed.lease, done()).await.expect("the lease is good")
+    end(store, &claimed.job, done()).await.expect("the lease is good")
 }
 
 fn no_post(_: &WorkItem) -> Vec<OutboundMessage> {

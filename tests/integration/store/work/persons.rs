@@ -2,11 +2,13 @@ use kernel::events::Audience;
 use kernel::ids::ApprovalId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
 use teamroom::features::backlog::model::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
-use teamroom::features::backlog::store::{Claimed, End, Ended, ItemAnswer, ItemEdit, ItemJudgement};
+use teamroom::features::backlog::store::{End, Ended, ItemAnswer, ItemEdit, ItemJudgement};
 use teamroom::store::Store;
 
 use super::ends::reviewed_by;
-use super::{claim, done, end, failed, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status};
+use super::{
+    Held, claim, done, end, failed, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, posts, proof, status,
+};
 use crate::store::sample::{at, line};
 use crate::store::standup::lesson;
 use crate::store::{Home, on_both};
@@ -38,9 +40,9 @@ async fn what_failed_is_tried_again_from_the_beginning(home: &Home) {
     assert!(!store.retry_item(&base.id, "Ada", at(5)).await.unwrap(), "it is ready");
     let claimed = claim(&store).await;
     assert!(!store.retry_item(&base.id, "Ada", at(5)).await.unwrap(), "somebody works on it");
-    end(&store, &claimed.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
+    end(&store, &claimed.job, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
     let claimed = claim(&store).await;
-    end(&store, &claimed.lease, failed()).await.unwrap();
+    end(&store, &claimed.job, failed()).await.unwrap();
     assert!(store.retry_item(&base.id, "Ada", at(30)).await.unwrap());
     assert!(!store.retry_item(&base.id, "Ben", at(31)).await.unwrap());
     let stored = find(&store, &base).await;
@@ -90,7 +92,7 @@ async fn asked(store: &Store, what: &str) -> WorkItem {
     let made = item(what, 0);
     plan(store, std::slice::from_ref(&made)).await;
     let claimed = claim(store).await;
-    end(store, &claimed.lease, End::Waits { wait: Wait::Answer { of: "Ada".into() }, evidence: vec![proof()] }).await.unwrap();
+    end(store, &claimed.job, End::Waits { wait: Wait::Answer { of: "Ada".into() }, evidence: vec![proof()] }).await.unwrap();
     made
 }
 
@@ -120,7 +122,7 @@ async fn what_is_not_needed_is_cancelled(home: &Home) {
 }
 
 /// An item with a result of Vince, in review.
-async fn in_review(store: &Store) -> Claimed {
+async fn in_review(store: &Store) -> Held {
     let made = item("write it", 0);
     plan(store, std::slice::from_ref(&made)).await;
     let claimed = claim(store).await;
@@ -128,22 +130,22 @@ async fn in_review(store: &Store) -> Claimed {
     claimed
 }
 
-async fn hand_in(store: &Store, claimed: &Claimed) {
+async fn hand_in(store: &Store, claimed: &Held) {
     let product = Product { summary: "a page on it".into(), claims: vec![Claim::File { path: "a.md".into() }], lesson: None, model: None };
-    assert!(store.record_product(&claimed.lease, &product, at(12)).await.unwrap());
-    end(store, &claimed.lease, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
+    assert!(store.record_product(&claimed.job, &product, at(12)).await.unwrap());
+    end(store, &claimed.job, End::Review { evidence: vec![proof()], note: "by whom?".into() }).await.unwrap();
 }
 
 async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note: &str) -> Option<Ended> {
     let memory = lesson("Short pages are accepted.");
     let post = |item: &WorkItem| vec![line(item.status.as_str())];
-    let judgement = ItemJudgement { by, accepted, note, most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
+    let judgement = ItemJudgement { by, job: None, accepted, note, most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
     store.judge_item(&item.id, &judgement).await.unwrap()
 }
 
 async fn what_is_accepted_is_done(home: &Home) {
     let store = home.open().await;
-    let made = in_review(&store).await.item;
+    let made = in_review(&store).await.item.clone();
     let solus = Judge::Persona("solus".into());
     let ended = judge(&store, &made, &solus, true, "it is short").await.unwrap();
     assert_eq!(outcome(&store, &made).await, (WorkStatus::Done, "a page on it".into()));
@@ -154,7 +156,7 @@ async fn what_is_accepted_is_done(home: &Home) {
 
 async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Home) {
     let store = home.open().await;
-    let made = in_review(&store).await.item;
+    let made = in_review(&store).await.item.clone();
     let (solus, ada) = (Judge::Persona("solus".into()), Judge::Person("Ada".into()));
     for run in 1..3 {
         judge(&store, &made, &solus, false, "too long").await.unwrap();
@@ -176,7 +178,7 @@ async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Hom
 
 async fn the_author_does_not_judge(home: &Home) {
     let store = home.open().await;
-    let made = in_review(&store).await.item;
+    let made = in_review(&store).await.item.clone();
     assert!(judge(&store, &made, &Judge::Persona("vince".into()), true, "very good").await.is_none());
     assert_eq!(status(&store, &made).await, WorkStatus::InReview);
 }
@@ -186,10 +188,10 @@ async fn a_person_hurries_an_item(home: &Home) {
     let (slow, other) = (item("slow", 0), item("other", 0));
     plan(&store, std::slice::from_ref(&slow)).await;
     let claimed = claim(&store).await;
-    end(&store, &claimed.lease, End::Later { at: at(9_999), why: "later".into() }).await.unwrap();
+    end(&store, &claimed.job, End::Later { at: at(9_999), why: "later".into() }).await.unwrap();
     plan(&store, &[other]).await;
     assert!(store.run_item(&slow.id, at(30)).await.unwrap());
-    let next = claim(&store).await.item;
+    let next = claim(&store).await.item.clone();
     assert_eq!((next.what.as_str(), next.urgency), ("slow", Urgency::Now));
     store.cancel_item(&slow.id, "Ada", &[], at(31)).await.unwrap().unwrap();
     assert!(!store.run_item(&slow.id, at(32)).await.unwrap());
@@ -213,13 +215,13 @@ async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
     assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
     assert!(!store.edit_item(&made.id, &edit, "Ada", at(31)).await.unwrap(), "nothing changes");
     assert!(!store.edit_item(&made.id, &ItemEdit::default(), "Ada", at(31)).await.unwrap());
-    assert!(end(&store, &claimed.lease, done()).await.is_none(), "it is not what was made");
+    assert!(end(&store, &claimed.job, done()).await.is_none(), "it is not what was made");
     let stored = find(&store, &made).await;
     assert_eq!((stored.what.as_str(), stored.how.as_str(), stored.owner.clone()), ("write it short", "in a page", solus));
     assert_eq!((stored.status, stored.run, stored.execution, stored.persona), (WorkStatus::New, 1, None, None));
     assert_eq!(last_event(&store, &made).await.note.as_deref(), Some("changed by Ada"));
     assert!(store.plan_item(&made.id, &for_persona("solus"), at(32)).await.unwrap());
-    assert_eq!(claim(&store).await.lease.token, 2);
+    assert_ne!(claim(&store).await.job.job().id, claimed.job.job().id, "another job");
     store.cancel_item(&made.id, "Ada", &[], at(33)).await.unwrap().unwrap();
     assert!(!store.edit_item(&made.id, &ItemEdit { what: Some("x"), ..ItemEdit::default() }, "Ada", at(34)).await.unwrap(), "it is over");
 }
@@ -231,7 +233,7 @@ async fn an_edit_of_the_urgency_alone_disturbs_nobody(home: &Home) {
     let claimed = claim(&store).await;
     let edit = ItemEdit { urgency: Some(Urgency::Backlog), ..ItemEdit::default() };
     assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
-    assert_eq!(end(&store, &claimed.lease, done()).await.unwrap().item.urgency, Urgency::Backlog);
+    assert_eq!(end(&store, &claimed.job, done()).await.unwrap().item.urgency, Urgency::Backlog);
 }
 
 async fn only_what_waits_is_woken(home: &Home) {
@@ -265,8 +267,8 @@ async fn a_call_is_allowed_once_and_for_this_call_only(home: &Home) {
     let claimed = claim(&store).await;
     let asked = approval(&claimed.item, "post");
     let foreign = Approval { run: 7, ..asked.clone() };
-    assert!(!store.ask_approval(&claimed.lease, &foreign, &[], at(11)).await.unwrap(), "it is of another run");
-    assert!(store.ask_approval(&claimed.lease, &asked, &[line("may I?")], at(11)).await.unwrap());
+    assert!(!store.ask_approval(&claimed.job, &foreign, &[], at(11)).await.unwrap(), "it is of another run");
+    assert!(store.ask_approval(&claimed.job, &asked, &[line("may I?")], at(11)).await.unwrap());
     assert_eq!(find(&store, &made).await.wait, Some(Wait::Approval { approval: asked.id.clone() }));
     assert_eq!((posts(&store).await.len(), store.find_approval(&asked.id).await.unwrap()), (1, Some(asked.clone())));
     let print = fingerprint("post", &asked.arguments);
@@ -285,9 +287,9 @@ async fn a_call_is_allowed_once_and_for_this_call_only(home: &Home) {
     let claimed = claim(&store).await;
     assert_eq!(claimed.item.run, 0, "the same run goes on");
     let again = Approval { id: ApprovalId::generate(), ..asked.clone() };
-    assert!(!store.ask_approval(&claimed.lease, &again, &[], at(32)).await.unwrap(), "it was asked before");
+    assert!(!store.ask_approval(&claimed.job, &again, &[], at(32)).await.unwrap(), "it was asked before");
     let other = approval(&claimed.item, "delete");
-    assert!(store.ask_approval(&claimed.lease, &other, &[], at(33)).await.unwrap());
+    assert!(store.ask_approval(&claimed.job, &other, &[], at(33)).await.unwrap());
     assert_eq!(store.decide_approval(&other.id, false, "Ada", at(34)).await.unwrap().unwrap().state, ApprovalState::Refused);
     assert_eq!(status(&store, &made).await, WorkStatus::Ready, "it goes on and is told no");
     assert_eq!(store.list_approvals(&made.id).await.unwrap().len(), 2);
@@ -299,7 +301,7 @@ async fn a_decision_on_a_call_of_what_is_over_wakes_nothing(home: &Home) {
     plan(&store, std::slice::from_ref(&made)).await;
     let claimed = claim(&store).await;
     let asked = approval(&claimed.item, "post");
-    assert!(store.ask_approval(&claimed.lease, &asked, &[], at(11)).await.unwrap());
+    assert!(store.ask_approval(&claimed.job, &asked, &[], at(11)).await.unwrap());
     store.cancel_item(&made.id, "Ada", &[], at(20)).await.unwrap().unwrap();
     assert!(store.decide_approval(&asked.id, true, "Ben", at(21)).await.unwrap().is_some());
     assert_eq!(status(&store, &made).await, WorkStatus::Cancelled);
@@ -331,12 +333,14 @@ async fn what_happens_moves_the_mark(home: &Home) {
     let claimed = claim(&store).await;
     let later = store.backlog_mark().await.unwrap();
     assert!(later > mark);
-    store.heartbeat(&claimed.lease.worker).await.unwrap();
-    assert_eq!(store.backlog_mark().await.unwrap(), later, "a sign of life is nothing to look at");
-    let seen = store.list_leases().await.unwrap().remove(0);
-    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
+    claimed.die().await;
+    assert_eq!(store.backlog_mark().await.unwrap(), later, "the job says that");
+    end(&store, &claim(&store).await.job, End::Released).await.unwrap();
     assert!(store.backlog_mark().await.unwrap() > later);
     let events = store.list_events(&made.id).await.unwrap();
-    assert_eq!(events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(), ["new", "ready", "in_progress", "ready"]);
+    assert_eq!(
+        events.iter().map(|event| event.to.as_str()).collect::<Vec<_>>(),
+        ["new", "ready", "in_progress", "ready", "in_progress", "ready"]
+    );
     assert_eq!(events[0].from, None);
 }

@@ -1,8 +1,10 @@
 use std::collections::HashMap;
 
 use kernel::chat::outbound::OutboundMessage;
+use kernel::jobs::Paused;
+use kernel::testing::jobs::ManualWorker;
 use teamroom::features::backlog::model::{Execution, Urgency, Wait, WorkItem, WorkStatus, graph};
-use teamroom::features::backlog::store::Planned;
+use teamroom::features::backlog::store::{PLAN, Planned, REVIEW};
 use teamroom::store::Store;
 
 use super::{claim, done, end, find, for_persona, insert, item, last_event, needing, outcome, part_of, plan, status, try_claim, waits};
@@ -16,7 +18,8 @@ on_both!(
     a_parent_whose_parts_ended_before_it_was_planned_ends_at_once,
     ranks_are_written_where_they_changed,
     an_old_row_without_a_plan_is_planned,
-    what_people_were_not_asked_about_is_found,
+    what_has_lost_its_job_gets_one,
+    a_new_item_wakes_the_planner,
 );
 
 fn waiting_for_model() -> Planned<'static> {
@@ -51,7 +54,7 @@ async fn the_planner_sees_what_is_new_and_decides_once_it_is_nobody_elses(home: 
     let claimed = claim(&store).await;
     assert_eq!(claimed.item.persona, Some("solus".into()));
     assert!(!store.plan_item(&old.id, &for_persona("vince"), at(4)).await.unwrap(), "somebody does");
-    end(&store, &claimed.lease, waits(Wait::Answer { of: "Ada".into() })).await.unwrap();
+    end(&store, &claimed.job, waits(Wait::Answer { of: "Ada".into() })).await.unwrap();
     assert!(!store.plan_item(&old.id, &for_persona("vince"), at(4)).await.unwrap(), "it waits for a person");
     assert!(!store.plan_item(&"unknown".into(), &for_persona("vince"), at(4)).await.unwrap());
     for status in [WorkStatus::Done, WorkStatus::InProgress, WorkStatus::Waiting] {
@@ -70,7 +73,7 @@ async fn what_waits_for_a_model_is_planned_again(home: &Home) {
     assert_eq!(store.list_events(&made.id).await.unwrap().len(), steps, "it waits on");
     let waiting = store.list_waiting().await.unwrap();
     assert_eq!((waiting.len(), waiting[0].wait.as_ref()), (1, Some(&Wait::Model)));
-    assert!(try_claim(&store, &teamroom::features::backlog::model::WorkerId::generate()).await.is_none());
+    assert!(try_claim(&store).await.is_none());
     assert!(store.plan_item(&made.id, &for_persona("vince"), at(3)).await.unwrap());
     assert_eq!(claim(&store).await.item.wait, None);
 }
@@ -93,7 +96,7 @@ async fn a_parent_whose_parts_ended_before_it_was_planned_ends_at_once(home: &Ho
     insert(&store, std::slice::from_ref(&whole)).await;
     plan(&store, &[part_of(&whole, "part"), after.clone()]).await;
     let claimed = claim(&store).await;
-    assert!(end(&store, &claimed.lease, done()).await.unwrap().parents.is_empty(), "the planner has not seen it");
+    assert!(end(&store, &claimed.job, done()).await.unwrap().parents.is_empty(), "the planner has not seen it");
     assert!(store.plan_item(&whole.id, &for_persona("vince"), at(30)).await.unwrap());
     assert_eq!(status(&store, &whole).await, WorkStatus::Done);
     assert_eq!(status(&store, &after).await, WorkStatus::Ready);
@@ -129,18 +132,49 @@ async fn an_old_row_without_a_plan_is_planned(home: &Home) {
     assert_eq!(claim(&store).await.item.what, "old");
 }
 
-async fn what_people_were_not_asked_about_is_found(home: &Home) {
+async fn what_has_lost_its_job_gets_one(home: &Home) {
     let store = home.open().await;
     let wait = |wait| WorkItem { status: WorkStatus::Waiting, wait: Some(wait), ..item("waits", 0) };
     let (review, decision) = (WorkItem { status: WorkStatus::InReview, ..item("review", 1) }, wait(Wait::Decision { why: "so".into() }));
+    let asked = WorkItem { status: WorkStatus::InReview, ..item("asked", 1) };
+    let [ready, running] =
+        ["solus", "kelly"].map(|persona| WorkItem { status: WorkStatus::Ready, persona: Some(persona.into()), ..item(persona, 2) });
     let others = [wait(Wait::Answer { of: "decision".into() }), wait(Wait::Model), item("new", 0)];
-    insert(&store, &[review.clone(), decision.clone()]).await;
+    insert(&store, &[review.clone(), decision.clone(), asked.clone(), ready.clone(), running.clone()]).await;
     insert(&store, &others).await;
-    let unasked = async || store.list_unasked(9).await.unwrap().into_iter().map(|item| item.id).collect::<Vec<_>>();
-    assert_eq!(unasked().await, [decision.id.clone(), review.id.clone()]);
-    assert_eq!(store.list_unasked(1).await.unwrap().len(), 1);
-    for item in [&review, &decision] {
-        assert!(store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..line("?") }, at(2)).await.unwrap());
+    assert!(store.enqueue_once(&OutboundMessage { id: asked.notice_id(), ..line("?") }, at(2)).await.unwrap());
+    assert_eq!(store.enqueue_lost_items(at(3)).await.unwrap(), 0, "each has one");
+    // As an earlier program left them.
+    crate::store::opening::tamper(home, "DELETE FROM jobs").await;
+    crate::store::opening::tamper(home, "UPDATE work_items SET job = NULL").await;
+    let sql = format!("UPDATE work_items SET status = 'in_progress' WHERE id = '{}'", running.id);
+    crate::store::opening::tamper(home, &sql).await;
+    assert_eq!(store.enqueue_lost_items(at(3)).await.unwrap(), 4, "people were asked about one");
+    assert_eq!(store.enqueue_lost_items(at(3)).await.unwrap(), 0);
+    let (one, two) = (claim(&store).await, claim(&store).await);
+    let mut claimed = [&one, &two].map(|held| (held.item.id.clone(), held.item.status, held.item.attempts));
+    claimed.sort_by(|(id, ..), (other, ..)| id.cmp(other));
+    assert_eq!(claimed, [(ready.id, WorkStatus::InProgress, 0), (running.id, WorkStatus::InProgress, 0)]);
+    let worker = ManualWorker::start(store.database(), at(10)).await.unwrap();
+    for _ in 0..2 {
+        assert!(worker.claim(REVIEW, 9, &Paused::default(), at(10)).await.unwrap().is_some());
     }
-    assert!(unasked().await.is_empty(), "asked once");
+    assert!(worker.claim(PLAN, 9, &Paused::default(), at(10)).await.unwrap().is_some());
+}
+
+/// A run that is just ending must not miss what was added meanwhile.
+async fn a_new_item_wakes_the_planner(home: &Home) {
+    let store = home.open().await;
+    insert(&store, &[item("a", 0)]).await;
+    let worker = ManualWorker::start(store.database(), at(10)).await.unwrap();
+    let claim = async || worker.claim(PLAN, 9, &Paused::default(), at(10)).await.unwrap();
+    let job = claim().await.expect("it is awake");
+    insert(&store, &[item("b", 1)]).await;
+    assert!(claim().await.is_none(), "there is one planner");
+    worker.put_to_sleep(&job, at(9_999)).await.unwrap();
+    let again = claim().await.expect("it does not sleep");
+    worker.put_to_sleep(&again, at(9_999)).await.unwrap();
+    assert!(claim().await.is_none());
+    insert(&store, &[item("c", 2)]).await;
+    assert!(claim().await.is_some());
 }

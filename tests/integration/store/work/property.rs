@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use teamroom::features::backlog::model::{Judge, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::{
-    ClaimTerms, Claimed, End, InsertItemsError, ItemAnswer, ItemEdit, ItemFilter, ItemJudgement, RunEnd,
-};
+use teamroom::features::backlog::model::{Judge, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, InsertItemsError, ItemAnswer, ItemEdit, ItemFilter, ItemJudgement, RunEnd};
 use teamroom::store::Store;
 
-use super::{done, failed, for_persona, item, no_post, waits};
+use super::{Held, claim_at, done, failed, for_persona, item, list_running, no_post, waits};
 use crate::store::Home;
 use crate::store::sample::at;
 use crate::support::{number_from, postgres};
@@ -157,8 +155,8 @@ struct Stage<'a> {
     store: &'a Store,
     items: Vec<WorkItem>,
     ties: &'a [Ties],
-    /// Leases that workers believe to hold, including dead ones.
-    leases: Vec<Claimed>,
+    /// What workers believe to hold, including dead ones.
+    leases: Vec<Held>,
 }
 
 impl Stage<'_> {
@@ -176,14 +174,13 @@ impl Stage<'_> {
                 self.end(&claimed, kind).await?;
             }
             Deed::Crash => {
-                let leases = store.list_leases().await.unwrap();
-                if let Some(seen) = leases.get(place % leases.len().max(1)) {
-                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_some());
-                    prop_assert!(store.reclaim_item(seen, 3, at(4)).await.unwrap().is_none(), "taken back twice");
+                if let Some(held) = self.leases.get(place % self.leases.len().max(1)) {
+                    held.die().await;
+                    prop_assert!(!held.is_held(store).await);
                 }
             }
             Deed::Restart => {
-                self.bury(3).await;
+                self.bury().await;
             }
             Deed::Cancel => {
                 store.cancel_item(&id, "Ada", &[], at(5)).await.unwrap();
@@ -210,17 +207,16 @@ impl Stage<'_> {
 
     async fn judge(&self, place: usize, accepted: bool) {
         let by = Judge::Person("Ada".into());
-        let judgement = ItemJudgement { by: &by, accepted, note: "so it is", most_rejections: 2, memory: None, post: &no_post, at: at(5) };
+        let judgement =
+            ItemJudgement { by: &by, job: None, accepted, note: "so it is", most_rejections: 2, memory: None, post: &no_post, at: at(5) };
         self.store.judge_item(&self.items[place].id, &judgement).await.unwrap();
     }
 
     /// Claims an item and checks its dependencies.
     async fn claim(&mut self) -> Result<bool, TestCaseError> {
-        let worker = WorkerId::generate();
-        let Some(claimed) = self.store.claim_item(&ClaimTerms { worker: &worker, parallel: 2 }, at(2)).await.unwrap() else {
-            return Ok(false);
-        };
+        let Some(claimed) = claim_at(self.store, 2, at(2)).await else { return Ok(false) };
         let now = all(self.store).await;
+        let running = list_running(self.store).await;
         for other in &now {
             if claimed.item.depends_on.contains(&other.id) {
                 prop_assert_eq!(other.status, WorkStatus::Done, "{} needs {}", claimed.item.what, other.what);
@@ -228,17 +224,18 @@ impl Stage<'_> {
             if other.parent.as_ref() == Some(&claimed.item.id) {
                 prop_assert!(other.status.is_over(), "{} has the open part {}", claimed.item.what, other.what);
             }
-            if other.id != claimed.item.id && other.status == WorkStatus::InProgress {
+            if other.id != claimed.item.id && running.contains(&other.id) {
+                prop_assert_eq!(other.status, WorkStatus::InProgress);
                 prop_assert_ne!(&other.persona, &claimed.item.persona, "a persona does two things");
             }
         }
-        prop_assert!(now.iter().filter(|item| item.status == WorkStatus::InProgress).count() <= 2);
+        prop_assert!(running.len() <= 2);
         self.leases.push(claimed);
         Ok(true)
     }
 
     /// Ends a run in one of all ways. Succeeds only once, and only with a valid lease.
-    async fn end(&self, claimed: &Claimed, kind: usize) -> Result<(), TestCaseError> {
+    async fn end(&self, claimed: &Held, kind: usize) -> Result<(), TestCaseError> {
         let end = match kind {
             0 => failed(),
             1 => End::Review { evidence: vec![], note: "is it good?".into() },
@@ -248,24 +245,24 @@ impl Stage<'_> {
             5 => End::Released,
             _ => done(),
         };
-        let is_held = self.store.list_leases().await.unwrap().iter().any(|seen| seen.lease == claimed.lease);
-        let run = RunEnd { lease: &claimed.lease, end, outbox: &[], at: at(3) };
+        let is_held = claimed.is_held(self.store).await;
+        let run = RunEnd { job: &claimed.job, end, outbox: &[], at: at(3) };
         prop_assert_eq!(self.store.end_run(&run).await.unwrap().is_some(), is_held);
         prop_assert!(self.store.end_run(&run).await.unwrap().is_none(), "ended twice");
         Ok(())
     }
 
     /// Reclaims everything, as if all workers had died.
-    async fn bury(&self, poisonous: u32) {
-        for seen in self.store.list_leases().await.unwrap() {
-            self.store.reclaim_item(&seen, poisonous, at(4)).await.unwrap();
+    async fn bury(&self) {
+        for held in &self.leases {
+            held.die().await;
         }
     }
 
     /// Lets people and workers complete the rest until nothing is open. An item that nobody can continue is lost.
     async fn finish(&mut self) -> Result<(), TestCaseError> {
         for _ in 0..200 {
-            self.bury(u32::MAX).await;
+            self.bury().await;
             let open: Vec<_> = (0..self.items.len()).collect();
             for place in open {
                 let item = self.store.find_item(&self.items[place].id).await.unwrap().unwrap();

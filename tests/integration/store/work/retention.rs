@@ -16,8 +16,8 @@ async fn an_item_that_ended_keeps_its_result_alone(home: &Home) {
     for _ in 0..2 {
         let claimed = claim(&store).await;
         let entry = JournalEntry::Began { call: "1".into() };
-        assert!(store.append_journal(&claimed.lease, claimed.item.run, &[entry], at(15)).await.unwrap());
-        end(&store, &claimed.lease, done()).await.expect("the lease is good");
+        assert!(store.append_journal(&claimed.job, &claimed.item, &[entry], at(15)).await.unwrap());
+        end(&store, &claimed.job, done()).await.expect("the lease is good");
     }
     insert(&store, std::slice::from_ref(&open)).await;
     let told = store.find_item(&over.id).await.unwrap().expect("the item");

@@ -11,13 +11,14 @@ use crate::jobs::{Job, JobId};
 struct CandidateColumns {
     id: i64,
     kind: String,
+    queue: Option<String>,
     crashes: i64,
     suspicions: i64,
 }
 
 impl From<CandidateColumns> for Candidate {
     fn from(row: CandidateColumns) -> Self {
-        Self { id: JobId(row.id), kind: row.kind, crashes: small(row.crashes), suspicions: small(row.suspicions) }
+        Self { id: JobId(row.id), kind: row.kind, queue: row.queue, crashes: small(row.crashes), suspicions: small(row.suspicions) }
     }
 }
 
@@ -33,7 +34,11 @@ pub(in crate::jobs) struct Next {
 const CLAIM: &str = "UPDATE jobs SET state = 'running', holder = $2, token = token + 1, wake_at = NULL
      WHERE id = $1 AND state = 'ready' AND run_at <= $3
          AND NOT EXISTS (SELECT 1 FROM jobs busy WHERE busy.state = 'running' AND busy.queue = jobs.queue)
+         AND ($4 IS NULL OR (SELECT COUNT(*) FROM jobs others WHERE others.state = 'running' AND others.kind = jobs.kind) < $4)
      RETURNING id, kind, queue, payload, attempts, crashes, suspicions, token, created_at";
+
+/// The lock for claims of kinds with a limit in all processes. "claims" in ASCII.
+const CLAIMS: i64 = i64::from_be_bytes(*b"\0\0claims");
 
 impl JobStore {
     /// The jobs that can be claimed, in the order in which they run: the first of each queue, all suspects, and of the jobs without a queue the first
@@ -52,21 +57,22 @@ impl JobStore {
                  SELECT (SELECT kind FROM jobs WHERE state = 'ready' AND queue IS NULL ORDER BY kind LIMIT 1)
                  UNION ALL
                  SELECT (SELECT kind FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind > kinds.kind ORDER BY kind LIMIT 1)
-                 FROM kinds WHERE kinds.kind IS NOT NULL)
-             SELECT id, kind, crashes, suspicions FROM jobs
+                 FROM kinds WHERE kinds.kind IS NOT NULL),
+             -- Materialized, because PostgreSQL would otherwise read it again for each of many jobs.
+             heads (head) AS MATERIALIZED (
+                 SELECT (SELECT id FROM jobs WHERE finished_at IS NULL AND jobs.queue = queues.queue AND place_from <= $1
+                     ORDER BY priority, id LIMIT 1)
+                 FROM queues WHERE queues.queue IS NOT NULL
+                 UNION
+                 SELECT (SELECT id FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind = kinds.kind AND run_at <= $1
+                     ORDER BY run_at, id LIMIT 1)
+                 FROM kinds WHERE kinds.kind IS NOT NULL
+                 UNION
+                 SELECT id FROM jobs WHERE state = 'ready' AND suspicions > 0 AND queue IS NULL)
+             SELECT id, kind, queue, crashes, suspicions FROM heads JOIN jobs ON jobs.id = heads.head
              WHERE state = 'ready' AND run_at <= $1
-                 AND id IN (
-                     SELECT (SELECT id FROM jobs WHERE finished_at IS NULL AND jobs.queue = queues.queue AND place_from <= $1
-                         ORDER BY id LIMIT 1)
-                     FROM queues WHERE queues.queue IS NOT NULL
-                     UNION ALL
-                     SELECT (SELECT id FROM jobs WHERE state = 'ready' AND queue IS NULL AND jobs.kind = kinds.kind AND run_at <= $1
-                         ORDER BY run_at, id LIMIT 1)
-                     FROM kinds WHERE kinds.kind IS NOT NULL
-                     UNION ALL
-                     SELECT id FROM jobs WHERE state = 'ready' AND suspicions > 0 AND queue IS NULL)
                  AND NOT EXISTS (SELECT 1 FROM jobs busy WHERE busy.state = 'running' AND busy.queue = jobs.queue)
-             ORDER BY id",
+             ORDER BY priority, id",
             now
         )?;
         Ok(rows.into_iter().map(Candidate::from).collect())
@@ -94,16 +100,40 @@ impl JobStore {
         Ok(Next { timer, waits_in_queue })
     }
 
-    /// Claims a job. None when another worker was faster, or another job of its queue runs.
-    pub(in crate::jobs) async fn claim(&self, job: JobId, worker: &WorkerId, now: DateTime<Utc>) -> Result<Option<Job>> {
+    /// The number of running jobs of a kind, in all processes.
+    pub(in crate::jobs) async fn count_running(&self, kind: &str) -> Result<u32> {
+        let (running,): (i64,) =
+            sql!(self.0.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE state = 'running' AND kind = $1", kind)?;
+        Ok(small(running))
+    }
+
+    /// Claims a job. None when another worker was faster, another job of its queue runs, or `in_all` jobs of its kind run.
+    pub(in crate::jobs) async fn claim(
+        &self,
+        job: JobId,
+        worker: &WorkerId,
+        in_all: Option<u32>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Job>> {
+        let in_all_bound = in_all.map(i64::from);
         let row: Option<JobColumns> = match self.0.db().write()? {
             Backend::Sqlite(pool) => {
-                let query = sqlx::query_as(CLAIM).bind(job.0).bind(worker.as_str()).bind(now);
+                let query = sqlx::query_as(CLAIM).bind(job.0).bind(worker.as_str()).bind(now).bind(in_all_bound);
                 unless_conflict(query.fetch_all(pool).await.map(|rows| rows.into_iter().next()))?
             }
-            Backend::Postgres(pool) => {
-                let query = sqlx::query_as(CLAIM).bind(job.0).bind(worker.as_str()).bind(now);
+            Backend::Postgres(pool) if in_all.is_none() => {
+                let query = sqlx::query_as(CLAIM).bind(job.0).bind(worker.as_str()).bind(now).bind(in_all_bound);
                 unless_conflict(bounded(query.fetch_optional(pool)).await)?
+            }
+            Backend::Postgres(_) => {
+                // One claim after the other, or two workers could both see the last free place.
+                let mut transaction = self.0.db().begin().await?;
+                transaction.serialize(CLAIMS).await?;
+                let Backend::Postgres(on) = transaction.on() else { return Ok(None) };
+                let query = sqlx::query_as(CLAIM).bind(job.0).bind(worker.as_str()).bind(now).bind(in_all_bound);
+                let row = unless_conflict(bounded(query.fetch_optional(on)).await)?;
+                transaction.commit().await?;
+                row
             }
         };
         Ok(row.map(Job::from))

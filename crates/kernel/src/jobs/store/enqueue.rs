@@ -20,13 +20,14 @@ pub async fn enqueue(transaction: &mut Transaction, job: &NewJob, now: DateTime<
         let inserted: Option<(i64,)> = sql!(
             transaction.on(),
             fetch_optional,
-            "INSERT INTO jobs (kind, queue, unique_key, payload, state, run_at, place_from, created_at)
-             VALUES ($1, $2, $3, $4, 'ready', $5, $5, $6)
+            "INSERT INTO jobs (kind, queue, unique_key, payload, priority, state, run_at, place_from, created_at)
+             VALUES ($1, $2, $3, $4, $5, 'ready', $6, $6, $7)
              ON CONFLICT (unique_key) WHERE finished_at IS NULL AND unique_key IS NOT NULL DO NOTHING RETURNING id",
             job.kind.as_str(),
             job.queue.as_deref(),
             job.unique_key.as_deref(),
             job.payload.as_str(),
+            job.priority.as_str(),
             run_at,
             now
         )?;
@@ -55,8 +56,8 @@ async fn enqueue_running(transaction: &mut Transaction, job: &NewJob, now: DateT
     let inserted: Option<(i64,)> = sql!(
         transaction.on(),
         fetch_optional,
-        "INSERT INTO jobs (kind, queue, unique_key, payload, state, run_at, place_from, created_at, token, holder)
-         SELECT $1, $2, $3, $4, 'running', $5, $5, $6, 1, $7
+        "INSERT INTO jobs (kind, queue, unique_key, payload, state, run_at, place_from, created_at, token, holder, priority)
+         SELECT $1, $2, $3, $4, 'running', $5, $5, $6, 1, $7, $8
          WHERE NOT EXISTS (SELECT 1 FROM jobs before WHERE before.queue = $2 AND before.finished_at IS NULL)
          ON CONFLICT DO NOTHING RETURNING id",
         job.kind.as_str(),
@@ -65,7 +66,8 @@ async fn enqueue_running(transaction: &mut Transaction, job: &NewJob, now: DateT
         job.payload.as_str(),
         AT_ONCE,
         now,
-        reservation.worker.as_str()
+        reservation.worker.as_str(),
+        job.priority.as_str()
     )?;
     let Some((id,)) = inserted else { return Ok(None) };
     let (kind, queue) = (job.kind.clone(), job.queue.clone());
@@ -104,6 +106,12 @@ pub async fn wake_at(transaction: &mut Transaction, job: JobId, time: DateTime<U
     )?;
     announce(transaction).await?;
     Ok(woken > 0)
+}
+
+/// Changes the priority of an open job.
+pub async fn set_priority(transaction: &mut Transaction, job: JobId, priority: &str) -> Result<()> {
+    sql!(transaction.on(), execute, "UPDATE jobs SET priority = $2 WHERE id = $1 AND finished_at IS NULL", job.0, priority)?;
+    Ok(())
 }
 
 /// Retries a job that failed or was set aside, as if it were new. The results of its steps are kept. False when it is neither.

@@ -1,6 +1,6 @@
 //! The jobs in the database. Another database engine would implement this interface.
 //!
-//! Features use [`enqueue()`], [`cancel`], [`wake_at`] and [`run_again`] in their own transactions. The rest is for the worker. Each operation that
+//! Features use [`enqueue()`], [`cancel`], [`wake_at`], [`set_priority`] and [`run_again`] in their own transactions. The rest is for the worker. Each operation that
 //! ends a job or writes for it names its token, and returns whether the job is still held under it.
 
 mod claim;
@@ -17,7 +17,7 @@ use super::{Job, JobId, JobState};
 use crate::db::{Database, Document, Result, StoreError, Word, sql};
 
 pub(super) use enqueue::CHANNEL;
-pub use enqueue::{cancel, enqueue, run_again, wake_at};
+pub use enqueue::{cancel, enqueue, run_again, set_priority, wake_at};
 pub(super) use finish::Return;
 pub(super) use retention::FinishedJob;
 pub(super) use workers::{SeenWorker, WorkerId};

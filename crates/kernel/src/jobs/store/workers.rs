@@ -110,7 +110,7 @@ impl JobStore {
         if !self.bury(&mut transaction, dead).await? {
             return Ok(None);
         }
-        let rows: Vec<DiedColumns> = sql!(
+        let mut rows: Vec<DiedColumns> = sql!(
             transaction.on(),
             fetch_all,
             "SELECT id, kind, token, crashes, suspicions,
@@ -118,6 +118,8 @@ impl JobStore {
              FROM jobs WHERE state = 'running' AND holder = $1",
             dead.id.as_str()
         )?;
+        // Always in the same order, so that no two transactions wait for each other.
+        rows.sort_unstable_by_key(|row| row.id);
         let died: Vec<Died> = rows
             .iter()
             .map(|row| Died {

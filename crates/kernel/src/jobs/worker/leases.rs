@@ -132,7 +132,10 @@ impl Jobs {
         // Seen in two heartbeats, because a job seen once may just have been claimed.
         for (job, token) in idle.intersection(&idle_now) {
             tracing::warn!(%job, "a job that nobody runs is given back");
-            inner.store.release(*job, *token).await?;
+            // No lost heartbeat: the next one tries again.
+            if let Err(error) = inner.store.release(*job, *token).await {
+                tracing::warn!(%job, %error, "a job cannot be given back yet");
+            }
             inner.store.0.db().handover().wake.notify_one();
         }
         *idle = idle_now;

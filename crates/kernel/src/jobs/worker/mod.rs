@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 
 pub(super) use places::{Reservation, WeakJobs};
 
-use super::admission::Beside;
+use super::admission::{Beside, Candidate};
 use super::context::{JobContext, Progress};
 use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
@@ -56,7 +56,7 @@ struct Inner {
     running: Mutex<HashMap<Claimed, Running>>,
     /// The kinds of jobs that start once they are committed.
     reserved: Mutex<Vec<&'static str>>,
-    /// True if the last look claimed all that it found, so that a new job overtakes none.
+    /// True if the last look claimed all that it found, so that a new job overtakes none. Not counted are kinds with a limit in all processes.
     calm: AtomicBool,
     /// True if the last look left a job that waits for a running one.
     waiting: AtomicBool,
@@ -80,6 +80,7 @@ type Claimed = (JobId, i64);
 /// A job that runs in this process.
 struct Running {
     kind: &'static str,
+    queue: Option<String>,
     suspicions: u32,
     since: DateTime<Utc>,
     progress: Progress,
@@ -179,28 +180,32 @@ impl Jobs {
             self.running().iter().filter(|((job, _), _)| cancelled.contains(job)).for_each(|(_, running)| running.cancel.cancel());
         }
         let ends = inner.ends.load(Ordering::Acquire);
-        let (now, again_at, left) = loop {
+        let (now, again_at, left, passed_by) = loop {
             let now = inner.clock.now();
-            let candidates = inner.store.list_candidates(now).await?;
-            let (places, again_at) = self.admit(&candidates, now);
+            let mut candidates = inner.store.list_candidates(now).await?;
+            self.heed_pauses(&mut candidates).await?;
+            let limits = self.limits_of(&candidates).await?;
+            let (places, again_at) = self.admit(&candidates, &limits, now);
             let left = places.len() < candidates.len();
+            let is_free = |job: &Candidate| self.in_all_of(&job.kind).is_none() && !places.iter().any(|(placed, _)| *placed == job.id);
+            let passed_by = candidates.iter().any(is_free);
             let mut again = false;
             for (job, place) in places {
                 if inner.stop.is_cancelled() {
                     break;
                 }
-                let worker = self.worker();
-                if let Some(job) = inner.store.claim(job, &worker, now).await? {
+                let in_all = candidates.iter().find(|candidate| candidate.id == job).and_then(|candidate| self.in_all_of(&candidate.kind));
+                if let Some(job) = inner.store.claim(job, &self.worker(), in_all, now).await? {
                     // The list contains the first job of each free queue, but only some of the jobs without a queue.
                     again |= job.queue.is_none() || job.suspicions > 0;
                     place.start(job);
                 }
             }
             if !again {
-                break (now, again_at, left);
+                break (now, again_at, left, passed_by);
             }
         };
-        inner.calm.store(!left, Ordering::Release);
+        inner.calm.store(!passed_by, Ordering::Release);
         let next = inner.store.next(now).await?;
         inner.waiting.store(left || next.waits_in_queue, Ordering::Release);
         if inner.ends.load(Ordering::Acquire) != ends {
@@ -210,6 +215,36 @@ impl Jobs {
         let next = [next.timer, again_at].into_iter().flatten().min();
         let until_next = next.map(|next| (next - now).to_std().unwrap_or_default().max(SHORTEST));
         Ok(until_next.unwrap_or(inner.settings.poll).min(inner.settings.poll))
+    }
+
+    /// Leaves out candidates of paused queues, and ends the runs of those.
+    async fn heed_pauses(&self, candidates: &mut Vec<Candidate>) -> Result<(), StoreError> {
+        for (kind, of) in &self.inner.kinds {
+            let is_concerned = candidates.iter().any(|job| job.kind == *kind) || self.running().values().any(|job| job.kind == *kind);
+            let paused = if is_concerned { of.handler.paused().await? } else { continue };
+            candidates.retain(|job| job.kind != *kind || !paused.includes(job.queue.as_deref()));
+            let running = self.running();
+            let ended = running.values().filter(|job| job.kind == *kind && paused.includes(job.queue.as_deref()));
+            ended.for_each(|job| job.cancel.cancel());
+        }
+        Ok(())
+    }
+
+    /// The limits of this process, lowered by what runs in others.
+    async fn limits_of(&self, candidates: &[Candidate]) -> Result<HashMap<&'static str, u32>, StoreError> {
+        let mut limits = self.inner.limits.clone();
+        for (kind, limit) in &mut limits {
+            if let Some(in_all) = self.in_all_of(kind).filter(|_| candidates.iter().any(|job| job.kind == *kind)) {
+                let here = self.running().values().filter(|job| job.kind == *kind).count();
+                let free = in_all.saturating_sub(self.inner.store.count_running(kind).await?);
+                *limit = (*limit).min(free.saturating_add(u32::try_from(here).unwrap_or(u32::MAX)));
+            }
+        }
+        Ok(limits)
+    }
+
+    fn in_all_of(&self, kind: &str) -> Option<u32> {
+        self.inner.kinds.get(kind).and_then(|of| of.settings.parallel_in_all)
     }
 
     /// Notes the end of a run, which may make room for a job that waits.
@@ -230,7 +265,8 @@ impl Jobs {
         let cancel = CancellationToken::new();
         let context = JobContext::new(job, inner.store.clone(), inner.clock.clone(), cancel.clone(), inner.stop.clone());
         let job = context.job();
-        let running = Running { kind, suspicions: job.suspicions, since: now, progress: context.progress(), cancel };
+        let running =
+            Running { kind, queue: job.queue.clone(), suspicions: job.suspicions, since: now, progress: context.progress(), cancel };
         let mut all = self.running();
         all.insert((job.id, job.token), running);
         count_running(&all, kind);

@@ -61,22 +61,31 @@ impl Jobs {
         WeakJobs(std::sync::Arc::downgrade(&self.inner))
     }
 
-    /// A place for a new job. None if the process stops, its limits are reached, a suspect runs, or other jobs wait.
+    /// A place for a new job. None if the process stops, its limits are reached, a suspect runs, other jobs wait, or its kind has a limit in all
+    /// processes.
     pub(in crate::jobs) fn reserve(&self, kind: &str) -> Option<Reservation> {
         let inner = &self.inner;
         if inner.stop.is_cancelled() || !inner.calm.load(Ordering::Acquire) {
             return None;
         }
-        let candidate = Candidate { id: JobId(0), kind: kind.to_owned(), crashes: 0, suspicions: 0 };
-        let (places, _) = self.admit(&[candidate], inner.clock.now());
+        if self.in_all_of(kind).is_some() {
+            return None;
+        }
+        let candidate = Candidate { id: JobId(0), kind: kind.to_owned(), queue: None, crashes: 0, suspicions: 0 };
+        let (places, _) = self.admit(&[candidate], &inner.limits, inner.clock.now());
         places.into_iter().next().map(|(_, place)| place)
     }
 
     /// The jobs that may start now, each with its place, and when to check again.
-    pub(super) fn admit(&self, candidates: &[Candidate], now: DateTime<Utc>) -> (Vec<(JobId, Reservation)>, Option<DateTime<Utc>>) {
+    pub(super) fn admit(
+        &self,
+        candidates: &[Candidate],
+        kinds: &HashMap<&'static str, u32>,
+        now: DateTime<Utc>,
+    ) -> (Vec<(JobId, Reservation)>, Option<DateTime<Utc>>) {
         let inner = &self.inner;
         let (running, mut reserved) = (self.running(), self.reserved());
-        let limits = Limits { kinds: &inner.limits, settings: &inner.settings };
+        let limits = Limits { kinds, settings: &inner.settings };
         let admission = limits.admit(now, &list_beside(&running, &reserved, now), candidates);
         let kind_of = |id| candidates.iter().find(|candidate| candidate.id == id).map(|candidate| candidate.kind.as_str());
         let kinds = admission.claim.into_iter().filter_map(|id| Some((id, *inner.kinds.get_key_value(kind_of(id)?)?.0)));

@@ -76,7 +76,8 @@ impl Jobs {
         }));
         let cut_short = tokio::select! {
             ended = &mut run => return self.end_of(context, kind, ended),
-            () = context.cancelled().cancelled() => End::Nothing(LOST),
+            // Its queue was paused, or it is lost. Then it cannot be given back, and nothing is stored.
+            () = context.cancelled().cancelled() => End::Return(Return::Released),
             () = inner.kill.cancelled() => End::Return(Return::Released),
             () = inner.clock.sleep(limit) => self.again(context.job(), kind, None, format!("it took longer than {} s", limit.as_secs())),
         };

@@ -32,7 +32,7 @@ impl Approvals for ItemApprovals<'_> {
 
 impl ItemApprovals<'_> {
     async fn ask(&self, call: &ToolCall, risk: Risk, why: &str) -> Result<Consent, RunError> {
-        let Assignment { item, lease, persona, .. } = *self.assignment;
+        let Assignment { item, job, persona, .. } = *self.assignment;
         let now = self.agents.runner.clock.now();
         let approval = Approval {
             id: ApprovalId::generate(),
@@ -48,7 +48,7 @@ impl ItemApprovals<'_> {
         };
         let announcer = Announcer { persona: &persona.slug, channel: self.channel, roster: &self.agents.roster };
         let outbox = [announcer.ask_approval(item, &approval, why)];
-        if !self.store.ask_approval(lease, &approval, &outbox, now).await? {
+        if !self.store.ask_approval(job, &approval, &outbox, now).await? {
             return Err(RunError::Lost);
         }
         Ok(Consent::Asked(approval.id))

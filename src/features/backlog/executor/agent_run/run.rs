@@ -26,7 +26,7 @@ impl AgentExecutor {
     /// Starts a run or resumes it from its journal.
     ///
     /// A wait for approval is stored here, with its approval. The caller stores every other outcome. If the assignment is cancelled or the
-    /// lease is lost, returns [`Outcome::Later`] at once; the next holder of the item resumes the run.
+    /// job is lost, returns [`Outcome::Later`] at once; the next holder of the item resumes the run.
     ///
     /// # Errors
     /// No model is configured for this kind, or the database is unavailable.

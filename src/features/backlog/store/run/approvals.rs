@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::features::backlog::model::{Lease, Wait, WorkStatus};
+use crate::features::backlog::model::{Wait, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::transitions::{ItemRecord, insert_approval_event};
 use crate::store::Store;
@@ -11,6 +11,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
 use kernel::ids::{ApprovalId, WorkItemId};
+use kernel::jobs::JobContext;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
 
 #[derive(sqlx::FromRow)]
@@ -49,24 +50,22 @@ impl From<ApprovalColumns> for Approval {
 }
 
 impl Store {
-    /// Stores a request for approval and ends the worker's part until it is decided. False if the lease is lost, the request belongs to
-    /// another item or run, or this run has asked for the same call before.
-    pub async fn ask_approval(&self, lease: &Lease, approval: &Approval, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
+    /// Stores a request for approval and ends the job of the run until it is decided. False if the job is lost, the request belongs to another item or
+    /// run, or this run has asked for the same call before.
+    pub async fn ask_approval(&self, job: &JobContext, approval: &Approval, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::hold(&mut transaction, lease).await? else { return Ok(false) };
+        let Some(mut record) = ItemRecord::hold(&mut transaction, job).await? else { return Ok(false) };
         let is_its_own = approval.item == record.item.id && approval.run == record.item.run;
         if !is_its_own || !insert_approval(&mut transaction, approval).await? {
             return Ok(false);
         }
         insert_approval_event(&mut transaction, approval, at).await?;
         insert_outbound(&mut transaction, outbox, record.cause(), at).await?;
-        record.crashes = 0;
         record.add_up(&mut transaction).await?;
         record.item.wait = Some(Wait::Approval { approval: approval.id.clone() });
         let note = format!("a person has to allow {}", approval.tool);
         record.go(&mut transaction, WorkStatus::Waiting, Some(&note), at).await?;
-        transaction.commit().await?;
-        Ok(true)
+        job.finish_with(transaction).await
     }
 
     pub async fn find_approval(&self, approval: &ApprovalId) -> Result<Option<Approval>> {

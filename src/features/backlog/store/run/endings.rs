@@ -1,18 +1,19 @@
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Lease, Wait, WorkStatus};
+use crate::features::backlog::model::{Evidence, Wait, WorkStatus};
 use crate::features::backlog::store::transitions::{Ended, ItemRecord};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Result, Transaction};
+use kernel::jobs::JobContext;
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
 
 /// The end of a run with its messages.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RunEnd<'a> {
-    pub lease: &'a Lease,
+    pub job: &'a JobContext,
     pub end: End,
     /// The messages to post, in order.
     pub outbox: &'a [OutboundMessage],
@@ -32,7 +33,7 @@ pub enum End {
     Waits { wait: Wait, evidence: Vec<Evidence> },
     /// The attempt failed. A new run starts, with one more attempt counted.
     Again { why: String, at: DateTime<Utc> },
-    /// Released without a result. The same run continues with the next claim: the process stops, or the team is halted.
+    /// Released without a result. The same run continues with another job: the process stops, or the team is halted.
     Released,
     /// The last attempt failed.
     Failed { why: String, memory: Option<Memory> },
@@ -54,19 +55,17 @@ impl End {
 }
 
 impl Store {
-    /// Ends a run. If the item ends, items that need it are released or fail, and its parent ends with its last child. None if the lease is
-    /// lost.
+    /// Ends a run together with its job. If the item ends, items that need it are released or fail, and its parent ends with its last child. None if
+    /// the job is lost.
     pub async fn end_run(&self, run: &RunEnd<'_>) -> Result<Option<Ended>> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::hold(&mut transaction, run.lease).await? else { return Ok(None) };
-        record.crashes = 0;
+        let Some(record) = ItemRecord::hold(&mut transaction, run.job).await? else { return Ok(None) };
         insert_outbound(&mut transaction, run.outbox, record.cause(), run.at).await?;
         if let End::Done { memory, .. } | End::Failed { memory, .. } = &run.end {
             insert_memories(&mut transaction, memory.as_slice()).await?;
         }
         let ended = end(&mut transaction, record, &run.end, run.at).await?;
-        transaction.commit().await?;
-        Ok(Some(ended))
+        Ok(run.job.finish_with(transaction).await?.then_some(ended))
     }
 }
 

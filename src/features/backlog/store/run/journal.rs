@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{JournalEntry, Lease, Product};
+use crate::features::backlog::model::{JournalEntry, Product, WorkItem};
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::db::{Document, Result, document, sql};
 use kernel::ids::WorkItemId;
+use kernel::jobs::JobContext;
 
 #[derive(sqlx::FromRow)]
 struct EntryColumns {
@@ -16,21 +17,11 @@ struct EntryColumns {
 }
 
 impl Store {
-    /// Appends a journal entry, which also counts as a heartbeat. False if the lease is lost or the item is in another run.
-    pub async fn append_journal(&self, lease: &Lease, run: u32, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool> {
+    /// Appends to the journal of the item that a job runs. False if the job is lost.
+    pub async fn append_journal(&self, job: &JobContext, item: &WorkItem, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        // Locks the row: either a reclaim waits for this write, or this write sees the reclaim.
-        let held = sql!(
-            transaction.on(),
-            execute,
-            "UPDATE work_items SET lease_beat = lease_beat + 1
-             WHERE id = $1 AND status = 'in_progress' AND lease_worker = $2 AND lease_token = $3 AND run = $4",
-            lease.item.as_str(),
-            lease.worker.as_str(),
-            lease.token,
-            i64::from(run)
-        )?;
-        if held == 0 {
+        // Locks the job: either a worker that takes it back waits for this write, or this write sees that.
+        if !job.hold(&mut transaction).await? {
             return Ok(false);
         }
         for entry in entries {
@@ -39,8 +30,8 @@ impl Store {
                 execute,
                 "INSERT INTO work_journal (item, run, position, entry, at)
                  VALUES ($1, $2, (SELECT COALESCE(MAX(position) + 1, 0) FROM work_journal WHERE item = $1 AND run = $2), $3, $4)",
-                lease.item.as_str(),
-                i64::from(run),
+                item.id.as_str(),
+                i64::from(item.run),
                 document(entry),
                 at
             )?;
@@ -68,10 +59,10 @@ impl Store {
         Ok(rows.into_iter().filter_map(|(run,)| u32::try_from(run).ok()).collect())
     }
 
-    /// Stores the product of a run before it is verified. False if the lease is lost.
-    pub async fn record_product(&self, lease: &Lease, product: &Product, at: DateTime<Utc>) -> Result<bool> {
+    /// Stores the product of a run before it is verified. False if the job is lost.
+    pub async fn record_product(&self, job: &JobContext, product: &Product, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::hold(&mut transaction, lease).await? else { return Ok(false) };
+        let Some(mut record) = ItemRecord::hold(&mut transaction, job).await? else { return Ok(false) };
         record.product = Some(product.clone());
         record.save(&mut transaction, at).await?;
         transaction.commit().await?;

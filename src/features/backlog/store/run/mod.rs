@@ -1,12 +1,10 @@
-//! A worker's changes: claim by lease, journal, approvals and the end of a run.
-//!
-//! A lease has no time. A process that sees the same token and heartbeat count for long enough, by its own clock, reclaims the item. So
-//! clocks of machines need not agree. Every write names its lease and is rejected after a reclaim.
+//! The changes of the job that runs an item: start, journal, approvals and the end of the run. Every write names the job, and is refused once another
+//! run has it.
 
 mod approvals;
 mod endings;
 mod journal;
-mod leases;
+mod starting;
 
 pub use endings::{End, RunEnd};
-pub use leases::{ClaimTerms, Claimed, SeenLease};
+pub use starting::Claimed;

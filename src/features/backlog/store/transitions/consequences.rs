@@ -5,10 +5,12 @@ use std::collections::{HashSet, VecDeque};
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::store::jobs::{ANNOUNCE, EndedBetween, enqueue_run};
 use crate::features::backlog::store::transitions::events::{insert_failures, insert_releases};
 use crate::features::backlog::store::transitions::{ItemRecord, StandingColumns};
 use kernel::db::{Result, Transaction, Word, plain, sql};
 use kernel::ids::WorkItemId;
+use kernel::jobs::{self, JobId, NewJob};
 
 /// A changed item and its effects on others.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +35,10 @@ impl Ended {
 /// Ended items whose effects are still to be processed. A queue instead of recursion, because chains can have thousands of items.
 pub(crate) struct Consequences {
     at: DateTime<Utc>,
+    /// The position of the last event before.
+    mark: i64,
+    /// Items ended that nobody else announces.
+    pub(super) is_to_announce: bool,
     over: VecDeque<Over>,
     released: Vec<WorkItemId>,
     failed: Vec<WorkItemId>,
@@ -79,8 +85,10 @@ struct TiedColumns {
 }
 
 impl Consequences {
-    pub(crate) fn new(at: DateTime<Utc>) -> Self {
-        Self { at, over: VecDeque::new(), released: Vec::new(), failed: Vec::new(), parents: Vec::new() }
+    /// Before the first item ends.
+    pub(crate) async fn begin(transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Self> {
+        let (mark, none) = (last_event(transaction).await?, Vec::new);
+        Ok(Self { at, mark, is_to_announce: false, over: VecDeque::new(), released: none(), failed: Vec::new(), parents: Vec::new() })
     }
 
     /// Adds an item that has just ended.
@@ -111,6 +119,10 @@ impl Consequences {
                 }
             }
         }
+        if self.is_to_announce || !(self.failed.is_empty() && self.parents.is_empty()) {
+            let until = last_event(transaction).await?;
+            jobs::enqueue(transaction, &NewJob::new(ANNOUNCE, &EndedBetween { after: self.mark, until }), self.at).await?;
+        }
         Ok(())
     }
 
@@ -118,7 +130,7 @@ impl Consequences {
     /// one.
     async fn release_dependents(&mut self, transaction: &mut Transaction, over: &Over) -> Result<()> {
         insert_releases(transaction, &over.id, RELEASED, self.at).await?;
-        let mut released: Vec<(String,)> = sql!(
+        let mut released: Vec<(String, Option<String>, String)> = sql!(
             transaction.on(),
             fetch_all,
             "UPDATE work_items SET status = 'ready', updated_at = $2
@@ -126,13 +138,19 @@ impl Consequences {
                  AND NOT EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
                  AND NOT EXISTS (SELECT 1 FROM work_dependencies others JOIN work_items needed ON needed.id = others.needs
                      WHERE others.item = work_items.id AND needed.status <> 'done')
-             RETURNING id",
+             RETURNING id, persona, rank",
             over.id.as_str(),
             self.at
         )?;
         // RETURNING has no order. Ids sort by creation time.
         released.sort_unstable();
-        self.released.extend(released.into_iter().map(|(id,)| WorkItemId::new(id)));
+        for (id, persona, rank) in released {
+            if let Some(persona) = persona {
+                let job = enqueue_run(transaction, &id, &persona, &rank, None, self.at).await?;
+                sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", id.as_str(), job.0)?;
+            }
+            self.released.push(WorkItemId::new(id));
+        }
         Ok(())
     }
 
@@ -140,10 +158,21 @@ impl Consequences {
     async fn fail_dependents(&mut self, transaction: &mut Transaction, lost: &Over) -> Result<()> {
         let why = why_lost(&lost.what, lost.status);
         insert_failures(transaction, &lost.id, &why, self.at).await?;
+        let jobs: Vec<(i64,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT id FROM jobs WHERE finished_at IS NULL AND id IN (SELECT job FROM work_items
+                 WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1))
+             ORDER BY id",
+            lost.id.as_str()
+        )?;
+        for (job,) in jobs {
+            jobs::cancel(transaction, JobId(job), "its item has failed", self.at).await?;
+        }
         let mut failed: Vec<FailedColumns> = sql!(
             transaction.on(),
             fetch_all,
-            "UPDATE work_items SET status = 'failed', outcome = $2, wait = NULL, not_before = NULL, lease_worker = NULL, crashes = 0,
+            "UPDATE work_items SET status = 'failed', outcome = $2, wait = NULL, not_before = NULL, job = NULL,
                  updated_at = $3
              WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
              RETURNING id, what, parent, parent IS NOT NULL OR EXISTS (SELECT 1 FROM work_dependencies WHERE needs = work_items.id)
@@ -206,6 +235,11 @@ impl Consequences {
         }
         Ok(())
     }
+}
+
+async fn last_event(transaction: &mut Transaction) -> Result<i64> {
+    let (mark,): (i64,) = sql!(transaction.on(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM events")?;
+    Ok(mark)
 }
 
 /// Whether other items allow an item to run.

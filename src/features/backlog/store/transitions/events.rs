@@ -85,17 +85,18 @@ impl Store {
         Ok(mark)
     }
 
-    /// Items that ended after a mark without being worked on, in order: parents whose last child ended, and items that need a failed one.
-    pub async fn list_ended_with_others(&self, since: i64) -> Result<Vec<WorkItem>> {
+    /// Items that ended between two marks without being worked on, in order: parents whose last child ended, and items that need a failed one.
+    pub async fn list_ended_with_others(&self, after: i64, until: i64) -> Result<Vec<WorkItem>> {
         let rows: Vec<EventColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
                  events.kind AS event_kind, events.payload AS change
              FROM events JOIN work_items ON work_items.id = events.subject AND work_items.status = events.kind
-             WHERE events.topic = 'item' AND events.position > $1 AND events.kind IN ('done', 'failed')
+             WHERE events.topic = 'item' AND events.position > $1 AND events.position <= $2 AND events.kind IN ('done', 'failed')
              ORDER BY events.position",
-            since
+            after,
+            until
         )?;
         let unworked = [WorkStatus::New, WorkStatus::Ready, WorkStatus::Blocked].map(Some);
         rows.into_iter().filter(|row| unworked.contains(&row.change.0.from)).map(|row| row.item.try_into()).collect()

@@ -6,11 +6,13 @@ mod events;
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Lease, Origin, Product, WorkItem, WorkStatus, WorkerId};
+use crate::features::backlog::model::{Evidence, Origin, Product, WorkItem, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
+use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
 use kernel::db::{Document, Result, StoreError, Transaction, Who, document, plain, sql};
 use kernel::ids::{MessageId, PersonaSlug, WorkItemId};
+use kernel::jobs::{self, Job, JobContext, JobId};
 use kernel::money::Money;
 
 pub use consequences::Ended;
@@ -24,12 +26,13 @@ pub(super) use events::{insert_approval_event, insert_event};
 pub(super) struct ItemRecord {
     pub(super) item: WorkItem,
     pub(super) product: Option<Product>,
-    pub(super) worker: Option<WorkerId>,
-    pub(super) token: i64,
-    pub(super) beat: i64,
-    /// The number of consecutive worker crashes.
-    pub(super) crashes: u32,
+    /// Its place in the order of work.
+    pub(super) rank: String,
+    /// The job that its status needs.
+    pub(super) job: Option<JobId>,
     pub(super) rejections: u32,
+    /// The changes are those of its own job, which ends with them.
+    is_held: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -37,11 +40,8 @@ pub(super) struct StandingColumns {
     #[sqlx(flatten)]
     item: ItemColumns,
     product: Option<String>,
-    lease_worker: Option<String>,
-    lease_token: i64,
-    lease_beat: i64,
-    #[sqlx(try_from = "i64")]
-    crashes: u32,
+    rank: String,
+    job: Option<i64>,
     #[sqlx(try_from = "i64")]
     rejections: u32,
 }
@@ -53,11 +53,10 @@ impl TryFrom<StandingColumns> for ItemRecord {
         Ok(Self {
             item: row.item.try_into()?,
             product: row.product.map(Document::read).transpose()?,
-            worker: row.lease_worker.map(WorkerId::from),
-            token: row.lease_token,
-            beat: row.lease_beat,
-            crashes: row.crashes,
+            rank: row.rank,
+            job: row.job.map(JobId),
             rejections: row.rejections,
+            is_held: false,
         })
     }
 }
@@ -76,12 +75,17 @@ impl ItemRecord {
         row.map(Self::try_from).transpose()
     }
 
-    /// The item of a valid lease.
-    pub(super) async fn hold(transaction: &mut Transaction, lease: &Lease) -> Result<Option<Self>> {
-        let record = Self::find(transaction, &lease.item).await?;
-        Ok(record.filter(|record| {
-            record.item.status == WorkStatus::InProgress && record.token == lease.token && record.worker.as_ref() == Some(&lease.worker)
-        }))
+    /// The item of a job, if it still needs the job and this run holds it. The job ends with the next change of status.
+    pub(super) async fn hold(transaction: &mut Transaction, job: &JobContext) -> Result<Option<Self>> {
+        let record = Self::of_job(transaction, job.job()).await?;
+        Ok(if job.hold(transaction).await? { record } else { None })
+    }
+
+    /// The item of a job, if it still needs the job.
+    pub(super) async fn of_job(transaction: &mut Transaction, job: &Job) -> Result<Option<Self>> {
+        let Ok(ItemOf { item, .. }) = job.read_payload() else { return Ok(None) };
+        let record = Self::find(transaction, &item).await?.filter(|record| record.job == Some(job.id));
+        Ok(record.map(|record| Self { is_held: true, ..record }))
     }
 
     pub(super) fn may_go(&self, next: WorkStatus) -> bool {
@@ -107,11 +111,10 @@ impl ItemRecord {
     /// Resets the attempts.
     pub(super) fn forgive(&mut self) {
         self.item.attempts = 0;
-        self.crashes = 0;
         self.rejections = 0;
     }
 
-    /// Changes the status and stores the item. Clears the lease unless `next` is in progress, and the wait unless `next` is waiting.
+    /// Changes the status and stores the item with the job that it needs then. Clears the wait unless `next` is waiting.
     ///
     /// # Errors
     /// As [`WorkStatus::advance`], which would be a bug.
@@ -124,17 +127,38 @@ impl ItemRecord {
     ) -> Result<()> {
         let from = self.item.status;
         self.item.status = from.advance(next).map_err(|error| StoreError::Other(error.to_string()))?;
-        if next != WorkStatus::InProgress {
-            self.worker = None;
-        }
         if next != WorkStatus::Waiting {
             self.item.wait = None;
         }
         if next != WorkStatus::Ready {
             self.item.not_before = None;
         }
+        self.replace_job(transaction, at).await?;
         self.save(transaction, at).await?;
         insert_event(transaction, &self.item, Some(from), note, at).await
+    }
+
+    /// Ready becomes in progress, by its job, which goes on.
+    pub(super) async fn begin(&mut self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
+        self.item.status = WorkStatus::InProgress;
+        self.item.not_before = None;
+        self.save(transaction, at).await?;
+        insert_event(transaction, &self.item, Some(WorkStatus::Ready), Some(note), at).await
+    }
+
+    /// Cancels its job, which also ends a run in another process, and enqueues the one that its status needs.
+    async fn replace_job(&mut self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<()> {
+        if let Some(job) = self.job.take()
+            && !self.is_held
+        {
+            jobs::cancel(transaction, job, "its item was changed", at).await?;
+        }
+        self.is_held = false;
+        self.job = enqueue_job(transaction, &self.item, &self.rank, at).await?;
+        if self.item.status == WorkStatus::New {
+            wake_job(transaction, PLAN, at).await?;
+        }
+        Ok(())
     }
 
     /// Stores the item without changing the status.
@@ -147,7 +171,7 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, lease_worker = $20, lease_token = $21, crashes = $22, rejections = $23, updated_at = $24
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -168,9 +192,7 @@ impl ItemRecord {
             document(&item.evidence),
             item.outcome.as_deref().map(plain),
             item.cost.0,
-            self.worker.as_ref().map(WorkerId::as_str),
-            self.token,
-            i64::from(self.crashes),
+            self.job.map(|job| job.0),
             i64::from(self.rejections),
             at
         )?;
@@ -192,7 +214,6 @@ impl ItemRecord {
     /// Ends the item without processing effects on others.
     async fn finish(&mut self, transaction: &mut Transaction, status: WorkStatus, outcome: &str, at: DateTime<Utc>) -> Result<()> {
         self.item.outcome = Some(plain(outcome).into_owned());
-        self.crashes = 0;
         self.go(transaction, status, Some(outcome), at).await
     }
 
@@ -205,10 +226,14 @@ impl ItemRecord {
         at: DateTime<Utc>,
     ) -> Result<Ended> {
         self.add_up(transaction).await?;
+        let mut consequences = Consequences::begin(transaction, at).await?;
+        // Nobody worked on it, so nobody else announces its end.
+        let is_quiet = matches!(self.item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked);
         self.finish(transaction, status, outcome, at).await?;
-        let mut consequences = Consequences::new(at);
         consequences.add(&self.item);
+        consequences.is_to_announce |= is_quiet && status != WorkStatus::Cancelled;
         consequences.follow(transaction).await?;
+        wake_job(transaction, LEARNINGS, at).await?;
         Ok(consequences.of(self.item))
     }
 
@@ -245,7 +270,12 @@ impl ItemRecord {
         note: Option<&str>,
         at: DateTime<Utc>,
     ) -> Result<()> {
-        if self.item.status == next { self.save(transaction, at).await } else { self.go(transaction, next, note, at).await }
+        if self.item.status != next {
+            return self.go(transaction, next, note, at).await;
+        }
+        // The job may be that of another persona.
+        self.replace_job(transaction, at).await?;
+        self.save(transaction, at).await
     }
 
     /// The message that created it, for the trace.

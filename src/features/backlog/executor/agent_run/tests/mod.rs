@@ -22,18 +22,20 @@ use crate::config;
 use crate::config::Config;
 use crate::features::backlog::executor::agent_run::{AgentExecutor, Background};
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Claim, Execution, JournalEntry, Lease, Origin, Owner, Product, WorkItem, WorkStatus, WorkerId};
-use crate::features::backlog::store::{ClaimTerms, Planned};
+use crate::features::backlog::model::{Claim, Execution, JournalEntry, Origin, Owner, Product, WorkItem, WorkStatus};
+use crate::features::backlog::store::{Planned, RUN};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
 use kernel::chat::redact::Redactor;
 use kernel::config::Sources;
 use kernel::ids::{ApprovalId, ChannelId};
+use kernel::jobs::{JobContext, Paused};
 use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings};
 use kernel::llm::{LedgerMeter, Models};
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, Tier};
 use kernel::testing::feeds::now;
+use kernel::testing::jobs::ManualWorker;
 use kernel::testing::persona as fixture;
 use kernel::time::{ManualClock, SharedClock};
 use kernel::tools::approval::Risk;
@@ -51,7 +53,8 @@ struct Stage {
     clock: Arc<ManualClock>,
     store: Store,
     item: WorkItem,
-    lease: Lease,
+    worker: ManualWorker,
+    job: JobContext,
     persona: Persona,
     channel: ChannelId,
     cancel: CancellationToken,
@@ -102,14 +105,16 @@ impl Stage {
         };
         let executor = AgentExecutor { store: store.clone(), agents: Arc::new(agents), workspaces };
         plan(&store, execution).await;
-        let (item, lease) = claim(&store).await;
+        let worker = ManualWorker::start(store.database(), now()).await.expect("the store answers");
+        let (item, job) = claim(&store, &worker).await;
         Self {
             model,
             executor,
             clock,
             store,
             item,
-            lease,
+            worker,
+            job,
             persona,
             channel: "10".into(),
             cancel: CancellationToken::new(),
@@ -121,7 +126,7 @@ impl Stage {
 
     /// Claims the item again after a wait.
     async fn claim(&mut self) {
-        (self.item, self.lease) = claim(&self.store).await;
+        (self.item, self.job) = claim(&self.store, &self.worker).await;
     }
 
     async fn decide(&mut self, approval: &ApprovalId, allowed: bool) {
@@ -137,7 +142,7 @@ impl Stage {
     }
 
     async fn make_with(&self, background: &Background<'_>) -> Outcome {
-        let assignment = Assignment { item: &self.item, lease: &self.lease, persona: &self.persona, cancel: &self.cancel };
+        let assignment = Assignment { item: &self.item, job: &self.job, persona: &self.persona, cancel: &self.cancel };
         self.executor.execute(&assignment, background).await.expect("the store answers")
     }
 
@@ -195,10 +200,10 @@ async fn plan(store: &Store, execution: Execution) {
     assert!(store.plan_item(&item.id, &planned, now()).await.expect("stored"));
 }
 
-async fn claim(store: &Store) -> (WorkItem, Lease) {
-    let terms = ClaimTerms { worker: &WorkerId::generate(), parallel: 1 };
-    let claimed = store.claim_item(&terms, now()).await.expect("the store answers").expect("it is ready");
-    (claimed.item, claimed.lease)
+async fn claim(store: &Store, worker: &ManualWorker) -> (WorkItem, JobContext) {
+    let job = worker.claim(RUN, 1, &Paused::default(), now()).await.expect("the store answers").expect("it is ready");
+    let claimed = store.start_run(&job, now()).await.expect("the store answers").expect("it is the item's job");
+    (claimed.item, claimed.job)
 }
 
 fn made(outcome: Outcome) -> Product {

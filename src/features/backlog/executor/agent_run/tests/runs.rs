@@ -86,7 +86,7 @@ async fn a_run_that_was_cut_off_after_any_entry_comes_to_the_same_and_pays_for_n
         let stage = Stage::of(Execution::Research).await;
         stage.model.on(diligent);
         let kept = &journal[..length];
-        assert!(stage.store.append_journal(&stage.lease, 0, kept, now()).await.expect("stored"));
+        assert!(stage.store.append_journal(&stage.job, &stage.item, kept, now()).await.expect("stored"));
         assert_eq!(made(stage.continue_run().await), product, "after {length} entries");
         let paid = kept.iter().filter(|entry| matches!(entry, JournalEntry::Replied { .. })).count();
         assert_eq!(stage.model.count(), 4 - paid, "after {length} entries");
@@ -105,7 +105,7 @@ async fn of_a_call_that_a_crash_fell_into_the_model_is_told_that_nobody_knows() 
     whole.model.on(diligent);
     made(whole.continue_run().await);
     let journal = whole.journal().await;
-    assert!(stage.store.append_journal(&stage.lease, 0, &journal[..3], now()).await.expect("stored"));
+    assert!(stage.store.append_journal(&stage.job, &stage.item, &journal[..3], now()).await.expect("stored"));
     made(stage.continue_run().await);
     assert!(stage.model.requests()[0].last().contains("It is not known whether it happened"), "{}", stage.model.requests()[0].last());
 }
@@ -227,6 +227,6 @@ async fn secrets_are_neither_kept_nor_saved() {
 #[tokio::test]
 async fn what_no_model_makes_is_no_work_for_it() {
     let stage = Stage::of(Execution::Remind { answer: true }).await;
-    let assignment = Assignment { item: &stage.item, lease: &stage.lease, persona: &stage.persona, cancel: &stage.cancel };
+    let assignment = Assignment { item: &stage.item, job: &stage.job, persona: &stage.persona, cancel: &stage.cancel };
     assert!(stage.executor.execute(&assignment, &Background::default()).await.is_err());
 }

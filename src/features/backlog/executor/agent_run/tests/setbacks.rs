@@ -66,9 +66,9 @@ async fn without_any_model_the_item_waits_for_one() {
 }
 
 #[tokio::test]
-async fn a_worker_that_lost_its_lease_writes_nothing_and_asks_nothing() {
-    let mut stage = Stage::of(Execution::Write).await;
-    stage.lease.token -= 1;
+async fn a_worker_that_lost_its_job_writes_nothing_and_asks_nothing() {
+    let stage = Stage::of(Execution::Write).await;
+    stage.worker.die(now()).await.expect("its job is taken back");
     assert_eq!(later(stage.continue_run().await), 0);
     assert_eq!((stage.model.count(), stage.journal().await.len()), (0, 0));
 }

@@ -1,4 +1,4 @@
-//! Runs one claimed item from claim to end.
+//! Runs an item, from the claim of its job to the transaction that ends both.
 
 use std::time::Duration;
 
@@ -8,13 +8,14 @@ use tokio_util::sync::CancellationToken;
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Lease, Owner, Product, Wait, WorkItem};
+use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Owner, Product, Wait, WorkItem};
 use crate::features::backlog::render::{Announcer, name_of_owner};
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
 use kernel::catch_panic::contain;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
+use kernel::jobs::{JobContext, JobError};
 use kernel::persona::roster::Roster;
 
 /// The pause before checking again for something that is still in progress, such as a message on its way.
@@ -42,19 +43,19 @@ impl From<End> for Close {
 }
 
 impl Work {
-    /// Works on a claimed item until its run has ended, and stores the result.
-    pub(super) async fn run_claimed(self, claimed: Claimed, cancel: CancellationToken) {
-        let parts = self.parts();
+    /// Works on the item of a job until its run has ended, and stores the result.
+    pub(super) async fn run_item(&self, job: &JobContext) -> Result<(), JobError> {
+        let Some(claimed) = self.parts().store.start_run(job, job.now()).await? else { return Ok(()) };
         let item = &claimed.item;
-        let close = match self.run_in_time(&claimed, &cancel).await {
-            // The result must not be stored after a cancellation. If the lease is still valid, the item is released.
-            _ if cancel.is_cancelled() => End::Released.into(),
+        tracing::info!(item = %item.id, persona = ?item.persona, job = %job.job().id, token = job.job().token, "a work item was claimed");
+        metrics::counter!("teamroom_work_claims_total").increment(1);
+        let close = match self.run_in_time(&claimed, job.cancelled()).await {
+            // The result must not be stored after a cancellation. If the job is still held, the item is released.
+            _ if job.cancelled().is_cancelled() => End::Released.into(),
             Ok(close) => close,
-            Err(error) => self.went_wrong(item, &error).await,
+            Err(error) => self.went_wrong(item, error).await?,
         };
-        self.store_end(&claimed, close).await;
-        self.running().remove(&item.id);
-        parts.wake.notify_one();
+        self.store_end(&claimed, close).await
     }
 
     /// Limits the time of a run. It is asked to end first, so that calls in progress are settled, and aborted if it does not.
@@ -76,17 +77,14 @@ impl Work {
 
     /// Executes and verifies the item.
     async fn run(&self, claimed: &Claimed, cancel: &CancellationToken) -> anyhow::Result<Close> {
-        let (item, lease) = (&claimed.item, &claimed.lease);
+        let (item, job) = (&claimed.item, &claimed.job);
         let product = match &claimed.product {
             // It was made before a crash or a pause.
             Some(product) => product.clone(),
-            None => match self.execute(item, lease, cancel).await? {
+            None => match self.execute(item, job, cancel).await? {
                 Outcome::Made(product) => {
-                    let store = &self.parts().store;
-                    anyhow::ensure!(
-                        store.record_product(lease, &product, self.parts().clock.now()).await?,
-                        "somebody else holds the item by now"
-                    );
+                    let is_stored = self.parts().store.record_product(job, &product, self.parts().clock.now()).await?;
+                    anyhow::ensure!(is_stored, JobError::LostLease);
                     product
                 }
                 Outcome::Later { at, why } => return Ok(End::Later { at, why }.into()),
@@ -101,12 +99,12 @@ impl Work {
         self.close(item, product, cancel).await
     }
 
-    async fn execute(&self, item: &WorkItem, lease: &Lease, cancel: &CancellationToken) -> anyhow::Result<Outcome> {
+    async fn execute(&self, item: &WorkItem, job: &JobContext, cancel: &CancellationToken) -> anyhow::Result<Outcome> {
         let (Some(execution), Some(slug)) = (&item.execution, &item.persona) else { anyhow::bail!("it was never planned") };
         let Some(persona) = self.parts().roster.find(slug) else {
             return Ok(Outcome::Failed { why: format!("{slug} is no longer on the team") });
         };
-        let assignment = Assignment { item, lease, persona, cancel };
+        let assignment = Assignment { item, job, persona, cancel };
         match execution {
             Execution::Remind { .. } => self.remind(&assignment).await,
             Execution::Ask { whom, question } => self.ask(&assignment, whom, question).await,
@@ -165,16 +163,20 @@ impl Work {
         Ok(End::Again { at, why }.into())
     }
 
-    async fn went_wrong(&self, item: &WorkItem, error: &anyhow::Error) -> Close {
-        tracing::error!(item = %item.id, error = format!("{error:#}"), "a run went wrong");
-        metrics::counter!("teamroom_errors_total", "where" => "work").increment(1);
-        let later = |why: &str| End::Later { at: self.parts().clock.now() + SOON, why: why.to_owned() }.into();
-        if error.downcast_ref::<StoreError>().is_some_and(StoreError::is_retryable) {
-            // Does not count as an attempt; the same run continues.
-            return later("the database did not respond");
+    /// # Errors
+    /// The database is unavailable: the same run continues, without another attempt. Or the job is lost.
+    async fn went_wrong(&self, item: &WorkItem, error: anyhow::Error) -> Result<Close, JobError> {
+        let text = format!("{error:#}");
+        match JobError::from(error) {
+            JobError::Retry { .. } | JobError::Fail(_) => {}
+            error => {
+                tracing::warn!(item = %item.id, error = text, "a run was broken off");
+                return Err(error);
+            }
         }
-        let again = self.again(item, "something went wrong; see the log".into()).await;
-        again.unwrap_or_else(|_| later("the database did not respond"))
+        tracing::error!(item = %item.id, error = text, "a run went wrong");
+        metrics::counter!("teamroom_errors_total", "where" => "work").increment(1);
+        Ok(self.again(item, "something went wrong; see the log".into()).await?)
     }
 
     /// A message in the item's channel. None if it has no channel.
@@ -188,12 +190,12 @@ impl Work {
         Ok(channel.as_ref().map(|channel| message(announcer(channel))).into_iter().collect())
     }
 
-    /// Stores the end of a run. Retries while the database is unavailable. Nothing is stored if the lease is lost.
-    async fn store_end(&self, claimed: &Claimed, close: Close) {
+    /// Stores the end of a run. Retries while the database is unavailable. Nothing is stored if the job is lost.
+    async fn store_end(&self, claimed: &Claimed, close: Close) -> Result<(), JobError> {
         let parts = self.parts();
-        let (item, lease) = (&claimed.item.id, &claimed.lease);
+        let (item, job) = (&claimed.item.id, &claimed.job);
         let Close { end, outbox } = close;
-        let mut run = RunEnd { lease, end, outbox: &outbox, at: parts.clock.now() };
+        let mut run = RunEnd { job, end, outbox: &outbox, at: parts.clock.now() };
         let name = run.end.name();
         loop {
             match parts.store.end_run(&run).await {
@@ -203,23 +205,24 @@ impl Work {
                     for message in &outbox {
                         self.wake_relay(Some(&message.channel));
                     }
-                    return;
+                    return Ok(());
                 }
                 // Already stored together with the approval.
-                Ok(None) if matches!(run.end, End::Waits { wait: Wait::Approval { .. }, .. }) => return,
+                Ok(None) if matches!(run.end, End::Waits { wait: Wait::Approval { .. }, .. }) => return Ok(()),
                 Ok(None) => {
-                    tracing::warn!(%item, token = lease.token, end = name, "this worker no longer holds the item; nothing of it was stored");
+                    let token = job.job().token;
+                    tracing::warn!(%item, token, end = name, "this worker no longer holds the item; nothing of it was stored");
                     metrics::counter!("teamroom_work_stale_ends_total").increment(1);
-                    return;
+                    return Err(JobError::LostLease);
                 }
-                Err(error) if error.is_retryable() && !parts.kill.is_cancelled() => {
+                Err(error) if error.is_retryable() && !job.cancelled().is_cancelled() => {
                     tracing::warn!(%item, %error, "the end of a run cannot be stored yet");
-                    parts.clock.sleep(RETRY).await;
+                    job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
                     run.at = parts.clock.now();
                 }
                 Err(error) => {
-                    tracing::error!(%item, %error, "the end of a run could not be stored; another worker takes the item back");
-                    return;
+                    tracing::error!(%item, %error, "the end of a run could not be stored; its job runs again");
+                    return Err(error.into());
                 }
             }
         }

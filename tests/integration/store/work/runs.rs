@@ -2,12 +2,14 @@ use std::collections::HashSet;
 
 use kernel::agent::halts::HaltScope;
 use kernel::ids::ApprovalId;
+use kernel::jobs::{JobContext, Paused};
+use kernel::testing::jobs::ManualWorker;
 use kernel::tools::approval::{Approval, ApprovalState, Risk};
-use teamroom::features::backlog::model::{Claim, JournalEntry, Lease, Product, Rank, Urgency, Wait, WorkItem, WorkStatus, WorkerId};
-use teamroom::features::backlog::store::{ClaimTerms, End, SeenLease};
+use teamroom::features::backlog::model::{Claim, JournalEntry, Product, Rank, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::{End, RUN};
 use teamroom::store::Store;
 
-use super::{claim, done, end, find, for_persona, insert, item, last_event, plan, posts, status, try_claim};
+use super::{claim, claim_at, done, end, find, for_persona, insert, item, last_event, plan, posts, try_claim};
 use crate::store::sample::{at, line};
 use crate::store::{Home, on_both};
 
@@ -18,11 +20,11 @@ on_both!(
     nothing_is_claimed_before_its_time,
     who_is_halted_is_passed_over,
     of_many_workers_at_once_one_claims_each_item,
-    a_beat_is_a_sign_of_life_for_all_that_a_worker_holds,
     an_item_is_taken_back_from_a_dead_worker_once,
     an_item_that_kills_its_workers_waits_for_a_person,
     an_end_that_is_no_crash_forgives_the_crashes,
-    every_write_under_a_stale_lease_is_refused,
+    of_items_that_ran_together_none_is_to_blame,
+    every_write_under_a_lost_job_is_refused,
     a_journal_is_kept_for_each_run,
     a_product_outlives_its_worker,
     items_in_progress_count_as_open_work,
@@ -50,21 +52,19 @@ async fn a_claim_takes_the_first_by_rank_and_marks_it(home: &Home) {
     let mut order = Vec::new();
     while order.len() < items.len() {
         let claimed = claim(&store).await;
-        order.push(claimed.item.what);
-        end(&store, &claimed.lease, done()).await.unwrap();
+        order.push(claimed.item.what.clone());
+        end(&store, &claimed.job, done()).await.unwrap();
     }
     assert_eq!(order, ["d", "e", "c", "b", "a"]);
 
     let next = item("f", 0);
     plan(&store, std::slice::from_ref(&next)).await;
-    let worker = WorkerId::generate();
-    let claimed = try_claim(&store, &worker).await.unwrap();
-    assert_eq!(claimed.lease, Lease { item: next.id.clone(), worker: worker.clone(), token: 1 });
-    assert_eq!((claimed.item.status, claimed.product), (WorkStatus::InProgress, None));
+    let claimed = claim(&store).await;
+    assert_eq!((claimed.item.status, &claimed.product, claimed.job.job().token), (WorkStatus::InProgress, &None, 1));
     assert_eq!(find(&store, &next).await, claimed.item, "as it is after the claim");
     let event = last_event(&store, &next).await;
     assert_eq!((event.from, event.to, event.at), (Some(WorkStatus::Ready), WorkStatus::InProgress, at(10)));
-    assert!(event.note.unwrap().contains(worker.as_str()));
+    assert!(event.note.unwrap().contains(&format!("job {}", claimed.job.job().id)));
 }
 
 async fn a_persona_does_one_thing_at_a_time_and_a_busy_one_is_passed_over(home: &Home) {
@@ -77,8 +77,8 @@ async fn a_persona_does_one_thing_at_a_time_and_a_busy_one_is_passed_over(home: 
     let vinces = claim(&store).await;
     assert_eq!(vinces.item.what, "first");
     assert_eq!(claim(&store).await.item.what, "other");
-    assert!(try_claim(&store, &WorkerId::generate()).await.is_none(), "both are busy");
-    end(&store, &vinces.lease, done()).await.unwrap();
+    assert!(try_claim(&store).await.is_none(), "both are busy");
+    end(&store, &vinces.job, done()).await.unwrap();
     assert_eq!(claim(&store).await.item.what, "second");
 }
 
@@ -89,26 +89,23 @@ async fn no_more_are_in_progress_than_may_be(home: &Home) {
         insert(&store, std::slice::from_ref(&made)).await;
         store.plan_item(&made.id, &for_persona(&format!("persona-{number}")), at(1)).await.unwrap();
     }
-    let worker = WorkerId::generate();
-    let mut claimed = 0;
-    while store.claim_item(&ClaimTerms { worker: &worker, parallel: 2 }, at(10)).await.unwrap().is_some() {
-        claimed += 1;
+    let mut claimed = Vec::new();
+    while let Some(next) = claim_at(&store, 2, at(10)).await {
+        claimed.push(next);
     }
-    assert_eq!(claimed, 2);
+    assert_eq!(claimed.len(), 2);
 }
 
 async fn nothing_is_claimed_before_its_time(home: &Home) {
     let store = home.open().await;
     plan(&store, &[item("later", 0), item("now", 1)]).await;
     let later = claim(&store).await;
-    end(&store, &later.lease, End::Later { at: at(100), why: "not yet".into() }).await.unwrap();
+    end(&store, &later.job, End::Later { at: at(100), why: "not yet".into() }).await.unwrap();
     let now = claim(&store).await;
     assert_eq!(now.item.what, "now");
-    end(&store, &now.lease, done()).await.unwrap();
-    let worker = WorkerId::generate();
-    let terms = ClaimTerms { worker: &worker, parallel: 3 };
-    assert!(store.claim_item(&terms, at(99)).await.unwrap().is_none());
-    let claimed = store.claim_item(&terms, at(100)).await.unwrap().unwrap();
+    end(&store, &now.job, done()).await.unwrap();
+    assert!(claim_at(&store, 3, at(99)).await.is_none());
+    let claimed = claim_at(&store, 3, at(100)).await.unwrap();
     assert_eq!((claimed.item.what.as_str(), claimed.item.run, claimed.item.attempts, claimed.item.not_before), ("later", 0, 0, None));
 }
 
@@ -121,7 +118,7 @@ async fn who_is_halted_is_passed_over(home: &Home) {
     let paused = HaltScope::Persona("vince".into());
     store.halt(&paused, "Ada", at(2)).await.unwrap();
     store.halt(&HaltScope::All, "Ada", at(2)).await.unwrap();
-    assert!(try_claim(&store, &WorkerId::generate()).await.is_none(), "the team is halted");
+    assert!(try_claim(&store).await.is_none(), "the team is halted");
     store.resume(&HaltScope::All).await.unwrap();
     assert_eq!(claim(&store).await.item.what, "other");
     store.resume(&paused).await.unwrap();
@@ -139,9 +136,8 @@ async fn of_many_workers_at_once_one_claims_each_item(home: &Home) {
         .map(|_| {
             let store = store.clone();
             tokio::spawn(async move {
-                let worker = WorkerId::generate();
                 let mut claimed = Vec::new();
-                while let Some(next) = store.claim_item(&ClaimTerms { worker: &worker, parallel: 100 }, at(10)).await.unwrap() {
+                while let Some(next) = claim_at(&store, 100, at(10)).await {
                     claimed.push(next);
                 }
                 claimed
@@ -157,67 +153,64 @@ async fn of_many_workers_at_once_one_claims_each_item(home: &Home) {
     assert_eq!((claimed.len(), items.len(), personas.len()), (12, 12, 12), "no item twice, and each persona once");
 }
 
-async fn a_beat_is_a_sign_of_life_for_all_that_a_worker_holds(home: &Home) {
-    let store = home.open().await;
-    plan(&store, &[item("a", 0)]).await;
-    let worker = WorkerId::generate();
-    assert!(store.heartbeat(&worker).await.unwrap().is_empty());
-    let claimed = try_claim(&store, &worker).await.unwrap();
-    let before = store.list_leases().await.unwrap();
-    assert_eq!(before, [SeenLease { lease: claimed.lease.clone(), beat: before[0].beat, persona: Some("vince".into()) }]);
-    assert_eq!(store.heartbeat(&worker).await.unwrap(), std::slice::from_ref(&claimed.lease));
-    assert!(store.heartbeat(&WorkerId::generate()).await.unwrap().is_empty());
-    assert_eq!(store.list_leases().await.unwrap()[0].beat, before[0].beat + 1);
-    assert!(store.reclaim_item(&before[0], 3, at(30)).await.unwrap().is_none(), "it lives");
-    assert_eq!(status(&store, &claimed.item).await, WorkStatus::InProgress);
-}
-
 async fn an_item_is_taken_back_from_a_dead_worker_once(home: &Home) {
     let store = home.open().await;
     plan(&store, &[item("a", 0)]).await;
     let dead = claim(&store).await;
-    let seen = store.list_leases().await.unwrap().remove(0);
-    let (one, two) = tokio::join!(store.reclaim_item(&seen, 3, at(30)), store.reclaim_item(&seen, 3, at(30)));
-    let taken: Vec<_> = [one.unwrap(), two.unwrap()].into_iter().flatten().collect();
-    assert_eq!(taken.len(), 1, "two saw it dead and one took it back");
-    assert_eq!((taken[0].status, taken[0].attempts, taken[0].run), (WorkStatus::Ready, 1, 0));
-    assert!(store.list_leases().await.unwrap().is_empty());
+    tokio::join!(dead.die(), dead.die());
+    assert!(super::list_running(&store).await.is_empty());
     let again = claim(&store).await;
-    assert_eq!((again.lease.token, again.item.run), (dead.lease.token + 1, 0), "the same run goes on");
+    let job = again.job.job();
+    assert_eq!((job.id, job.token, job.crashes), (dead.job.job().id, dead.job.job().token + 1, 1), "two saw it dead and one took it back");
+    assert_eq!((again.item.status, again.item.attempts, again.item.run), (WorkStatus::InProgress, 1, 0), "the same run goes on");
+    let returned = super::last_note(&store, &again.item, WorkStatus::Ready).await;
+    assert_eq!(returned, "its worker died over it (crash 1)");
 }
 
 async fn an_item_that_kills_its_workers_waits_for_a_person(home: &Home) {
     let store = home.open().await;
     let poison = item("poison", 0);
     plan(&store, std::slice::from_ref(&poison)).await;
-    for crash in 1..=3 {
-        claim(&store).await;
-        let seen = store.list_leases().await.unwrap().remove(0);
-        let item = store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
-        assert_eq!((item.attempts, item.status), (crash, if crash < 3 { WorkStatus::Ready } else { WorkStatus::Waiting }));
+    for crash in 0..3 {
+        let claimed = claim(&store).await;
+        assert_eq!(claimed.item.attempts, crash);
+        claimed.die().await;
     }
+    assert!(try_claim(&store).await.is_none());
     let why = "its worker died over it 3 times in a row".to_owned();
-    assert_eq!(find(&store, &poison).await.wait, Some(Wait::Decision { why }));
-    assert!(try_claim(&store, &WorkerId::generate()).await.is_none());
+    let aside = find(&store, &poison).await;
+    assert_eq!((aside.wait, aside.attempts), (Some(Wait::Decision { why }), 3));
     assert!(store.retry_item(&poison.id, "Ada", at(40)).await.unwrap());
-    claim(&store).await;
-    let seen = store.list_leases().await.unwrap().remove(0);
-    assert_eq!(store.reclaim_item(&seen, 3, at(50)).await.unwrap().unwrap().status, WorkStatus::Ready, "it counts from nothing");
+    claim(&store).await.die().await;
+    assert_eq!(claim(&store).await.item.status, WorkStatus::InProgress, "it counts from nothing");
 }
 
 async fn an_end_that_is_no_crash_forgives_the_crashes(home: &Home) {
     let store = home.open().await;
     plan(&store, &[item("a", 0)]).await;
-    for round in 0..3 {
+    for _ in 0..3 {
         for _ in 0..2 {
-            claim(&store).await;
-            let seen = store.list_leases().await.unwrap().remove(0);
-            let item = store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
-            assert_eq!(item.status, WorkStatus::Ready, "round {round}");
+            claim(&store).await.die().await;
         }
         let alive = claim(&store).await;
-        end(&store, &alive.lease, End::Released).await.unwrap();
+        end(&store, &alive.job, End::Released).await.unwrap();
     }
+}
+
+async fn of_items_that_ran_together_none_is_to_blame(home: &Home) {
+    let store = home.open().await;
+    let items = ["vince", "solus"].map(|persona| WorkItem { status: WorkStatus::Ready, persona: Some(persona.into()), ..item(persona, 0) });
+    insert(&store, &items).await;
+    let worker = ManualWorker::start(store.database(), at(10)).await.unwrap();
+    for _ in 0..4 {
+        for _ in &items {
+            let job = worker.claim(RUN, 3, &Paused::default(), at(10)).await.unwrap().expect("it is ready");
+            assert_eq!(job.job().crashes, 0);
+            assert!(store.start_run(&job, at(10)).await.unwrap().is_some());
+        }
+        worker.die(at(30)).await.unwrap();
+    }
+    assert_eq!(super::last_note(&store, &items[0], WorkStatus::Ready).await, "its worker died");
 }
 
 fn product() -> Product {
@@ -240,7 +233,7 @@ fn approval(item: &WorkItem) -> Approval {
 }
 
 /// Attempts every write of a worker and returns the names of those that succeeded.
-async fn write_all(store: &Store, lease: &Lease, item: &WorkItem) -> Vec<&'static str> {
+async fn write_all(store: &Store, job: &JobContext, item: &WorkItem) -> Vec<&'static str> {
     let entry = JournalEntry::Began { call: "1".into() };
     let ends = [
         ("done", done()),
@@ -252,35 +245,32 @@ async fn write_all(store: &Store, lease: &Lease, item: &WorkItem) -> Vec<&'stati
         ("released", End::Released),
     ];
     let mut taken = Vec::new();
-    taken.extend(store.append_journal(lease, item.run, &[entry], at(40)).await.unwrap().then_some("journal"));
-    taken.extend(store.record_product(lease, &product(), at(40)).await.unwrap().then_some("product"));
-    taken.extend(store.ask_approval(lease, &approval(item), &[line("may I?")], at(40)).await.unwrap().then_some("approval"));
+    taken.extend(store.append_journal(job, item, &[entry], at(40)).await.unwrap().then_some("journal"));
+    taken.extend(store.record_product(job, &product(), at(40)).await.unwrap().then_some("product"));
+    taken.extend(store.ask_approval(job, &approval(item), &[line("may I?")], at(40)).await.unwrap().then_some("approval"));
     for (name, made) in ends {
-        taken.extend(end(store, lease, made).await.map(|_| name));
+        taken.extend(end(store, job, made).await.map(|_| name));
     }
     taken
 }
 
-async fn every_write_under_a_stale_lease_is_refused(home: &Home) {
+async fn every_write_under_a_lost_job_is_refused(home: &Home) {
     let store = home.open().await;
     plan(&store, &[item("a", 0)]).await;
     let stale = claim(&store).await;
-    let seen = store.list_leases().await.unwrap().remove(0);
-    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
-    assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "nobody has it");
+    stale.die().await;
+    assert!(write_all(&store, &stale.job, &stale.item).await.is_empty(), "nobody has it");
 
     let current = claim(&store).await;
     let before = find(&store, &current.item).await;
-    assert!(write_all(&store, &stale.lease, &stale.item).await.is_empty(), "another has it");
-    let forged = Lease { token: current.lease.token, ..stale.lease.clone() };
-    assert!(write_all(&store, &forged, &stale.item).await.is_empty(), "the token is another's");
-    assert!(!store.append_journal(&current.lease, 1, &[], at(40)).await.unwrap(), "it is in another run");
+    assert!(write_all(&store, &stale.job, &stale.item).await.is_empty(), "another has it");
+    assert!(store.start_run(&stale.job, at(40)).await.unwrap().is_none());
     assert_eq!(find(&store, &current.item).await, before);
     assert!(posts(&store).await.is_empty());
 
-    assert_eq!(write_all(&store, &current.lease, &current.item).await, ["journal", "product", "approval"], "the rest comes too late");
+    assert_eq!(write_all(&store, &current.job, &current.item).await, ["journal", "product", "approval"], "the rest comes too late");
     let cancelled = store.cancel_item(&before.id, "Ada", &[], at(50)).await.unwrap().unwrap().item;
-    assert!(write_all(&store, &current.lease, &current.item).await.is_empty(), "it is over");
+    assert!(write_all(&store, &current.job, &current.item).await.is_empty(), "it is over");
     assert_eq!(find(&store, &current.item).await, cancelled);
 }
 
@@ -291,13 +281,13 @@ async fn a_journal_is_kept_for_each_run(home: &Home) {
     let asked = JournalEntry::Asked { system: "you are\0".into(), message: "do it".into(), tainted: true };
     let began = |call: &str| JournalEntry::Began { call: call.into() };
     let first = claim(&store).await;
-    assert!(store.append_journal(&first.lease, 0, &[asked.clone(), began("1")], at(11)).await.unwrap());
-    assert!(store.append_journal(&first.lease, 0, &[began("2")], at(12)).await.unwrap());
-    end(&store, &first.lease, End::Again { why: "it was not proven".into(), at: at(0) }).await.unwrap();
+    assert!(store.append_journal(&first.job, &first.item, &[asked.clone(), began("1")], at(11)).await.unwrap());
+    assert!(store.append_journal(&first.job, &first.item, &[began("2")], at(12)).await.unwrap());
+    end(&store, &first.job, End::Again { why: "it was not proven".into(), at: at(0) }).await.unwrap();
     let second = claim(&store).await;
     assert_eq!((second.item.run, second.item.attempts), (1, 1));
     assert!(store.list_journal(&made.id, 1).await.unwrap().is_empty(), "another try begins from nothing");
-    assert!(store.append_journal(&second.lease, 1, &[began("3")], at(21)).await.unwrap());
+    assert!(store.append_journal(&second.job, &second.item, &[began("3")], at(21)).await.unwrap());
     let journal = store.list_journal(&made.id, 0).await.unwrap();
     assert_eq!(journal, [(asked, at(11)), (began("1"), at(11)), (began("2"), at(12))]);
     assert_eq!(store.list_runs(&made.id).await.unwrap(), [0, 1]);
@@ -310,13 +300,12 @@ async fn a_product_outlives_its_worker(home: &Home) {
     plan(&store, std::slice::from_ref(&made)).await;
     let first = claim(&store).await;
     assert_eq!(store.find_product(&made.id).await.unwrap(), None);
-    assert!(store.record_product(&first.lease, &product(), at(11)).await.unwrap());
-    let seen = store.list_leases().await.unwrap().remove(0);
-    store.reclaim_item(&seen, 3, at(30)).await.unwrap().unwrap();
+    assert!(store.record_product(&first.job, &product(), at(11)).await.unwrap());
+    first.die().await;
     let second = claim(&store).await;
     assert_eq!(second.product, Some(product()), "only to be verified yet");
-    end(&store, &second.lease, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
-    assert_eq!(claim(&store).await.product, None, "another try makes its own");
+    end(&store, &second.job, End::Again { why: "no".into(), at: at(0) }).await.unwrap();
+    assert_eq!(claim(&store).await.claimed.product, None, "another try makes its own");
 }
 
 async fn items_in_progress_count_as_open_work(home: &Home) {
@@ -325,6 +314,6 @@ async fn items_in_progress_count_as_open_work(home: &Home) {
     assert_eq!(store.count_open_work().await.unwrap(), 0);
     let claimed = claim(&store).await;
     assert_eq!(store.count_open_work().await.unwrap(), 1);
-    end(&store, &claimed.lease, super::waits(Wait::Model)).await.unwrap();
+    end(&store, &claimed.job, super::waits(Wait::Model)).await.unwrap();
     assert_eq!(store.count_open_work().await.unwrap(), 0);
 }

@@ -1,0 +1,107 @@
+//! The jobs of the backlog.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::features::backlog::Work;
+use crate::features::backlog::store::{ANNOUNCE, LEARNINGS, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
+use kernel::db::{StoreError, Transaction};
+use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings, Paused};
+
+/// What a run may take beyond its own limit, to settle its calls and to store its end.
+const MARGIN: Duration = Duration::from_mins(1);
+
+/// The delay before a failed review is repeated. It doubles with each further one.
+const REVIEW_RETRY: Duration = Duration::from_secs(20);
+
+/// The delay after an unexpected error of the database.
+const RETRY: Duration = Duration::from_secs(10);
+
+impl Work {
+    /// What runs the jobs. Only the process with the relay announces and writes the file of learnings.
+    pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
+        let everywhere = [RUN, REVIEW, PLAN].into_iter();
+        let kinds = everywhere.chain([ANNOUNCE, LEARNINGS].into_iter().filter(|_| self.parts().relay.is_some()));
+        kinds.map(|kind| Arc::new(BacklogHandler { work: self.clone(), kind }) as Arc<dyn JobHandler>).collect()
+    }
+}
+
+struct BacklogHandler {
+    work: Work,
+    kind: &'static str,
+}
+
+#[async_trait]
+impl JobHandler for BacklogHandler {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn settings(&self) -> KindSettings {
+        let usual = KindSettings { retention: Duration::from_hours(1), ..KindSettings::default() };
+        let own = &self.work.parts().settings;
+        match self.kind {
+            RUN => KindSettings {
+                parallel: own.parallel,
+                parallel_in_all: Some(own.parallel),
+                // A run limits its time itself, and counts its attempts in the item.
+                time_limit: own.run_timeout + MARGIN,
+                max_attempts: 10,
+                keeps_place: false,
+                ..usual
+            },
+            REVIEW => KindSettings { first_retry: REVIEW_RETRY, ..usual },
+            // These jobs are never over.
+            PLAN | LEARNINGS => {
+                KindSettings { parallel: 1, time_limit: Duration::from_hours(1), max_attempts: u32::MAX, max_crashes: u32::MAX, ..usual }
+            }
+            _ => usual,
+        }
+    }
+
+    async fn paused(&self) -> Result<Paused, StoreError> {
+        if self.kind == RUN { self.work.parts().store.list_paused_runs().await } else { Ok(Paused::default()) }
+    }
+
+    async fn run(&self, job: &JobContext) -> Result<(), JobError> {
+        match self.kind {
+            RUN => self.work.run_item(job).await,
+            REVIEW => self.work.run_review(job).await,
+            PLAN => self.work.plan(job).await.map_err(unless_away),
+            ANNOUNCE => self.work.announce_ended(job).await,
+            _ => {
+                self.work.inner.learnings.keep_up().await;
+                Err(JobError::Sleep(self.work.next_round(job.now())))
+            }
+        }
+    }
+
+    async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
+        let now = self.work.parts().clock.now();
+        match (self.kind, why) {
+            (RUN, Failure::Crashed(times)) => {
+                set_item_aside(transaction, job, &format!("its worker died over it {times} times in a row"), now).await
+            }
+            (RUN, Failure::Failed(why)) => set_item_aside(transaction, job, why, now).await,
+            (REVIEW, _) => review_by_people(transaction, job, now).await,
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Work {
+    pub(super) fn next_round(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        now + TimeDelta::from_std(self.parts().settings.every).unwrap_or(TimeDelta::MAX)
+    }
+}
+
+/// The delay of a job that is never over does not grow.
+fn unless_away(error: JobError) -> JobError {
+    match error {
+        JobError::Retry { why, .. } => JobError::retry(RETRY, why),
+        other => other,
+    }
+}

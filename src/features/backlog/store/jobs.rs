@@ -1,0 +1,148 @@
+//! The jobs of items. They are enqueued in the transaction that changes the item, and an item names its open one.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
+use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::transitions::ItemRecord;
+use crate::store::Store;
+use kernel::agent::halts::HaltScope;
+use kernel::db::{Result, Transaction, sql};
+use kernel::ids::{PersonaSlug, WorkItemId};
+use kernel::jobs::{self, Job, JobId, NewJob, Paused};
+
+/// Runs a ready item.
+pub const RUN: &str = "item.run";
+/// Judges an item in review, or asks people about an item that needs a decision.
+pub const REVIEW: &str = "item.review";
+/// Plans new items. One job for all of them, which sleeps until the next round and is woken by a new item.
+pub const PLAN: &str = "backlog.plan";
+/// Announces items that ended because of others.
+pub const ANNOUNCE: &str = "backlog.announce";
+/// Writes `learnings.md`. It sleeps and is woken as the planner's job.
+pub const LEARNINGS: &str = "backlog.learnings";
+
+/// The payload of [`RUN`] and [`REVIEW`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ItemOf {
+    pub(crate) item: WorkItemId,
+    /// No persona could review it, so people do.
+    #[serde(default)]
+    pub(crate) by_people: bool,
+}
+
+/// The payload of [`ANNOUNCE`]: the events with these positions.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct EndedBetween {
+    pub(crate) after: i64,
+    pub(crate) until: i64,
+}
+
+/// The queue of a persona's items, which it runs one at a time.
+fn queue_of(persona: &PersonaSlug) -> String {
+    format!("item:{persona}")
+}
+
+/// Sorts like the rank, then by age.
+pub(super) fn priority_of(item: &str, rank: &str) -> String {
+    format!("{rank} {item}")
+}
+
+pub(super) async fn enqueue_run(
+    transaction: &mut Transaction,
+    item: &str,
+    persona: &str,
+    rank: &str,
+    not_before: Option<DateTime<Utc>>,
+    at: DateTime<Utc>,
+) -> Result<JobId> {
+    let payload = ItemOf { item: item.into(), by_people: false };
+    let job = NewJob::new(RUN, &payload).queue(queue_of(&persona.into())).priority(priority_of(item, rank));
+    let job = if let Some(time) = not_before { job.at(time) } else { job };
+    jobs::enqueue(transaction, &job, at).await
+}
+
+/// Enqueues the job that an item needs in its status. None for a new item, which the planner finds.
+pub(super) async fn enqueue_job(transaction: &mut Transaction, item: &WorkItem, rank: &str, at: DateTime<Utc>) -> Result<Option<JobId>> {
+    Ok(match (item.status, &item.persona, &item.wait) {
+        (WorkStatus::Ready | WorkStatus::InProgress, Some(persona), _) => {
+            Some(enqueue_run(transaction, item.id.as_str(), persona.as_str(), rank, item.not_before, at).await?)
+        }
+        (WorkStatus::InReview, ..) | (WorkStatus::Waiting, _, Some(Wait::Decision { .. })) => {
+            Some(enqueue_review(transaction, &item.id, false, at).await?)
+        }
+        _ => None,
+    })
+}
+
+async fn enqueue_review(transaction: &mut Transaction, item: &WorkItemId, by_people: bool, at: DateTime<Utc>) -> Result<JobId> {
+    jobs::enqueue(transaction, &NewJob::new(REVIEW, &ItemOf { item: item.clone(), by_people }), at).await
+}
+
+/// Wakes the one job of a kind, which sleeps most of the time. A run that is just ending begins again.
+pub(crate) async fn wake_job(transaction: &mut Transaction, kind: &str, at: DateTime<Utc>) -> Result<()> {
+    let job = jobs::enqueue(transaction, &NewJob::new(kind, &()).unique(kind), at).await?;
+    jobs::wake_at(transaction, job, at).await?;
+    Ok(())
+}
+
+impl Store {
+    /// The items of paused personas rest, and all of them while the team is halted.
+    pub async fn list_paused_runs(&self) -> Result<Paused> {
+        let mut paused = Paused::default();
+        for halt in self.list_halts().await? {
+            match halt.scope {
+                HaltScope::All => paused.all = true,
+                HaltScope::Persona(persona) => drop(paused.queues.insert(queue_of(&persona))),
+                HaltScope::Channel(_) => {}
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Wakes the planner and the writer of the learnings, and gives a job to each item that needs one and has none, such as an item of an earlier
+    /// version. Returns the number of these.
+    pub async fn enqueue_lost_items(&self, at: DateTime<Utc>) -> Result<usize> {
+        let mut transaction = self.db().begin().await?;
+        transaction.serialize(BACKLOG_LOCK).await?;
+        let lost: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT id FROM work_items
+             WHERE status IN ('ready', 'in_progress', 'in_review', 'waiting')
+                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
+                     AND NOT EXISTS (SELECT 1 FROM outbox
+                         WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)))
+                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = work_items.job AND jobs.finished_at IS NULL)
+             ORDER BY created_at, id"
+        )?;
+        for (item,) in &lost {
+            if let Some(mut record) = ItemRecord::find(&mut transaction, &item.as_str().into()).await? {
+                record.job = enqueue_job(&mut transaction, &record.item, &record.rank, at).await?;
+                let updated_at = record.item.updated_at;
+                record.save(&mut transaction, updated_at).await?;
+            }
+        }
+        wake_job(&mut transaction, PLAN, at).await?;
+        wake_job(&mut transaction, LEARNINGS, at).await?;
+        transaction.commit().await?;
+        Ok(lost.len())
+    }
+}
+
+/// Sets the item of a job that is given up aside for a person.
+pub async fn set_item_aside(transaction: &mut Transaction, job: &Job, why: &str, at: DateTime<Utc>) -> Result<()> {
+    let Some(mut record) = ItemRecord::of_job(transaction, job).await? else { return Ok(()) };
+    record.item.attempts += 1;
+    record.item.wait = Some(Wait::Decision { why: why.to_owned() });
+    record.go(transaction, WorkStatus::Waiting, Some(why), at).await
+}
+
+/// Leaves a review that is given up to people.
+pub async fn review_by_people(transaction: &mut Transaction, job: &Job, at: DateTime<Utc>) -> Result<()> {
+    let Ok(ItemOf { by_people: false, .. }) = job.read_payload() else { return Ok(()) };
+    let Some(mut record) = ItemRecord::of_job(transaction, job).await? else { return Ok(()) };
+    record.job = Some(enqueue_review(transaction, &record.item.id, true, at).await?);
+    record.save(transaction, at).await
+}
