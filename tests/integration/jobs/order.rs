@@ -166,6 +166,8 @@ async fn the_smallest_priority_goes_first_within_its_queue_and_among_queues(plac
     let mut transaction = stage.begin().await;
     jobs::set_priority(&mut transaction, rest[3], "1").await.unwrap();
     transaction.commit().await.unwrap();
+    // A worker that looked before has ended its look.
+    stage.pass(5).await;
     for _ in 0..5 {
         go.open();
     }

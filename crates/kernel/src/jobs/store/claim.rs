@@ -69,8 +69,8 @@ impl JobStore {
                  FROM kinds WHERE kinds.kind IS NOT NULL
                  UNION
                  SELECT id FROM jobs WHERE state = 'ready' AND suspicions > 0 AND queue IS NULL)
-             SELECT id, kind, queue, crashes, suspicions FROM heads JOIN jobs ON jobs.id = heads.head
-             WHERE state = 'ready' AND run_at <= $1
+             SELECT id, kind, queue, crashes, suspicions FROM heads CROSS JOIN jobs
+             WHERE jobs.id = heads.head AND state = 'ready' AND run_at <= $1
                  AND NOT EXISTS (SELECT 1 FROM jobs busy WHERE busy.state = 'running' AND busy.queue = jobs.queue)
              ORDER BY priority, id",
             now
