@@ -23,10 +23,11 @@
 //! | [`kernel::actor`] | who does something: a persona or a person |
 //! | [`kernel::config`] | how sections of `teamroom.toml` and the environment are read and checked |
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |
+//! | [`kernel::events`] | the log of what happened: who, what, when, who may see it; wakes those who wait for it |
 //! | [`kernel::llm`] | providers, tiers, retry, breaker, structured answers, ledger, budgets |
 //! | [`kernel::agent`] | asking a persona: context, prompt, tools, the offline composer |
 //! | [`kernel::tools`] | the tool trait, policy, built-in tools |
-//! | [`kernel::chat`] | messages in and out, splitting, redaction, attachments, outbox and relay |
+//! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
 //! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, the command line, help and README are generated |
 //! | [`kernel::persona`] | persona files and the roster |
 //! | [`kernel::feeds`] | live data sources and their samples |
@@ -36,7 +37,8 @@
 //!
 //! One folder each in [`features`], in this order: `backlog, chat ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. The statements of a feature stand in its `store`, as methods of [`store::Store`].
-//! [`adapters`] translate between the kernel and a protocol. [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
+//! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
+//! [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
 //!
 //! # Flows
 //!

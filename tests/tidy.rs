@@ -20,7 +20,7 @@ const KNOWN: [(&str, &str); 0] = [];
 
 /// Crates that are used only in some folders, so that they can be replaced.
 const CONFINED: [(&str, &[&str]); 2] = [
-    ("sqlx", &["crates/kernel/src/db", "crates/kernel/src/jobs", "store", "crates/kernel/src/lib.rs"]),
+    ("sqlx", &["crates/kernel/src/db", "crates/kernel/src/events", "crates/kernel/src/jobs", "store", "crates/kernel/src/lib.rs"]),
     ("serenity", &["src/adapters/discord", "src/app"]),
 ];
 

@@ -21,7 +21,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use crate::adapters::discord::Discord;
 use crate::adapters::http;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
@@ -45,9 +44,8 @@ use kernel::time::SharedClock;
 use kernel::wakeup::Wakeup;
 pub use local_tools::{LocalParts, local_tools};
 pub(crate) use parts::redactor;
-pub use parts::{AgentParts, agents, people, terms};
+pub use parts::{AgentParts, Connect, Connection, agents, people, terms};
 use parts::{Hands, connect, known_accounts, provide, work_parts};
-use ports::Memory;
 pub use reload::{Reload, Reloaded};
 pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
@@ -67,7 +65,7 @@ pub struct Setting {
 /// A running team.
 pub struct App {
     store: Store,
-    platform: Arc<Discord>,
+    platform: Arc<dyn ChatPlatform>,
     relay: Relay,
     conversation: Conversation,
     services: Services,
@@ -83,16 +81,24 @@ impl App {
     /// # Errors
     /// Any error that affects the whole team. Errors of one identity are not returned.
     pub async fn start(setting: Setting) -> anyhow::Result<Self> {
-        // Boxed, because the future holds every component of the team and is large.
-        Box::pin(Self::assemble(setting)).await
+        Self::start_on(setting, Box::new(|connection| Box::pin(connect(connection)))).await
     }
 
-    async fn assemble(setting: Setting) -> anyhow::Result<Self> {
+    /// Like [`Self::start`], on another platform than Discord.
+    ///
+    /// # Errors
+    /// Any error that affects the whole team.
+    pub async fn start_on(setting: Setting, connect: Connect) -> anyhow::Result<Self> {
+        // Boxed, because the future holds every component of the team and is large.
+        Box::pin(Self::assemble(setting, connect)).await
+    }
+
+    async fn assemble(setting: Setting, connect: Connect) -> anyhow::Result<Self> {
         // First the resources that another process may hold, before any login. The database comes before the port, because a standby waits for the
         // database.
         let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
         let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };
-        let started = Self::start_on(&opened, setting).await;
+        let started = Self::start_with(&opened, setting, connect).await;
         if started.is_err() {
             opened.close().await;
         }
@@ -100,7 +106,7 @@ impl App {
     }
 
     #[expect(clippy::too_many_lines, reason = "it puts the parts of the team together, one after the other")]
-    async fn start_on(opened: &Opened, setting: Setting) -> anyhow::Result<Self> {
+    async fn start_with(opened: &Opened, setting: Setting, connect: Connect) -> anyhow::Result<Self> {
         let Opened { store, tasks, shutdown, .. } = opened;
         let (store, tasks, shutdown) = (store.clone(), tasks.clone(), shutdown.clone());
         let Setting { config, roster, clock } = setting;
@@ -120,10 +126,18 @@ impl App {
         let services = Services::new("We are just starting. Please try again in a moment.");
         let commands = Arc::new(features::registry(&services, authorizer(config.chat.clone())));
         let known_accounts = known_accounts(&store).await?;
-        let memory = Memory { store: store.clone(), clock: clock.clone() };
-        let platform = connect(&config, &roster, &known_accounts, events, commands, memory).await?;
+        let platform = connect(Connection {
+            config: config.clone(),
+            roster: roster.clone(),
+            known_accounts: known_accounts.clone(),
+            events,
+            commands,
+            store: store.clone(),
+            clock: clock.clone(),
+        })
+        .await?;
         let platform = opened.platform.get_or_init(|| platform).clone();
-        let port: Arc<dyn ChatPlatform> = platform.clone();
+        let port = platform.clone();
         let relay = Relay::start(store.database(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let agents = Arc::new(agents);
         let work = Work::new(work::Parts { relay: Some(relay.clone()), ..work_parts(&config, &store, &agents, workspaces, &clock) });
@@ -328,7 +342,7 @@ impl App {
 struct Opened {
     store: Store,
     /// Set once it is connected.
-    platform: OnceLock<Arc<Discord>>,
+    platform: OnceLock<Arc<dyn ChatPlatform>>,
     tasks: TaskTracker,
     shutdown: Shutdown,
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use anyhow::Context;
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
 use crate::adapters::discord;
@@ -22,9 +23,9 @@ use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::{STANDUP, StandupTerms};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
-use kernel::chat::PlatformEvent;
 use kernel::chat::outbox::Relay;
 use kernel::chat::redact::Redactor;
+use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::commands::{Registry, Services};
 use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
 use kernel::ids::{PersonaSlug, UserId};
@@ -87,29 +88,41 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
     services.provide(Arc::new(chat));
 }
 
-/// Brings the identities online. Their events go to `events`.
-pub(super) async fn connect(
-    config: &Config,
-    roster: &Arc<Roster>,
-    known_accounts: &Accounts,
-    events: mpsc::Sender<PlatformEvent>,
-    commands: Arc<Registry>,
-    memory: Memory,
-) -> anyhow::Result<Arc<Discord>> {
-    let (clock, memory) = (memory.clock.clone(), Arc::new(memory));
-    Discord::connect(discord::Options {
-        settings: config.discord.clone(),
-        roster: roster.clone(),
-        known_accounts: known_accounts.clone(),
+/// What an adapter needs to bring the team online on its platform.
+pub struct Connection {
+    pub config: Config,
+    pub roster: Arc<Roster>,
+    /// The accounts of personas known from earlier runs.
+    pub known_accounts: Accounts,
+    /// Receives what happens on the platform.
+    pub events: mpsc::Sender<PlatformEvent>,
+    /// Carries out commands and buttons.
+    pub commands: Arc<Registry>,
+    pub store: Store,
+    pub clock: SharedClock,
+}
+
+/// Brings the team online on a platform.
+pub type Connect = Box<dyn FnOnce(Connection) -> BoxFuture<'static, anyhow::Result<Arc<dyn ChatPlatform>>> + Send>;
+
+/// Brings the team online on Discord.
+pub(super) async fn connect(connection: Connection) -> anyhow::Result<Arc<dyn ChatPlatform>> {
+    let Connection { config, roster, known_accounts, events, commands, store, clock } = connection;
+    let memory = Arc::new(Memory { store, clock: clock.clone() });
+    let discord = Discord::connect(discord::Options {
+        timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
+        settings: config.discord,
+        roster,
+        known_accounts,
         clock,
         events,
         commands,
         registrations: memory.clone(),
         identify_log: memory,
-        timing: if config.discord.api_url.is_some() { discord::Timing::elsewhere() } else { discord::Timing::default() },
     })
     .await
-    .context("cannot connect to Discord")
+    .context("cannot connect to Discord")?;
+    Ok(discord)
 }
 
 /// The terms on which standups are called.

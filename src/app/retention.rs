@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::RetentionSettings;
 use crate::features::{backlog, chat, schedule};
 use kernel::jobs::RetentionRule;
-use kernel::{chat::outbox, feeds, llm};
+use kernel::{chat::outbox, events, feeds, llm};
 
 /// All rules. A growing table without a rule must give a reason in the statement tests.
 pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
@@ -16,6 +16,7 @@ pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     rules.push(llm::store::retention(calls));
     rules.push(feeds::retention(days(settings.samples_days)));
     rules.push(schedule::store::retention(days(settings.firings_days)));
+    rules.push(events::retention(days(settings.events_days)));
     rules.extend(backlog::store::retention(days(settings.work_days), calls));
     rules
 }

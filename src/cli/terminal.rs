@@ -2,6 +2,25 @@
 
 use kernel::chat::format::align_tables;
 use kernel::chat::medium::Medium;
+use kernel::chat::text::{self, Markup};
+use kernel::ids::{ChannelId, UserId};
+
+/// A terminal knows no names of accounts and channels.
+struct Terminal;
+
+impl Markup for Terminal {
+    fn mention(&self, user: &UserId) -> String {
+        format!("@{user}")
+    }
+
+    fn channel(&self, channel: &ChannelId) -> String {
+        format!("#{channel}")
+    }
+
+    fn subtext(&self, line: &str) -> String {
+        line.to_owned()
+    }
+}
 
 /// A reply for a terminal: tables are aligned, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
@@ -9,8 +28,9 @@ pub(super) fn render(markdown: &str) -> String {
     plain(align_tables(markdown).replace("```\n", "").replace("\n```", "").trim())
 }
 
-/// Removes the marks for bold and the backslashes that escape foreign text in a chat.
+/// Writes the values of a text, and removes the marks for bold and the backslashes that escape foreign text in a chat.
 pub(super) fn plain(markdown: &str) -> String {
+    let markdown = text::render(markdown, &Terminal);
     let mut text = String::with_capacity(markdown.len());
     let mut rest = markdown.chars().peekable();
     while let Some(c) = rest.next() {
@@ -35,6 +55,7 @@ mod tests {
     #[test]
     fn a_terminal_shows_what_was_written() {
         assert_eq!(plain(r"**Split \*\*a\_b\*\*** (#1), `x*y` 2 \<= 3 at C:\\dir\new"), r"Split **a_b** (#1), `x*y` 2 <= 3 at C:\dir\new");
+        assert_eq!(plain("<user:42> in <channel:7>\n<small>in short</small>"), "@42 in #7\nin short");
         assert_eq!(on_one_line("a\u{1b}[31m*b*\nc"), "a[31m*b* c");
         assert_eq!(render("Costs\n\n| a | b |\n| --- | --- |\n| **x** | y |\n").matches('`').count(), 0);
     }

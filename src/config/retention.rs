@@ -11,6 +11,8 @@ settings! {
         model_calls_days: u32 = 400, in 62..=3650, "How many days each model call is kept. What each day cost is kept for good.";
         samples_days: u32 = 400, in 2..=3650, "How many days the values of feeds are kept.";
         firings_days: u32 = 90, in 2..=3650, "How many days it is kept what the schedule started.";
+        events_days: u32 = 90, in 2..=3650,
+            "How many days it is kept what happened and who did it. What happened to an item is kept for `work_days`.";
         work_days: u32 = 180, in 2..=3650,
             "How many days the steps and runs of an item are kept after it has ended. The item itself and its result are kept for good.";
     }

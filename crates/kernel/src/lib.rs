@@ -7,6 +7,7 @@ pub mod chat;
 pub mod commands;
 pub mod config;
 pub mod db;
+pub mod events;
 pub mod feeds;
 pub mod figure;
 pub mod ids;

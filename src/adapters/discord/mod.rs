@@ -14,6 +14,7 @@ mod commands;
 mod connect;
 mod gateway;
 mod identity;
+mod markup;
 mod options;
 mod platform;
 mod ports;
@@ -51,7 +52,7 @@ pub struct Discord {
 
 impl Discord {
     /// Closes all identities concurrently, so that their accounts show as offline.
-    pub async fn shutdown(&self) {
+    pub async fn close(&self) {
         self.stop.cancel();
         while self.supervisors.lock().await.join_next().await.is_some() {}
     }

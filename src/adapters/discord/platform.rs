@@ -11,9 +11,11 @@ use tokio::time::Instant;
 use crate::adapters::discord::Discord;
 use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
+use crate::adapters::discord::markup::TEXT;
 use crate::adapters::discord::rest::messages::PostedBy;
 use crate::adapters::discord::rest::webhooks::{Destination, Speech};
 use crate::adapters::discord::rest::{Failure, code};
+use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
@@ -154,6 +156,14 @@ impl ChatPlatform for Discord {
 
     fn name(&self) -> &'static str {
         "discord"
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TEXT
+    }
+
+    async fn shutdown(&self) {
+        self.close().await;
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,16 +13,14 @@ use crate::cli::terminal::on_one_line;
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::render::{describe_change, name_of_owner};
 use crate::features::backlog::service::Backlog;
+use crate::features::backlog::store::ITEMS;
 use crate::store::Store;
 use kernel::commands::parse_duration;
 use kernel::db::StoreError;
 use kernel::ids::WorkItemId;
-use kernel::time::{Clock, SystemClock};
+use kernel::time::{Clock, SharedClock, SystemClock};
 
-/// Polling interval.
-const LOOK: Duration = Duration::from_millis(500);
-
-/// Overlap of two polls, because the clock of another process may be behind. Printed changes are not printed again.
+/// Overlap of two readings, because the clock of another process may be behind. Printed changes are not printed again.
 const OVERLAP: TimeDelta = TimeDelta::seconds(10);
 
 /// The exit code that a shell reports after Ctrl-C: 128 plus the number of the signal.
@@ -57,6 +56,8 @@ pub(super) async fn watch(backlog: &Backlog, args: &Args, as_json: bool) -> anyh
 /// Prints changes until there is no work left, or forever.
 async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::Result<()> {
     let store = backlog.store();
+    let clock: SharedClock = Arc::new(SystemClock);
+    let mut changes = store.subscribe(ITEMS, &clock);
     let mut since = SystemClock.now();
     // Items from before are not printed.
     let mut printed: HashMap<WorkItemId, WorkStatus> =
@@ -80,7 +81,7 @@ async fn follow(backlog: &Backlog, until_idle: bool, as_json: bool) -> anyhow::R
         if is_over {
             return Ok(());
         }
-        SystemClock.sleep(LOOK).await;
+        changes.next().await;
     }
 }
 

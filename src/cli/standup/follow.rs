@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Arc;
 
 use anyhow::Context;
 
@@ -11,15 +11,12 @@ use crate::cli::report;
 use crate::cli::standup::transcript::Transcript;
 use crate::cli::standup::{INTERRUPTED, judge, name_of};
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState, Seat};
-use crate::features::meeting::store::Called;
+use crate::features::meeting::store::{Called, MEETINGS};
 use crate::features::standup::commands::StandupCommands;
 use crate::store::Store;
 use kernel::ids::MeetingId;
 use kernel::persona::roster::Roster;
-use kernel::time::{Clock, SystemClock};
-
-/// Polling interval.
-const LOOK: Duration = Duration::from_millis(500);
+use kernel::time::{Clock, SharedClock, SystemClock};
 
 /// Calls a standup in its channel and prints it. Ctrl-C ends the watching, not the standup.
 pub(super) async fn call_and_follow(standups: &StandupCommands, channel: Option<&str>) -> anyhow::Result<ExitCode> {
@@ -55,6 +52,8 @@ pub(super) async fn call_and_follow(standups: &StandupCommands, channel: Option<
 async fn follow(store: &Store, roster: &Roster, id: &MeetingId) -> anyhow::Result<Meeting> {
     let transcript = Transcript::new();
     let mut printed = HashSet::new();
+    let clock: SharedClock = Arc::new(SystemClock);
+    let mut changes = store.subscribe(MEETINGS, &clock);
     loop {
         // Reads the meeting before its seats, so that all messages from before its end are printed.
         let meeting = store.find_meeting(id).await?.context("the standup is gone from the database")?;
@@ -66,7 +65,7 @@ async fn follow(store: &Store, roster: &Roster, id: &MeetingId) -> anyhow::Resul
         if meeting.state.is_over() {
             return Ok(meeting);
         }
-        SystemClock.sleep(LOOK).await;
+        changes.next().await;
     }
 }
 

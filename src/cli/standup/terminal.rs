@@ -18,11 +18,12 @@ use crate::cli::standup::transcript::{Transcript, describe, indent};
 use crate::cli::standup::{INTERRUPTED, judge};
 use crate::config::Config;
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState};
-use crate::features::meeting::store::Called;
+use crate::features::meeting::store::{Called, MEETINGS};
 use crate::features::meeting::{Meetings, Parts};
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{self, Standup};
 use crate::store::Store;
+use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
@@ -34,9 +35,6 @@ use kernel::wakeup::Wakeup;
 
 /// The channel id of standups in this process. No platform id looks like it.
 const HERE: &str = "terminal";
-
-/// Polling interval for the end of the standup.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Grace period of running tasks.
 const GRACE: Duration = Duration::from_secs(5);
@@ -57,7 +55,7 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
     };
     meetings.start();
     let ended = tokio::select! {
-        ended = wait_until_over(store, &id) => Some(ended),
+        ended = wait_until_over(store, &id, &clock) => Some(ended),
         () = store.lost_leadership() => Some(Err(anyhow::anyhow!("the database let go of our lock; another process may be serving now"))),
         () = shutdown::signalled() => None,
     };
@@ -77,13 +75,14 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
     }
 }
 
-async fn wait_until_over(store: &Store, id: &MeetingId) -> anyhow::Result<Meeting> {
+async fn wait_until_over(store: &Store, id: &MeetingId, clock: &SharedClock) -> anyhow::Result<Meeting> {
+    let mut changes = store.subscribe(MEETINGS, clock);
     loop {
         let meeting = store.find_meeting(id).await?.context("the standup is gone from the database")?;
         if meeting.state.is_over() {
             return Ok(meeting);
         }
-        SystemClock.sleep(LOOK).await;
+        changes.next().await;
     }
 }
 
@@ -216,6 +215,10 @@ impl ChatPlatform for Terminal {
 
     fn name(&self) -> &'static str {
         HERE
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TextFormat::plain(2000)
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {

@@ -5,6 +5,8 @@ use std::io::IsTerminal;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::text::without_invisible;
 
+use crate::cli::terminal::plain;
+
 /// Indentation of messages in a thread.
 const INDENT: &str = "    ";
 
@@ -35,14 +37,14 @@ pub(super) fn indent(text: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A message with its embed as text. Buttons and pictures are left out. Files are named.
+/// A message with its card as text. Buttons and pictures are left out. Files are named.
 pub(super) fn describe(message: &OutboundMessage) -> String {
-    let mut parts = vec![message.text.clone()];
-    if let Some(embed) = &message.embed {
-        parts.push(embed.title.clone());
-        parts.push(embed.text.clone());
-        parts.extend(embed.fields.iter().map(|field| format!("{}\n{}", field.name, field.value)));
-        parts.extend(embed.footer.clone());
+    let mut parts = vec![plain(&message.text)];
+    if let Some(card) = &message.card {
+        parts.push(card.title.clone());
+        parts.push(card.text.clone());
+        parts.extend(card.fields.iter().map(|field| format!("{}\n{}", field.name, field.value)));
+        parts.extend(card.footer.clone());
     }
     parts.extend(message.files.iter().map(|file| format!("[{}]", file.name)));
     parts.retain(|part| !part.trim().is_empty());
@@ -52,7 +54,7 @@ pub(super) fn describe(message: &OutboundMessage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::chat::outbound::{Embed, EmbedField, FileContent, OutboundFile, OutboundKind};
+    use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind};
 
     #[test]
     fn names_are_bold_only_where_a_person_looks() {
@@ -68,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn an_embed_is_text_and_a_file_is_named() {
-        let field = EmbedField { name: "Actions".into(), value: "1. Mend it".into(), inline: false };
-        let embed =
-            Embed { title: "Day Report".into(), text: "Quiet.".into(), fields: vec![field], footer: Some("$0".into()), ..Embed::default() };
+    fn a_card_is_text_and_a_file_is_named() {
+        let field = CardField { name: "Actions".into(), value: "1. Mend it".into(), inline: false };
+        let card =
+            Card { title: "Day Report".into(), text: "Quiet.".into(), fields: vec![field], footer: Some("$0".into()), ..Card::default() };
         let file = OutboundFile { name: "report.md".into(), content: FileContent::Text("x".into()) };
         let message = OutboundMessage {
-            embed: Some(embed),
+            card: Some(card),
             files: vec![file],
             ..OutboundMessage::new(&"kelly".into(), &"terminal".into(), OutboundKind::Report, "")
         };

@@ -6,6 +6,7 @@ use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use chrono_tz::Tz;
 use kernel::chat::medium::{Medium, shorten};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::text::Mention;
 use kernel::ids::{PersonaSlug, UserId};
 
 use super::button::{Press, RemindButton};
@@ -30,7 +31,7 @@ pub fn render_told(reminder: &Reminder, speaker: &PersonaSlug, now: DateTime<Utc
         _ => String::new(),
     };
     let due = if now - reminder.due > LATE { format!(", due on {}", time(reminder.due, now, reminder.zone)) } else { String::new() };
-    let text = format!("Reminder for <@{whom}>{from}{due}: {}", what(reminder));
+    let text = format!("Reminder for {}{from}{due}: {}", Mention(whom), what(reminder));
     let buttons = [Press::Done, Press::Hour, Press::Tomorrow].map(|press| RemindButton::of(press, reminder).render());
     OutboundMessage {
         pings: vec![whom.clone()],
@@ -163,9 +164,9 @@ mod tests {
 
     #[test]
     fn the_reminded_person_alone_is_mentioned() {
-        let reminder = Reminder { what: "ask @everyone and <@7>".to_owned(), ..sample() };
+        let reminder = Reminder { what: "ask @everyone and <user:7>".to_owned(), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due);
-        assert_eq!(told.text, "Reminder for <@42>: ask `@everyone` and `<@7>`");
+        assert_eq!(told.text, "Reminder for <user:42>: ask `@everyone` and `<user:7>`");
         assert_eq!((told.pings, told.kind), (vec!["42".into()], OutboundKind::Notice));
         let labels: Vec<_> = told.buttons.iter().map(|button| button.label.as_str()).collect();
         assert_eq!(labels, ["Done", "Snooze 1 h", "Tomorrow"]);
@@ -176,7 +177,7 @@ mod tests {
         let bob = Person { id: "7".into(), name: "Bob".to_owned() };
         let reminder = Reminder { by: Some(bob), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due + TimeDelta::hours(3));
-        assert_eq!(told.text, "Reminder for <@42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        assert_eq!(told.text, "Reminder for <user:42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
     }
 
     #[test]

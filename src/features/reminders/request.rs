@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use kernel::chat::text::split_mention;
 use kernel::text::fold_name;
 
 use super::when::{When, WhenError, parse_when};
@@ -111,7 +112,7 @@ pub fn parse_request(text: &str, now: DateTime<Utc>, zone: Tz, names: &[&str]) -
 fn find_request<'a, 't>(words: &'a [&'t str], names: &[&str]) -> Option<&'a [&'t str]> {
     let at = words.iter().take(LONGEST_ADDRESS + 1).position(|word| bare(word) == "remind")?;
     let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
-    let is_address = |word: &&str| word.starts_with("<@") || BEFORE.contains(&bare(word).as_str()) || is_name(&bare(word));
+    let is_address = |word: &&str| split_mention(word).is_some() || BEFORE.contains(&bare(word).as_str()) || is_name(&bare(word));
     words[..at].iter().all(is_address).then(|| &words[at + 1..])
 }
 
@@ -131,7 +132,7 @@ fn split_whom<'a, 't>(words: &'a [&'t str], begins_with_time: impl Fn(&[&str]) -
         return (ForWhom::Several, &words[2..]);
     }
     let one = ForWhom::parse(first);
-    if one != ForWhom::Somebody(first.to_owned()) || first.starts_with("<@") {
+    if one != ForWhom::Somebody(first.to_owned()) || split_mention(first).is_some() {
         return (one, &words[1..]);
     }
     let ends = |length: &usize| {
@@ -233,7 +234,7 @@ mod tests {
             ("remind me tomorrow at 9 to pay the hosting bill", "me", "pay the hosting bill", "Wed 25 09:00"),
             ("Remind me to pay the hosting bill tomorrow at 9.", "me", "pay the hosting bill", "Wed 25 09:00"),
             ("remind Ann on Friday to send the invoice", "Ann", "send the invoice", "Fri 27 09:00"),
-            ("remind <@42> in 20 minutes about the call", "<@42>", "the call", "Tue 24 15:50"),
+            ("remind <user:42> in 20 minutes about the call", "<user:42>", "the call", "Tue 24 15:50"),
             ("remind me every Monday at 8 to water the plants", "me", "water the plants", "0 8 * * 1"),
             ("remind me to ask what she may do next Friday", "me", "ask what she may do", "Fri 04 09:00"),
             ("remind me Fri about the talk on Monday at 14:30", "me", "the talk on Monday at 14:30", "Fri 27 09:00"),
@@ -247,7 +248,7 @@ mod tests {
     fn a_persona_may_be_spoken_to_first_and_be_asked_politely() {
         for text in [
             "Kelly, remind me in 20 minutes to call",
-            "<@7> remind me in 20 minutes to call",
+            "<user:7> remind me in 20 minutes to call",
             "hey Big Ear, could you please remind me in 20 minutes to call",
             "please remind me to call in 20 minutes, thanks!",
         ] {
@@ -294,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_sentence_panics(words in prop::collection::vec(prop::sample::select(vec!["remind", "me", "Ann", "the", "team", "tomorrow", "at", "9", "to", ":", "<@1>", "please", "every", "Monday", "ß", "@"]), 0..9)) {
+        fn no_sentence_panics(words in prop::collection::vec(prop::sample::select(vec!["remind", "me", "Ann", "the", "team", "tomorrow", "at", "9", "to", ":", "<user:1>", "please", "every", "Monday", "ß", "@"]), 0..9)) {
             let text = format!("remind {}", words.join(" "));
             drop(parse_request(&text, now(), Berlin, &NAMES));
         }

@@ -8,10 +8,15 @@ use crate::features::reminders::jobs::Round;
 use crate::features::reminders::model::{Person, Reminder, ReminderState};
 use crate::features::schedule::model::Timetable;
 use crate::store::Store;
+use kernel::actor::Actor;
 use kernel::chat::message::Speaker;
 use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
+use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, ReminderId};
 use kernel::jobs;
+
+/// What happens to reminders. What they say is not repeated.
+pub(super) const REMINDERS: Topic = Topic::new("reminder");
 
 /// How long a reminder is kept after it was told, done or cancelled. Its buttons work until then.
 const KEPT: TimeDelta = TimeDelta::days(90);
@@ -162,6 +167,12 @@ async fn insert_reminder(transaction: &mut Transaction, reminder: &Reminder, aga
     )?;
     if inserted > 0 {
         jobs::enqueue(transaction, &Round::of(reminder).job(reminder.due), now).await?;
+        let made = event(reminder, "made", now);
+        let made = match &reminder.by {
+            Some(Person { id, name }) => made.by(&Actor::Person { id: id.clone(), name: name.clone() }),
+            None => made,
+        };
+        record(transaction, &made).await?;
     }
     Ok(inserted > 0)
 }
@@ -184,5 +195,21 @@ pub(super) async fn change_reminder(transaction: &mut Transaction, from: &Remind
     if changed > 0 && to.round != from.round {
         jobs::enqueue(transaction, &Round::of(to).job(to.due), now).await?;
     }
+    if changed > 0 {
+        record(transaction, &event(to, describe_change(from, to), now)).await?;
+    }
     Ok(changed > 0)
+}
+
+/// The kind of the event of a change. A repeated reminder waits for its next time once it was told, any other waits again because it was snoozed.
+fn describe_change(from: &Reminder, to: &Reminder) -> &'static str {
+    match (from.state, to.state) {
+        (ReminderState::Waiting, ReminderState::Waiting) if to.repeat.is_some() => ReminderState::Told.as_str(),
+        (_, ReminderState::Waiting) => "snoozed",
+        (_, state) => state.as_str(),
+    }
+}
+
+fn event(reminder: &Reminder, kind: &'static str, at: DateTime<Utc>) -> Event {
+    Event::new(REMINDERS, reminder.id.as_str(), kind, at).seen_in(&reminder.channel).with("due", reminder.due.to_rfc3339())
 }

@@ -1,6 +1,7 @@
 //! Whom a name means.
 
 use kernel::chat::medium::Medium;
+use kernel::chat::text::find_mention;
 use kernel::ids::UserId;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::fold_name;
@@ -84,13 +85,11 @@ fn of_persona(name: &str) -> String {
     format!("I can only remind people, and {name} is a persona. To give {name} something to do, use `/backlog add`.")
 }
 
-/// `<@42>`, `<@!42>`, or an id alone as the command line knows it.
+/// A mention, or an id alone as the command line knows it.
 fn parse_mention(name: &str) -> Option<UserId> {
     let name = name.trim();
-    let id = name.strip_prefix("<@").and_then(|id| id.strip_suffix('>')).map(|id| id.trim_start_matches('!'));
-    let id = id.unwrap_or(name);
-    let is_id = id.len() > 1 && id.bytes().all(|byte| byte.is_ascii_digit());
-    is_id.then(|| id.into())
+    let is_id = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_digit());
+    find_mention(name).or_else(|| is_id.then(|| name.into()))
 }
 
 /// Of somebody who was never heard.
@@ -125,8 +124,8 @@ mod tests {
             ("@bob", "42"),
             ("dora", "46"),
             ("Cid Two", "44"),
-            ("<@41>", "41"),
-            ("<@!99>", "99"),
+            ("<user:41>", "41"),
+            ("<user:99>", "99"),
             ("46", "46"),
         ] {
             assert_eq!(resolve(name).as_deref(), Ok(id), "{name}");
@@ -139,7 +138,7 @@ mod tests {
             ("Cid", "Several people are called Cid: Cid One, Cid Two. Mention"),
             ("Eve", "I don't know anybody called \"Eve\". Mention"),
             ("vince", "I can only remind people, and Vince is a persona. To give Vince"),
-            ("<@102>", "I can only remind people, and Vince is a persona."),
+            ("<user:102>", "I can only remind people, and Vince is a persona."),
             ("everyone", "I can remind one person at a time."),
         ] {
             let refused = resolve(name).expect_err(name);

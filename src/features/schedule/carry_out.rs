@@ -9,6 +9,7 @@ use kernel::chat::outbox::Relay;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
+use kernel::time::SharedClock;
 
 /// Attempts per firing. With the delays between them they take about ten minutes.
 const TRIES: u32 = 8;
@@ -17,6 +18,7 @@ const TRIES: u32 = 8;
 pub(super) struct CarryOut {
     pub(super) actions: Vec<Arc<dyn Action>>,
     pub(super) relay: Relay,
+    pub(super) clock: SharedClock,
 }
 
 #[async_trait]
@@ -40,7 +42,7 @@ impl JobHandler for CarryOut {
             ActionOutcome::Done(outbox) => (FiringState::Done, None, outbox),
             ActionOutcome::Refused(why) => (FiringState::Refused, Some(why), Vec::new()),
         };
-        if end_firing(&mut transaction, &firing.job, firing.instant, state, note.as_deref()).await? {
+        if end_firing(&mut transaction, &firing.job, firing.instant, state, note.as_deref(), job.now()).await? {
             insert_outbound(&mut transaction, &outbox, None, job.now()).await?;
             let relay = self.relay.clone();
             transaction.after_commit(move || outbox.iter().for_each(|message| relay.wake(&message.channel)));
@@ -50,7 +52,7 @@ impl JobHandler for CarryOut {
 
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let Ok(firing) = job.read_payload::<FiringJob>() else { return Ok(()) };
-        end_firing(transaction, &firing.job, firing.instant, FiringState::Refused, Some(&why.to_string())).await?;
+        end_firing(transaction, &firing.job, firing.instant, FiringState::Refused, Some(&why.to_string()), self.clock.now()).await?;
         Ok(())
     }
 }

@@ -94,7 +94,7 @@ impl Schedule {
 
     /// The handler of the jobs that carry out open firings.
     pub fn job_handler(&self, relay: Relay) -> Arc<dyn JobHandler> {
-        Arc::new(CarryOut { actions: self.parts().actions.clone(), relay })
+        Arc::new(CarryOut { actions: self.parts().actions.clone(), relay, clock: self.parts().clock.clone() })
     }
 
     fn parts(&self) -> &Parts {

@@ -189,7 +189,7 @@ impl Standup {
             ));
         }
         let name = format!("Day Report {}", report.day);
-        let card = OutboundMessage { embed: Some(render::render_report_embed(report)), ..post };
+        let card = OutboundMessage { card: Some(render::render_report_card(report)), ..post };
         let original = earlier.map_or_else(|| card.clone(), |earlier| OutboundMessage { id: earlier.post.clone(), ..card.clone() });
         outbox.push(match earlier {
             None => card,
@@ -199,7 +199,13 @@ impl Standup {
             let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
             outbox.push(say(meeting, OutboundKind::Notice, text));
         }
-        outbox.extend(self.in_thread(&meeting.facilitator, channel, &original, &name, &render::render_report_thread(report)));
+        outbox.extend(self.in_thread(
+            &meeting.facilitator,
+            channel,
+            &original,
+            &name,
+            &render::render_report_thread(report, &self.parts.relay.text_format()),
+        ));
         outbox
     }
 

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::features::standup::model::health::{StandupFigures, StandupHealth};
 use crate::features::standup::{Standup, render};
-use kernel::chat::outbound::{Embed, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use kernel::chat::outbound::{Card, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::ids::ChannelId;
 
@@ -34,11 +34,11 @@ impl Standup {
         let picture = tokio::task::spawn_blocking(move || render::draw_health(&figures)).await??;
         let facilitator = &self.parts.roster.coordinator().slug;
         Ok(Some(OutboundMessage {
-            embed: Some(Embed {
+            card: Some(Card {
                 title: "Health of the standup".into(),
                 text: render::render_health(&health),
                 image: Some(PICTURE.into()),
-                ..Embed::default()
+                ..Card::default()
             }),
             files: vec![OutboundFile { name: PICTURE.into(), content: FileContent::Bytes(picture) }],
             ..OutboundMessage::new(facilitator, channel, OutboundKind::Notice, "")

@@ -37,9 +37,11 @@ use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKi
 use crate::features::standup::settings::StandupSettings;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
+use kernel::chat::format::clean;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::outbox::Relay;
+use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::persona::roster::Roster;
@@ -124,10 +126,10 @@ impl Standup {
             .collect()
     }
 
-    /// Text in the format of the platform: cleaned, with aligned tables, split at the length limit.
+    /// Text in the format of the platform: cleaned, laid out, split at the length limit.
     fn cut(&self, text: &str) -> Vec<String> {
-        use kernel::chat::{format, split};
-        split::split(&format::align_tables(&format::clean(text, &self.parts.roster)), format::MESSAGE_LIMIT)
+        let format = self.parts.relay.text_format();
+        format.split(&format.lay_out(&clean(text, &self.parts.roster)))
     }
 }
 
@@ -192,7 +194,7 @@ impl Agenda for Standup {
     }
 
     fn render_skipped(&self, meeting: &Meeting, seat: &Seat, reason: &str) -> Vec<OutboundMessage> {
-        vec![say(meeting, OutboundKind::Notice, format!("-# {} is skipped: {reason}.", self.name_of(&seat.who)))]
+        vec![say(meeting, OutboundKind::Notice, Subtext(format_args!("{} is skipped: {reason}.", self.name_of(&seat.who))).to_string())]
     }
 
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()> {

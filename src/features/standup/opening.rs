@@ -4,6 +4,7 @@ use crate::features::meeting::agenda::Opening;
 use crate::features::meeting::model::{Meeting, Participant, Seat};
 use crate::features::standup::model::prediction::Scoreboard;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::chat::text::Mention;
 use kernel::db::StoreError;
 
 use crate::features::standup::render::Kickoff;
@@ -37,7 +38,7 @@ impl Standup {
     pub(super) fn invite_person(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
         let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
         let until = self.parts.clock.now() + self.parts.standup.human_deadline;
-        let text = format!("<@{id}>, your report, please: your next message here is it. I go on at {}.", until.format("%H:%M UTC"));
+        let text = format!("{}, your report, please: your next message here is it. I go on at {}.", Mention(id), until.format("%H:%M UTC"));
         vec![OutboundMessage { pings: vec![id.clone()], ..say(meeting, OutboundKind::Notice, text) }]
     }
 }

@@ -1,6 +1,7 @@
 //! "Let's do a new standup", understood (STAND-1). No model decides whether to hold a standup that a person asked for.
 
 use crate::features::meeting::agenda::Phrase;
+use kernel::chat::text::without_mentions;
 use kernel::text::fold_name;
 
 /// Words that say nothing here.
@@ -58,17 +59,6 @@ pub(super) fn find_standup_phrase(text: &str, names: &[&str]) -> Option<Phrase> 
     (begins || wishes || announces || bare).then_some(Phrase::Start)
 }
 
-/// The text without `<@123>`, as Discord writes mentions.
-fn without_mentions(text: &str) -> String {
-    let mut rest = text;
-    let mut kept = String::with_capacity(text.len());
-    while let Some((before, after)) = rest.split_once("<@") {
-        kept.push_str(before);
-        rest = after.split_once('>').map_or("", |(_, after)| after);
-    }
-    kept + rest
-}
-
 #[cfg(test)]
 mod tests {
     use super::Phrase::{Start, Wrap};
@@ -93,8 +83,8 @@ mod tests {
             "time for the standup",
             "kick off the daily standup",
             "@Kelly run the stand up",
-            "<@1573896481927069702> start the standup",
-            "hey <@!42>, let's have a standup",
+            "<user:discord:1573896481927069702> start the standup",
+            "hey <user:42>, let's have a standup",
             "could you start the standup?",
         ] {
             assert_eq!(find(text), Some(Start), "{text}");

@@ -51,7 +51,8 @@ pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: i
 pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
     let channel = team.channel(HERE).into();
     let message = say(&Announcer { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
-    let text = message.text.clone();
+    // As Discord has it.
+    let text = message.text.replace("<user:", "<@").replace("<small>", "-# ").replace("</small>", "");
     store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
     eventually("the message is posted", || async { find().await.is_some() }).await;

@@ -105,11 +105,11 @@ async fn a_button_of_an_earlier_run_still_works() {
     let stage = stage().await;
     let general = stage.channel("general");
     let posted = stage.discord.send(&question("echo", &general)).await.unwrap();
-    stage.discord.shutdown().await;
+    stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "echo")).await;
     press(&stage, "echo", posted.message.as_str(), "work:7:reject").await;
     until(|| !stage.memory.calls.lock().unwrap().is_empty(), || "the press was not heard".to_owned()).await;
     assert_eq!(stage.memory.calls.lock().unwrap()[0].name, "work:7:reject");
-    again.unwrap().shutdown().await;
+    again.unwrap().close().await;
 }

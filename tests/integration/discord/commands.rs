@@ -192,7 +192,7 @@ async fn unchanged_commands_are_not_registered_again() {
     let commands =
         ["ask", "team", "status", "costs", "halt", "resume", "standup", "report", "predictions", "schedule", "remind", "backlog", "help"];
     assert_eq!(names, commands);
-    stage.discord.shutdown().await;
+    stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     let again = again.unwrap();
     for _ in 0..7 {
@@ -201,11 +201,11 @@ async fn unchanged_commands_are_not_registered_again() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(registrations(&stage).len(), 1);
     // A different set of commands, like in a later version.
-    again.shutdown().await;
+    again.close().await;
     stage.memory.registered.lock().unwrap().values_mut().for_each(|digest| *digest = "older".to_owned());
     let (third, _events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     until(|| registrations(&stage).len() == 2, || "the new set was not registered".to_owned()).await;
-    third.unwrap().shutdown().await;
+    third.unwrap().close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

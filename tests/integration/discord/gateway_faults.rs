@@ -207,7 +207,7 @@ async fn a_platform_that_goes_away_and_comes_back_finds_the_team_again() {
 async fn the_team_leaves_at_once_and_together() {
     let stage = Stage::ready().await;
     let began = Instant::now();
-    stage.discord.shutdown().await;
+    stage.discord.close().await;
     let took = began.elapsed();
     assert!(took < Duration::from_secs(10), "it took {took:?}");
     println!("seven identities closed after {took:?}");

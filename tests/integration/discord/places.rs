@@ -1,7 +1,7 @@
 //! Messages in threads, and edits of earlier messages.
 
 use kernel::chat::message::{InboundMessage, Place};
-use kernel::chat::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundMessage};
+use kernel::chat::outbound::{Button, ButtonStyle, Card, CardField, FileContent, OutboundFile, OutboundMessage};
 use kernel::chat::{ChatPlatform, PlatformEvent, SendError};
 use kernel::time::{Clock, SystemClock};
 use sandbox::Exchange;
@@ -27,10 +27,10 @@ fn openings(stage: &Stage) -> usize {
 }
 
 fn with_everything(persona: &str, channel: &str) -> OutboundMessage {
-    let field = |name: &str| EmbedField { name: name.to_owned(), value: "<@7> @everyone".to_owned(), inline: true };
+    let field = |name: &str| CardField { name: name.to_owned(), value: "<@7> @everyone".to_owned(), inline: true };
     OutboundMessage {
         files: vec![OutboundFile { name: "chart.png".to_owned(), content: FileContent::Bytes(DOT.to_vec()) }],
-        embed: Some(Embed {
+        card: Some(Card {
             title: "Day Report".to_owned(),
             text: "All is well.".to_owned(),
             color: 0x002b_8a9e,
@@ -85,7 +85,7 @@ async fn what_shows_a_picture_is_found_by_reading_back() {
     let posted = stage.discord.send(&report).await.unwrap();
     assert_eq!(stage.discord.find_posted(&report, since).await.unwrap(), Some(posted));
     let mut other = report.clone();
-    other.embed.as_mut().unwrap().title = "Another".to_owned();
+    other.card.as_mut().unwrap().title = "Another".to_owned();
     assert_eq!(stage.discord.find_posted(&other, since).await.unwrap(), None);
     stage.close().await;
 }
@@ -119,7 +119,7 @@ async fn after_a_restart_a_hidden_thread_is_found_and_written_in() {
     let inside = stage.discord.send(&row("vince", thread.as_str(), "inside")).await.unwrap();
     // The gateway does not report archived threads at login.
     stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
-    stage.discord.shutdown().await;
+    stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     let again = again.unwrap();
     events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
@@ -130,7 +130,7 @@ async fn after_a_restart_a_hidden_thread_is_found_and_written_in() {
     again.send(&row("vince", thread.as_str(), "still here")).await.unwrap();
     let said: Vec<_> = stage.history(thread.as_str()).await.iter().map(|message| message["content"].clone()).collect();
     assert_eq!(said[..2], [json!("still here"), json!("inside, revised")]);
-    again.shutdown().await;
+    again.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +155,7 @@ async fn a_revision_replaces_everything_of_a_message() {
         let mut second = with_everything("vince", &general);
         second.text = "the report, revised".to_owned();
         second.files[0].name = "later.png".to_owned();
-        second.embed.as_mut().unwrap().image = Some("later.png".to_owned());
+        second.card.as_mut().unwrap().image = Some("later.png".to_owned());
         let revised = stage.discord.edit(&second, &first.message).await.unwrap();
         assert_eq!((&revised.message, &revised.channel), (&first.message, &first.channel));
         let shown = stage.history(&general).await;

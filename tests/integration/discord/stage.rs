@@ -224,7 +224,7 @@ impl Stage {
     }
 
     pub(super) async fn close(self) {
-        self.discord.shutdown().await;
+        self.discord.close().await;
         self.sandbox.stop().await;
         drop(self.setting);
     }

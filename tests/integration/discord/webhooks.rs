@@ -77,7 +77,7 @@ async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_agai
     stage.discord.send(&row("vince", &general, "two")).await.unwrap();
     assert_eq!((stage.history(&general).await.len(), made(&stage)), (2, 2));
 
-    stage.discord.shutdown().await;
+    stage.discord.close().await;
     let (again, mut events) = super::stage::connect(stage.settings.clone(), super::stage::hurried(), &stage.memory).await;
     let again = again.unwrap();
     events.next(|event| matches!(event, kernel::chat::PlatformEvent::Ready { .. })).await;
@@ -87,7 +87,7 @@ async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_agai
     assert_eq!(listed[0].author.kind, AuthorKind::Persona("vince".into()));
     again.send(&row("echo", &general, "three")).await.unwrap();
     assert_eq!(made(&stage), 2);
-    again.shutdown().await;
+    again.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

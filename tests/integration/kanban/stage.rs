@@ -36,6 +36,8 @@ pub(crate) fn item(what: &str, status: WorkStatus, minutes: i64) -> WorkItem {
 }
 
 pub(crate) struct Stage {
+    /// The database.
+    pub(crate) database: SecretString,
     pub(crate) store: Store,
     pub(crate) address: SocketAddr,
     pub(crate) clock: ManualClock,
@@ -74,7 +76,8 @@ impl Stage {
             Backing::Sqlite => migrated::sqlite(&directory.path().join("teamroom.db")),
             Backing::Postgres => migrated::postgres().await.expect("a database"),
         };
-        let store = Store::open(&url.into(), noon()).await.expect("the store opens");
+        let database = SecretString::from(url);
+        let store = Store::open(&database, noon()).await.expect("the store opens");
         let listener = TcpListener::bind(listen).await.expect("a free port");
         let listening = Arc::new(AtomicBool::new(true));
         let ears = listening.clone();
@@ -98,7 +101,7 @@ impl Stage {
             .timeout(Duration::from_mins(1))
             .build()
             .expect("a client");
-        Self { store, address, clock, http, listening, stop, _directory: directory }
+        Self { database, store, address, clock, http, listening, stop, _directory: directory }
     }
 
     pub(crate) async fn insert(&self, items: &[WorkItem]) {

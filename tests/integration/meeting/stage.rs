@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::agent::RunError;
+use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
@@ -359,6 +360,10 @@ impl ChatPlatform for Transcript {
 
     fn name(&self) -> &'static str {
         "transcript"
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TextFormat::plain(2000)
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {

@@ -44,6 +44,11 @@ async fn a_reminder_is_snoozed_twice_and_done(backing: Backing) {
     assert!(text(&late).contains("This reminder is done already."), "{late}");
     stage.waits(0).await;
     stage.told(3).await;
+    let log =
+        |kind: &str| format!("SELECT COUNT(*) FROM events WHERE topic = 'reminder' AND kind = '{kind}' AND payload NOT LIKE '%hosting%'");
+    for (kind, times) in [("made", 1), ("told", 3), ("snoozed", 2), ("done", 1), ("cancelled", 0)] {
+        assert_eq!(count(&stage.team, &log(kind)).await, times, "{kind}");
+    }
     let gone = RemindButton { press: Press::Done, reminder: "nowhere".into(), round: 0 };
     assert!(text(&stage.press_stale(&gone.id()).await).contains("This reminder is not there any more."));
 }

@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use kernel::chat::store::ChannelSeen;
+use kernel::events::Audience;
 use kernel::time::Clock;
 use teamroom::features::schedule::model::{Actions, FiringState, Job, MissedRuns, Timetable};
 use teamroom::features::schedule::store::end_firing;
@@ -188,11 +189,14 @@ async fn what_is_to_be_carried_out_waits_for_whoever_does_it(backing: Backing) {
     assert_eq!((&open[0].job, open[0].state, &open[0].action), (&job.name, FiringState::Open, &job.action));
     let mut transaction = store.db().begin().await.unwrap();
     let instant = open[0].instant;
-    assert!(end_firing(&mut transaction, &job.name, instant, FiringState::Done, Some("two settled")).await.unwrap());
-    assert!(!end_firing(&mut transaction, &job.name, instant, FiringState::Refused, None).await.unwrap(), "it has ended");
+    assert!(end_firing(&mut transaction, &job.name, instant, FiringState::Done, Some("two settled"), instant).await.unwrap());
+    assert!(!end_firing(&mut transaction, &job.name, instant, FiringState::Refused, None, instant).await.unwrap(), "it has ended");
     transaction.commit().await.unwrap();
     assert!(store.list_open_firings().await.unwrap().is_empty());
     assert_eq!(firings(&store, &job).await[0].note.as_deref(), Some("two settled"));
+    let told = store.list_events_of(job.name.as_str(), &Audience::Team).await.unwrap();
+    let told: Vec<_> = told.iter().map(|event| (event.kind.as_str(), event.text("action"), event.text("note"))).collect();
+    assert_eq!(told, [("fired", Some("chart"), None), ("done", None, Some("two settled"))]);
 }
 
 async fn what_fired_long_ago_is_forgotten_unless_it_is_open(backing: Backing) {

@@ -3,6 +3,7 @@
 mod asks;
 mod closing;
 mod crash;
+mod events;
 mod identities;
 mod inbox;
 mod insight;

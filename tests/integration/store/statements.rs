@@ -51,7 +51,7 @@ const GROWING: [&str; 23] = [
     "ratings",
     "work_items",
     "work_dependencies",
-    "work_events",
+    "events",
     "work_journal",
     "approvals",
     "limit_raises",

@@ -4,6 +4,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use teamroom::features::chat::store::Finished;
 use teamroom::store::Store;
 
+use super::opening::{count, tamper};
 use super::sample::{answer, at, decided, finish, finished, general, line, message, turn};
 use super::{Home, on_both};
 
@@ -11,6 +12,7 @@ on_both!(
     a_transcript_reads_as_the_channel_does,
     what_nobody_said_is_not_in_it,
     an_agents_answer_names_whom_it_answers,
+    what_an_earlier_version_stored_has_values_after_the_migration,
     a_transcript_holds_the_last_lines,
     what_was_said_in_a_meeting_can_be_left_out_and_takes_no_lines_place,
 );
@@ -115,6 +117,31 @@ async fn an_agents_answer_names_whom_it_answers(home: &Home) {
             ("to the bot".into(), Some(bot)),
         ]
     );
+}
+
+async fn what_an_earlier_version_stored_has_values_after_the_migration(home: &Home) {
+    let store = home.open().await;
+    let first = turn("m1", "vince");
+    decided(&store, "m1", std::slice::from_ref(&first)).await;
+    store.record_edit(&"m1".into(), "<@!42> and <@7> in <#9>: <@&3> <@x>", at(1)).await.unwrap();
+    post(&store, &first, "for <@42>", 2).await;
+    store.close().await;
+    tamper(home, &format!("UPDATE turns SET reply = 'ask <@42>' WHERE id = '{}'", first.id)).await;
+    tamper(
+        home,
+        r#"INSERT INTO seats (meeting, round, position, who, state, attempts, contribution, words)
+           VALUES ('standup', 0, 0, 'persona:vince', 'quiet', 1, '{"text":"Nothing to report.\n-# looked at <3 feeds"}', 3)"#,
+    )
+    .await;
+    for _ in 0..2 {
+        tamper(home, "DELETE FROM _sqlx_migrations WHERE version = 14").await;
+        let store = home.open().await;
+        assert_eq!(texts(&store, 10).await, ["<user:42> and <user:7> in <channel:9>: <@&3> <@x>", "for <user:42>"]);
+        assert_eq!(store.find_turn(&first.id).await.unwrap().unwrap().reply.as_deref(), Some("ask <user:42>"));
+        store.close().await;
+        let said = r#"contribution = '{"text":"Nothing to report.\n<small>looked at <3 feeds"}'"#;
+        assert_eq!(count(home, &format!("SELECT COUNT(*) FROM seats WHERE {said}")).await, 1);
+    }
 }
 
 async fn a_transcript_holds_the_last_lines(home: &Home) {

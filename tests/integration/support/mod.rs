@@ -3,6 +3,7 @@
 #[path = "../../../crates/sandbox/tests/server/support/browser.rs"]
 pub(crate) mod browser;
 pub(crate) mod command;
+pub(crate) mod corner;
 pub(crate) mod database;
 #[path = "../../../crates/sandbox/tests/server/descriptions.rs"]
 pub(crate) mod descriptions;

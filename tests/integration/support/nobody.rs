@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
@@ -55,6 +56,10 @@ impl ChatPlatform for Nobody {
 
     fn name(&self) -> &'static str {
         "nobody"
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TextFormat::plain(2000)
     }
 
     fn identities(&self) -> Vec<IdentityStatus> {

@@ -196,6 +196,12 @@ impl Wanted {
     }
 }
 
+/// The built-in team.
+pub(crate) fn built_in_roster() -> Roster {
+    let unchanged: Cast = Box::new(|_| {});
+    roster(&[], &unchanged)
+}
+
 /// The built-in team with additional personas.
 fn roster(extra: &[(&str, &str)], change: &Cast) -> Roster {
     let built_in = load::BUILT_IN.iter().map(|(name, text)| (name.trim_end_matches(".md"), (*text).to_owned()));

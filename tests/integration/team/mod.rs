@@ -11,4 +11,5 @@ mod models;
 mod places;
 mod talk;
 mod time;
+mod trace;
 mod turn_crashes;

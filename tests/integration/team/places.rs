@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kernel::chat::outbound::{Button, ButtonStyle, Embed, OutboundKind, OutboundMessage, Placement};
+use kernel::chat::outbound::{Button, ButtonStyle, Card, OutboundKind, OutboundMessage, Placement};
 use kernel::ids::{ChannelId, OutboxId};
 use kernel::llm::settings::ProviderKind;
 use sandbox::{RestFault, Switch};
@@ -123,7 +123,7 @@ async fn no_secret_leaves_in_any_part_of_a_message(backing: Backing) {
     let mut team = quiet(backing).await;
     let key = "sk-scripted-0123456789abcdef";
     let report = OutboundMessage {
-        embed: Some(Embed { title: format!("Report {key}"), ..Embed::default() }),
+        card: Some(Card { title: format!("Report {key}"), ..Card::default() }),
         buttons: vec![Button { id: "b".to_owned(), label: key.to_owned(), style: ButtonStyle::Primary }],
         ..row(&team, "kelly", "report", Placement::Channel)
     };

@@ -1,4 +1,6 @@
 //! Formats a reply for posting: cleaned, tables aligned, split into messages or attached as a file if long (CHAT-23).
+//!
+//! What a message can hold differs by platform. The platform says it with a [`TextFormat`].
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
@@ -7,8 +9,51 @@ use crate::text::is_invisible;
 
 use crate::chat::split::split;
 
-/// The length limit of a message. Discord counts code points.
-pub const MESSAGE_LIMIT: usize = 2000;
+/// What the text of one message can hold on a platform.
+#[derive(Debug, Clone, Copy)]
+pub struct TextFormat {
+    /// The most characters of a message, as the platform shows it.
+    pub limit: usize,
+    /// Whether the platform shows the tables of Markdown. Otherwise they become aligned code blocks.
+    pub has_tables: bool,
+    /// The text as it is sent, for its length.
+    pub render: fn(&str) -> String,
+}
+
+impl TextFormat {
+    /// A platform that shows a text as it is, without tables.
+    pub fn plain(limit: usize) -> Self {
+        Self { limit, has_tables: false, render: str::to_owned }
+    }
+
+    pub fn fits(&self, text: &str) -> bool {
+        // Rendering never makes a text more than a few times longer, so that most need none.
+        text.chars().count() <= self.limit / 8 || (self.render)(text).trim().chars().count() <= self.limit
+    }
+
+    /// Aligns the tables if the platform shows none.
+    pub fn lay_out(&self, text: &str) -> String {
+        if self.has_tables { text.to_owned() } else { align_tables(text) }
+    }
+
+    /// Splits a text that was laid out into messages within the limit.
+    pub fn split(&self, text: &str) -> Vec<String> {
+        if self.fits(text) { split(text, text.chars().count().max(self.limit)) } else { self.split_at(text, self.limit) }
+    }
+
+    fn split_at(&self, text: &str, limit: usize) -> Vec<String> {
+        let pieces = split(text, limit).into_iter();
+        // Escapes make a text longer when it is rendered.
+        let within = |piece: String| {
+            let is_done = self.fits(&piece) || limit < SMALLEST_PIECE;
+            if is_done { vec![piece] } else { self.split_at(&piece, limit / 4 * 3) }
+        };
+        pieces.flat_map(within).collect()
+    }
+}
+
+/// Texts are not split into smaller pieces than this because of escapes.
+const SMALLEST_PIECE: usize = 16;
 
 /// The most characters of the reply quoted above an attached file.
 const SUMMARY: usize = 600;
@@ -24,14 +69,14 @@ pub enum Rendered {
 /// Renders a reply. More than `attach_over` characters become a file called `name`.
 ///
 /// Tables in the file stay Markdown, because viewers render them.
-pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize) -> Rendered {
+pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize, format: &TextFormat) -> Rendered {
     let text = clean(text, roster);
     let length = text.chars().count();
     if length > attach_over {
-        let summary = format!("{}\n\n*The full text ({length} characters) is in the file.*", summarise(&text));
+        let summary = format!("{}\n\n*The full text ({length} characters) is in the file.*", summarise(&text, format.limit));
         return Rendered::File { summary, name: name.to_owned(), text };
     }
-    Rendered::Messages(split(&align_tables(&text), MESSAGE_LIMIT))
+    Rendered::Messages(format.split(&format.lay_out(&text)))
 }
 
 /// Removes invisible characters and `[Vince]:` at the beginning of lines.
@@ -76,8 +121,8 @@ fn strip_speaker<'t>(line: &'t str, roster: &Roster) -> Option<&'t str> {
 }
 
 /// The first paragraphs that fit, or the beginning of the first.
-fn summarise(text: &str) -> String {
-    split(text, SUMMARY).into_iter().next().unwrap_or_default()
+fn summarise(text: &str, limit: usize) -> String {
+    split(text, SUMMARY.min(limit / 2)).into_iter().next().unwrap_or_default()
 }
 
 /// Replaces Markdown tables with aligned code blocks, because chat platforms do not render tables.
@@ -183,19 +228,37 @@ mod tests {
     #[test]
     fn a_long_text_becomes_a_file_with_a_summary() {
         let text = format!("The short of it.\n\n{}", "And so on. ".repeat(600));
-        let Rendered::File { summary, name, text: whole } = render(&text, &sample::roster(), "answer.md", 6000) else {
+        let Rendered::File { summary, name, text: whole } = render(&text, &sample::roster(), "answer.md", 6000, &TextFormat::plain(2000))
+        else {
             panic!("it is over 6000 characters");
         };
         assert!(summary.starts_with("The short of it."));
         assert!(summary.chars().count() < 700 && summary.ends_with("is in the file.*"), "{summary}");
         assert_eq!((name.as_str(), whole.as_str()), ("answer.md", text.trim()));
-        assert!(matches!(render(&text, &sample::roster(), "answer.md", 7000), Rendered::Messages(messages) if messages.len() == 4));
+        assert!(
+            matches!(render(&text, &sample::roster(), "answer.md", 7000, &TextFormat::plain(2000)), Rendered::Messages(messages) if messages.len() == 4)
+        );
+    }
+
+    #[test]
+    fn a_message_is_as_long_as_the_platform_shows_it() {
+        let shouting = TextFormat { limit: 100, has_tables: false, render: |text| text.replace('&', "&amp;") };
+        let messages = shouting.split(&"R&D ".repeat(60));
+        assert!(messages.iter().all(|message| message.replace('&', "&amp;").chars().count() <= 100), "{messages:?}");
+        assert_eq!(messages.join(" ").matches("R&D").count(), 60);
+        let terse = TextFormat { limit: 8, has_tables: true, render: |text| text.replace("<user:1>", "@1") };
+        assert_eq!(terse.split("<user:1> hello"), ["<user:1> hello"]);
+        assert_eq!(terse.lay_out("| a |\n|---|\n| b |"), "| a |\n|---|\n| b |");
     }
 
     #[test]
     fn nothing_to_say_is_no_message() {
         for text in ["", " \n", "\u{200B}\u{202E}", "[Vince]:"] {
-            assert_eq!(render(text, &sample::roster(), "answer.md", 6000), Rendered::Messages(Vec::new()), "{text:?}");
+            assert_eq!(
+                render(text, &sample::roster(), "answer.md", 6000, &TextFormat::plain(2000)),
+                Rendered::Messages(Vec::new()),
+                "{text:?}"
+            );
         }
     }
 

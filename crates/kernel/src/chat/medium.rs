@@ -1,5 +1,6 @@
 //! Escapes text from outside inside our Markdown, so that it is shown literally.
 
+use crate::chat::text::{Part, parts};
 use crate::text::without_invisible;
 
 /// Where the Markdown is shown. Tables and special characters behave differently.
@@ -95,6 +96,9 @@ pub fn shorten(text: &str, limit: usize) -> String {
 
 /// Whether a client would turn the word into a link, a mention or a preview.
 fn is_live(word: &str) -> bool {
+    if parts(word).iter().any(|part| !matches!(part, Part::Markdown(_))) {
+        return true;
+    }
     let word = word.to_lowercase();
     // Without the dot, which may end our sentence: `www` before a full stop is linked.
     ["@", "://", "www", "mailto:", "discord.gg/"].iter().any(|mark| word.contains(mark))
@@ -121,7 +125,9 @@ mod tests {
     #[test]
     fn what_would_be_a_link_or_a_mention_is_code() {
         assert_eq!(Medium::Chat.line("see https://evil.example/?a=`b|c now"), "see `https://evil.example/?a='b¦c` now");
-        for live in ["@everyone", "<@123>", "WWW.evil.example", "ann@example.org", "www", "discord.gg/abc", "[x](http://y)"] {
+        for live in
+            ["@everyone", "<user:123>", "<channel:7>", "WWW.evil.example", "ann@example.org", "www", "discord.gg/abc", "[x](http://y)"]
+        {
             assert_eq!(Medium::File.line(live), format!("`{live}`"));
         }
     }

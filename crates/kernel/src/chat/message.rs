@@ -9,6 +9,7 @@ pub struct InboundMessage {
     pub id: MessageId,
     pub channel: Channel,
     pub author: Author,
+    /// With mentions as values, see [`chat::text`](crate::chat::text).
     pub text: String,
     /// Accounts mentioned in the text, in order. The ping of a reply is not included.
     pub mentions: Vec<UserId>,
@@ -17,7 +18,7 @@ pub struct InboundMessage {
     pub sent_at: DateTime<Utc>,
     /// The persona whose identity received it. In a direct conversation: the persona addressed.
     pub seen_by: PersonaSlug,
-    /// False if Discord withheld text and attachments, because the identity lacks the content intent.
+    /// False if the platform withheld text and attachments, because the identity lacks a permission.
     pub complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The interface to chat platforms, and text functions for all of them: splitting, formatting, redaction, attachments.
+//! The interface to chat platforms, and text functions for all of them: values in text, splitting, formatting, redaction, attachments.
 //!
 //! Platform independent. Only `outbox::relay` calls [`ChatPlatform::send`], `edit` and `open_thread`.
 
@@ -11,12 +11,14 @@ pub mod outbox;
 pub mod redact;
 pub mod split;
 pub mod store;
+pub mod text;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
+use crate::chat::format::TextFormat;
 use crate::chat::message::{Attachment, Channel, InboundMessage};
 use crate::chat::outbound::{OutboundMessage, Posted};
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
@@ -26,7 +28,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// Posts a message as its persona. Sending the same row again within the nonce window returns the first message.
     async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError>;
 
-    /// Replaces text, embed, buttons and files of `posted`, a message of the same persona in `message.channel`. Idempotent.
+    /// Replaces text, card, buttons and files of `posted`, a message of the same persona in `message.channel`. Idempotent.
     ///
     /// # Errors
     /// [`SendError::Gone`] if the message does not exist any more.
@@ -67,8 +69,14 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// The platform's name in the database: `discord`.
     fn name(&self) -> &'static str;
 
+    /// What the text of one message can hold.
+    fn text_format(&self) -> TextFormat;
+
     /// The state of each identity.
     fn identities(&self) -> Vec<IdentityStatus>;
+
+    /// Takes all identities offline.
+    async fn shutdown(&self) {}
 }
 
 /// An event from the platform.

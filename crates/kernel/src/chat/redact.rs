@@ -348,16 +348,16 @@ mod tests {
 
     #[test]
     fn no_part_of_a_message_is_overlooked() {
-        use crate::chat::outbound::{Button, ButtonStyle, Embed, EmbedField, FileContent, OutboundFile, OutboundKind, Placement};
+        use crate::chat::outbound::{Button, ButtonStyle, Card, CardField, FileContent, OutboundFile, OutboundKind, Placement};
 
         let leak = || "see hunter2-hunter2".to_owned();
         let mut message = OutboundMessage {
             files: vec![OutboundFile { name: leak(), content: FileContent::Text(leak()) }],
-            embed: Some(Embed {
+            card: Some(Card {
                 title: leak(),
                 text: leak(),
                 color: 0,
-                fields: vec![EmbedField { name: leak(), value: leak(), inline: false }],
+                fields: vec![CardField { name: leak(), value: leak(), inline: false }],
                 footer: Some(leak()),
                 url: Some(leak()),
                 image: Some(leak()),

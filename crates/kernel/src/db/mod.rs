@@ -18,6 +18,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::events::{Feed, Topic};
 use crate::jobs::Handover;
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool};
 
@@ -43,6 +44,7 @@ pub enum Backend<S, P> {
 pub struct Db {
     pools: Pools,
     handover: Arc<Handover>,
+    feed: Arc<Feed>,
 }
 
 /// The connections.
@@ -60,7 +62,7 @@ pub enum Pools {
 
 impl From<Pools> for Db {
     fn from(pools: Pools) -> Self {
-        Self { pools, handover: Arc::default() }
+        Self { pools, handover: Arc::default(), feed: Arc::default() }
     }
 }
 
@@ -98,12 +100,18 @@ impl Db {
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
         };
-        Ok(Transaction { backend, handover: self.handover.clone(), after_commit: Vec::new() })
+        let (handover, feed) = (self.handover.clone(), self.feed.clone());
+        Ok(Transaction { backend, handover, feed, topics: Vec::new(), after_commit: Vec::new() })
     }
 
     /// This process's worker, once it exists.
     pub(crate) fn handover(&self) -> &Arc<Handover> {
         &self.handover
+    }
+
+    /// The subscribers to events.
+    pub(crate) fn feed(&self) -> &Arc<Feed> {
+        &self.feed
     }
 
     /// Closes all connections. SQLite then merges its write-ahead log into the file.
@@ -122,6 +130,9 @@ impl Db {
 pub struct Transaction {
     backend: Backend<sqlx::Transaction<'static, Sqlite>, sqlx::Transaction<'static, Postgres>>,
     handover: Arc<Handover>,
+    feed: Arc<Feed>,
+    /// The topics of its events.
+    topics: Vec<Topic>,
     after_commit: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -145,8 +156,15 @@ impl Transaction {
     pub async fn commit(self) -> Result<()> {
         match self.backend {
             Backend::Sqlite(transaction) => transaction.commit().await?,
-            Backend::Postgres(transaction) => bounded(transaction.commit()).await?,
+            Backend::Postgres(mut transaction) => {
+                for topic in self.topics.iter().filter(|topic| topic.is_told_to_others()) {
+                    let notify = sqlx::query("SELECT pg_notify($1, $2)").bind(crate::events::CHANNEL).bind(topic.as_str());
+                    bounded(notify.execute(&mut *transaction)).await?;
+                }
+                bounded(transaction.commit()).await?;
+            }
         }
+        self.topics.iter().for_each(|topic| self.feed.wake(topic.as_str()));
         self.after_commit.into_iter().for_each(|done| done());
         Ok(())
     }
@@ -154,6 +172,13 @@ impl Transaction {
     /// Calls `done` after the commit. It may be lost in a crash, so `done` must only be an optimisation.
     pub fn after_commit(&mut self, done: impl FnOnce() + Send + 'static) {
         self.after_commit.push(Box::new(done));
+    }
+
+    /// Wakes the subscribers of a topic after the commit.
+    pub fn announce(&mut self, topic: Topic) {
+        if !self.topics.contains(&topic) {
+            self.topics.push(topic);
+        }
     }
 
     pub(crate) fn handover(&self) -> &Arc<Handover> {

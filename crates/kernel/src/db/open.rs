@@ -5,6 +5,7 @@ use sqlx::migrate::{Migrate, MigrateError, Migrator};
 use sqlx::{PgPool, SqlitePool};
 
 use crate::db::{Db, Leadership, Pools, Result, StoreError, postgres, sqlite};
+use crate::events;
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
@@ -83,6 +84,7 @@ async fn serve_postgres(address: postgres::Address, who: String) -> Result<Opene
     let session = address.lock(&who).await?.map_err(|who| StoreError::Locked { place: place.clone(), who })?;
     let pool = address.connect().await?;
     migrate_postgres(&pool, &place).await?;
+    events::repair_order(&pool).await?;
     Ok(Opened { db: Pools::Postgres(pool).into(), leadership: Some(Leadership::watch(address, who, session)), place })
 }
 

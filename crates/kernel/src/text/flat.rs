@@ -1,10 +1,12 @@
 //! Text for table cells and list items, and comparison by subject.
 
+use crate::chat::text::{Part, parts};
 use crate::text::without_invisible;
 
 /// A model's text as one line of at most `limit` characters, without formatting and mentions.
 pub fn flatten(text: &str, limit: usize) -> String {
-    let visible = without_invisible(text);
+    let words = parts(text).into_iter().map(|part| if let Part::Markdown(text) = part { text } else { "" });
+    let visible = without_invisible(&words.collect::<String>());
     let mut flat = String::with_capacity(visible.len());
     let mut chars = visible.chars().peekable();
     while let Some(c) = chars.next() {
@@ -12,7 +14,7 @@ pub fn flatten(text: &str, limit: usize) -> String {
             // Replaces `_`: in `checkout_p95` and similar names, two of them would start italics.
             '_' => flat.push(' '),
             '`' | '*' | '~' | '|' | '[' | ']' | '@' | '\\' => {}
-            // `<#1>` and `<:name:1>` are markup; `< 5` and `<= 5` are text.
+            // `<b>` is markup; `< 5` and `<= 5` are text.
             '<' if chars.peek().is_some_and(|next| !matches!(next, ' ' | '=' | '0'..='9')) => {}
             c => flat.push(c),
         }

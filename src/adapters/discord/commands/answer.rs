@@ -6,9 +6,8 @@ use serenity::all as serenity;
 use tokio::time::Instant;
 
 use crate::adapters::discord::commands::Interactions;
+use crate::adapters::discord::markup::{TEXT, written};
 use crate::adapters::discord::rest::{Call, Failure};
-use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
-use kernel::chat::split::split;
 use kernel::commands::{Audience, CommandReply, CommandRequest};
 use kernel::ids::ChannelId;
 
@@ -98,7 +97,7 @@ async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandRep
     if reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody) {
         retract(interactions, pending).await?;
     }
-    for chunk in split(&align_tables(reply.text.trim()), MESSAGE_LIMIT) {
+    for chunk in TEXT.split(&TEXT.lay_out(reply.text.trim())) {
         let chunk = chunk.as_str();
         let alive = pending.asked.elapsed() < interactions.timing.interaction;
         let followed = if alive { follow_up(interactions, pending, reply, chunk).await } else { Err(Failure::refused("its time is over")) };
@@ -129,7 +128,7 @@ async fn retire_buttons(interactions: &Interactions, pending: &Pending) -> Resul
 
 async fn follow_up(interactions: &Interactions, pending: &Pending, reply: &CommandReply, text: &str) -> Result<(), Failure> {
     let flags = if reply.ephemeral || pending.promised == Promised::Answer(Audience::Caller) { EPHEMERAL } else { 0 };
-    let payload = json!({ "content": text, "flags": flags, "allowed_mentions": { "parse": [] } });
+    let payload = json!({ "content": written(text), "flags": flags, "allowed_mentions": { "parse": [] } });
     let path = format!("/webhooks/{}/{}", pending.application, pending.token.expose_secret());
     interactions.rest.call(&interactions.credential, Call::post(path).body(payload, &[]).by_path_token()).await?;
     Ok(())

@@ -1,5 +1,7 @@
 use serenity::all::{CommandData, CommandDataOptionValue};
 
+use crate::adapters::discord::markup::read;
+
 /// The command and the options that a person has given so far.
 #[derive(Debug, PartialEq)]
 pub(super) struct Given {
@@ -25,7 +27,7 @@ pub(super) fn read_options(data: &CommandData) -> Given {
     }
     for option in options {
         let text = match &option.value {
-            CommandDataOptionValue::String(text) => text.clone(),
+            CommandDataOptionValue::String(text) => read(text),
             CommandDataOptionValue::Integer(number) => number.to_string(),
             CommandDataOptionValue::Number(number) => number.to_string(),
             CommandDataOptionValue::Boolean(flag) => flag.to_string(),

@@ -7,13 +7,16 @@ use serenity::model::event::MessageUpdateEvent;
 use serenity::model::id::UserId as SnowflakeUser;
 
 use crate::adapters::discord::gateway::dedup::Completeness;
+use crate::adapters::discord::markup::read;
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, ReplyTo};
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::chat::text::list_mentions;
+use kernel::ids::PersonaSlug;
 
 /// The message as `seen_by` received it.
 pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen_by: PersonaSlug, complete: bool) -> InboundMessage {
     let reply_to = reply_of(&message);
     let nick = message.member.as_ref().and_then(|member| member.nick.clone());
+    let text = read(&message.content);
     let roles = message.member.map(|member| member.roles.iter().map(ToString::to_string).collect()).unwrap_or_default();
     InboundMessage {
         id: message.id.to_string().into(),
@@ -24,8 +27,9 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
             kind,
             roles,
         },
-        mentions: mentions_in(&message.content),
-        text: message.content,
+        // The ping of a reply appears only in the message's `mentions` field.
+        mentions: list_mentions(&text),
+        text,
         reply_to,
         attachments: message.attachments.into_iter().map(attachment).collect(),
         sent_at: instant(message.timestamp),
@@ -71,20 +75,6 @@ pub(crate) fn completeness(message: &Message, me: Option<SnowflakeUser>, is_dire
     }
 }
 
-/// The accounts mentioned in the text, in order and without duplicates. The ping of a reply appears only in the message's `mentions` field.
-pub(crate) fn mentions_in(text: &str) -> Vec<UserId> {
-    let mut mentioned: Vec<UserId> = Vec::new();
-    for piece in text.split("<@").skip(1) {
-        let id = piece.strip_prefix('!').unwrap_or(piece);
-        let Some((id, _)) = id.split_once('>') else { continue };
-        let is_account = (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
-        if is_account && !mentioned.iter().any(|known| known.as_str() == id) {
-            mentioned.push(id.into());
-        }
-    }
-    mentioned
-}
-
 /// A person's edit of a message: the new text (`None` if withheld) and the time. Discord also sends an update when it unfurls a link; that
 /// is not an edit.
 pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>, DateTime<Utc>)> {
@@ -94,7 +84,7 @@ pub(crate) fn correction(update: &MessageUpdateEvent) -> Option<(Option<String>,
         || update.attachments.as_ref().is_some_and(|files| !files.is_empty())
         || update.embeds.as_ref().is_some_and(|embeds| !embeds.is_empty())
         || update.guild_id.is_none();
-    Some((shows_something.then_some(text), edited_at))
+    Some((shows_something.then(|| read(&text)), edited_at))
 }
 
 /// Converts serenity's timestamp.
@@ -127,10 +117,10 @@ mod tests {
     }
 
     #[test]
-    fn mentions_are_taken_from_the_text_in_order_and_once() {
-        let ids = |text: &str| mentions_in(text).iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
-        assert_eq!(ids("<@2> and <@!1>, again <@2>"), ["2", "1"]);
-        assert_eq!(ids("<@&77> <@x> <@> <@12 <#3> <@123456789012345678901>"), Vec::<String>::new());
+    fn mentions_are_values_and_listed_in_order_and_once() {
+        let inbound = converted(message(json!({"content": "<@2> and <@!1>, again <@2>"})));
+        assert_eq!(inbound.text, "<user:2> and <user:1>, again <user:2>");
+        assert_eq!(inbound.mentions, ["2".into(), "1".into()]);
     }
 
     #[test]

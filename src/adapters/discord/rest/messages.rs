@@ -7,9 +7,11 @@ use serde::Deserialize;
 use serde_json::json;
 use serenity::model::channel::{Channel, Message};
 
-use crate::adapters::discord::rest::payload::{payload, revision};
+use crate::adapters::discord::markup::written;
+use crate::adapters::discord::rest::card::fit;
+use crate::adapters::discord::rest::payload::{nonce, payload, revision};
 use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
-use kernel::chat::outbound::{Embed, OutboundMessage, Posted};
+use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::ids::{ChannelId, MessageId};
 
 /// The most messages that Discord returns at once.
@@ -82,7 +84,7 @@ impl Rest {
     /// Posts a message. If the same row is sent twice within a few minutes, the nonce makes Discord return the first message.
     pub(crate) async fn post(&self, credential: &Credential, message: &OutboundMessage) -> Result<Posted, Failure> {
         let mut payload = payload(message);
-        payload["nonce"] = json!(message.nonce());
+        payload["nonce"] = json!(nonce(&message.id));
         payload["enforce_nonce"] = json!(true);
         if let Some(answered) = &message.reply_to {
             // If the answered message was deleted, the answer is posted without a reference.
@@ -101,7 +103,7 @@ impl Rest {
 
     /// Posts plain text without pings, outside of the outbox.
     pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
-        let payload = json!({ "content": text, "allowed_mentions": { "parse": [] } });
+        let payload = json!({ "content": written(text), "allowed_mentions": { "parse": [] } });
         self.call(credential, Call::post(format!("/channels/{}/messages", checked(channel)?)).body(payload, &[])).await?;
         Ok(())
     }
@@ -178,12 +180,12 @@ impl Past {
         if !same_author {
             return false;
         }
-        if let Some(nonce) = &self.nonce {
-            return nonce.as_str() == Some(message.nonce().as_str());
+        if let Some(seen) = &self.nonce {
+            return seen.as_str() == Some(nonce(&message.id).as_str());
         }
         let answered = self.message_reference.as_ref().and_then(|reference| reference.message_id.as_deref());
         // Discord trims the text. Messages of a webhook have no reference, because a webhook cannot reply.
-        self.content.trim() == message.text.trim()
+        self.content.trim() == written(&message.text).trim()
             && (matches!(author, PostedBy::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
             && self.has_files_of(message)
             && self.has_embed_of(message)
@@ -191,15 +193,15 @@ impl Past {
 
     /// Files shown in an embed are not listed as attachments.
     fn has_files_of(&self, message: &OutboundMessage) -> bool {
-        let shown = message.embed.as_ref().and_then(|embed| embed.image.as_deref());
+        let shown = message.card.as_ref().and_then(|card| card.image.as_deref());
         let there = self.attachments.iter().map(|file| file.filename.as_str()).filter(|name| Some(*name) != shown);
         there.eq(message.files.iter().map(|file| file.name.as_str()).filter(|name| Some(*name) != shown))
     }
 
     /// Compares only the title of our embed. Discord adds embeds for links in the text.
     fn has_embed_of(&self, message: &OutboundMessage) -> bool {
-        let Some(embed) = message.embed.clone().map(Embed::fit) else { return true };
-        self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == embed.title)
+        let Some(card) = message.card.as_ref().map(fit) else { return true };
+        self.embeds.iter().any(|past| past.title.as_deref().unwrap_or_default() == card.title)
     }
 }
 
@@ -249,7 +251,7 @@ mod tests {
             past(value)
         };
         assert!(said(json!({})).is(&account, &message));
-        assert!(said(json!({"content": "other", "nonce": message.nonce()})).is(&account, &message));
+        assert!(said(json!({"content": "other", "nonce": nonce(&message.id)})).is(&account, &message));
         assert!(!said(json!({"nonce": "another"})).is(&account, &message));
         assert!(!said(json!({"content": "other"})).is(&account, &message));
         assert!(!said(json!({"message_reference": null})).is(&account, &message));

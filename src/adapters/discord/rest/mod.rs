@@ -7,6 +7,7 @@
 //! Waiting uses tokio's monotonic clock and not [`kernel::time::Clock`], because a real server counts the seconds.
 
 mod budget;
+mod card;
 mod credential;
 mod failure;
 pub(crate) mod files;

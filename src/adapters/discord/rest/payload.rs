@@ -1,8 +1,12 @@
 //! The JSON body of a message.
 
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
-use kernel::chat::outbound::{Button, ButtonStyle, Embed, OutboundMessage};
+use crate::adapters::discord::markup::written;
+use crate::adapters::discord::rest::card::embed;
+use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
+use kernel::ids::OutboxId;
 
 /// <https://docs.discord.com/developers/components/reference>: five rows of five buttons.
 const ROWS: usize = 5;
@@ -25,32 +29,20 @@ fn said(message: &OutboundMessage) -> Value {
     let files: Vec<_> =
         message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
     json!({
-        "content": message.text,
+        "content": written(&message.text),
         "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
         "attachments": files,
-        "embeds": message.embed.iter().cloned().map(embed).collect::<Vec<_>>(),
+        "embeds": message.card.iter().map(embed).collect::<Vec<_>>(),
         "components": message.buttons.chunks(BUTTONS_PER_ROW).take(ROWS).map(row).collect::<Vec<_>>(),
     })
 }
 
-fn embed(embed: Embed) -> Value {
-    let embed = embed.fit();
-    let mut out = json!({ "color": embed.color });
-    let texts = [("title", embed.title), ("description", embed.text), ("url", embed.url.unwrap_or_default())];
-    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
-        out[key] = json!(text);
-    }
-    if !embed.fields.is_empty() {
-        let fields = embed.fields.iter().map(|field| json!({ "name": field.name, "value": field.value, "inline": field.inline }));
-        out["fields"] = fields.collect();
-    }
-    if let Some(footer) = embed.footer {
-        out["footer"] = json!({ "text": footer });
-    }
-    if let Some(name) = embed.image {
-        out["image"] = json!({ "url": format!("attachment://{name}") });
-    }
-    out
+/// The key for Discord's deduplication. The same row always has the same nonce, so a retry after a crash is recognised. Discord accepts at
+/// most 25 characters, and some ids differ only after those. The nonce is therefore 100 bits of a digest of the id.
+pub(super) fn nonce(message: &OutboxId) -> String {
+    let digest = Sha256::digest(message.as_str());
+    let hex = digest.iter().take(13).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    hex.chars().take(25).collect()
 }
 
 fn row(buttons: &[Button]) -> Value {
@@ -71,7 +63,7 @@ fn button(button: &Button) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernel::chat::outbound::{EmbedField, FileContent, OutboundFile, OutboundKind};
+    use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind};
 
     fn row(text: &str) -> OutboundMessage {
         OutboundMessage { pings: vec!["5".into()], ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text) }
@@ -90,12 +82,22 @@ mod tests {
     #[test]
     fn an_embed_shows_a_file_of_its_message() {
         let mut message = row("");
-        let field = EmbedField { name: "Owner".to_owned(), value: "Vince".to_owned(), inline: true };
+        let field = CardField { name: "Owner".to_owned(), value: "Vince".to_owned(), inline: true };
         let image = Some("chart.png".to_owned());
-        message.embed = Some(Embed { title: "Report".to_owned(), color: 0x00ff_0000, fields: vec![field], image, ..Embed::default() });
+        message.card = Some(Card { title: "Report".to_owned(), color: 0x00ff_0000, fields: vec![field], image, ..Card::default() });
         let expected = json!([{"title": "Report", "color": 0x00ff_0000, "fields": [{"name": "Owner", "value": "Vince", "inline": true}],
             "image": {"url": "attachment://chart.png"}}]);
         assert_eq!(payload(&message)["embeds"], expected);
+    }
+
+    #[test]
+    fn messages_whose_ids_differ_at_their_ends_only_are_two_to_discord() {
+        let nonce = |id: &str| nonce(&OutboxId::new(id));
+        let reminder = nonce("work-01a202228a4875989368a4abdd2e334e-0");
+        assert_eq!(reminder.len(), 25);
+        assert_eq!(reminder, nonce("work-01a202228a4875989368a4abdd2e334e-0"));
+        assert_ne!(reminder, nonce("work-01a202228a4875989368a4accaffe7f6-0"), "noted in the same millisecond");
+        assert_ne!(reminder, nonce("work-01a202228a4875989368a4abdd2e334e-0-waiting"), "another message about the same item");
     }
 
     #[test]

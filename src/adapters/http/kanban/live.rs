@@ -1,7 +1,7 @@
 //! Notifies open pages that the backlog has changed.
 //!
-//! One task polls the store's change counter while pages are connected. It sends only the counter. A page that sees a new value reloads its
-//! data, so missed events do no harm.
+//! While pages are connected, one task waits for events of items, in this process or another one, and sends the position of the last. A page that
+//! sees a new position reloads its data, so missed events do no harm.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use futures_util::Stream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::backlog::store::ITEMS;
 use crate::store::Store;
 use kernel::time::SharedClock;
 
-/// The polling interval.
-const EVERY: Duration = Duration::from_millis(500);
+/// The time before the position is read again after it could not be read.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// The most connected pages. A team has a few people with a few windows each.
 pub(super) const PLACES: usize = 32;
@@ -57,15 +58,25 @@ impl Listeners {
         loop {
             if self.marks.receiver_count() == 0 {
                 self.arrived.notified().await;
+                continue;
             }
-            match store.backlog_mark().await {
-                Ok(mark) => {
-                    self.marks.send_if_modified(|known| std::mem::replace(known, mark) != mark);
+            let mut changes = store.subscribe(ITEMS, &self.clock);
+            while self.marks.receiver_count() > 0 {
+                match store.backlog_mark().await {
+                    Ok(mark) => {
+                        self.marks.send_if_modified(|known| std::mem::replace(known, mark) != mark);
+                        tokio::select! {
+                            () = changes.next() => {}
+                            () = self.marks.closed() => {}
+                        }
+                    }
+                    // The pages keep their content.
+                    Err(error) => {
+                        tracing::debug!(%error, "cannot read the position of the last change");
+                        self.clock.sleep(AGAIN).await;
+                    }
                 }
-                // The pages keep their content. The next round tries again.
-                Err(error) => tracing::debug!(%error, "cannot check the backlog for changes"),
             }
-            self.clock.sleep(EVERY).await;
         }
     }
 

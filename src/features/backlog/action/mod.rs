@@ -7,6 +7,7 @@ mod verb;
 #[cfg(test)]
 mod tests;
 
+use kernel::chat::text::find_mention;
 use kernel::ids::{UserId, WorkItemId};
 use kernel::persona::roster::Roster;
 use kernel::text::{Shingles, essence, flatten, fold_name};
@@ -133,7 +134,9 @@ impl KnownOwners<'_> {
     /// # Errors
     /// The reason.
     pub fn resolve(&self, asked: &str) -> Result<Owner, String> {
-        let name = fold_name(asked.trim().trim_start_matches("<@").trim_end_matches(['>', ':', '.']));
+        let asked_for = asked.trim().trim_end_matches([':', '.']);
+        let mentioned = find_mention(asked_for);
+        let name = mentioned.as_ref().map_or_else(|| fold_name(asked_for), UserId::to_string);
         if NOBODY.contains(&name.as_str()) {
             return Err(if name.is_empty() {
                 "has no owner".to_owned()

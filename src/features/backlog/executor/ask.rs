@@ -4,6 +4,7 @@ use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::model::{Claim, Owner, Product};
 use kernel::agent::{Question, Reply};
 use kernel::chat::message::Speaker;
+use kernel::chat::text::is_subtext;
 use kernel::ids::PersonaSlug;
 use kernel::memory::MemorySource;
 use kernel::memory::retrieval::cut;
@@ -39,7 +40,7 @@ impl Work {
         };
         let by = deps.roster.name_of(askee).to_owned();
         // The footer of a composed answer does not belong into the summary.
-        let line = text.lines().filter(|line| !line.starts_with("-#")).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+        let line = text.lines().filter(|line| !is_subtext(line)).flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
         let summary = format!("{by}: {}", cut(&line, SUMMARY));
         let at = journal.last().unwrap_or(began);
         Ok(Outcome::Made(Product { summary, claims: vec![Claim::Answer { by, text, at }], lesson: None, model }))

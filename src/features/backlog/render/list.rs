@@ -63,7 +63,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::features::backlog::model::{Owner, Wait};
-    use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
+    use kernel::chat::format::{TextFormat, align_tables};
 
     #[test]
     fn a_list_says_who_is_to_do_what_and_how_it_stands() {
@@ -100,6 +100,6 @@ mod tests {
         let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
         let view = ListView { items: &items, counts: &counts, more: true };
         let text = align_tables(&render_list(&view, &kernel::testing::roster::roster()));
-        assert!(text.chars().count() <= MESSAGE_LIMIT, "{} characters", text.chars().count());
+        assert!(TextFormat::plain(2000).fits(&text), "{} characters", text.chars().count());
     }
 }

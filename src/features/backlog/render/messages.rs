@@ -8,6 +8,7 @@ use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{Owner, WorkItem};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, FileContent, OutboundFile, OutboundKind, OutboundMessage};
+use kernel::chat::text::{Mention, Subtext};
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::money::Refused;
 use kernel::persona::roster::Roster;
@@ -16,7 +17,7 @@ use kernel::tools::approval::{Approval, fingerprint};
 
 use crate::features::backlog::render::{labels, lines};
 
-/// The most characters of each part. Together below the platform's limit of 2000, so messages are never cut.
+/// The most characters of each part. Together below 2000, so that no message is cut on a platform that holds as much.
 const WHAT: usize = 200;
 const HOW: usize = 400;
 const CRITERIA: usize = 5;
@@ -57,7 +58,7 @@ impl Announcer<'_> {
     /// Notifies the owner. Pings a person. With `answer`, buttons report the result.
     pub fn remind(&self, item: &WorkItem, answer: bool) -> OutboundMessage {
         let (whom, pings) = match &item.owner {
-            Owner::Person { id, .. } => (format!("<@{id}>"), vec![id.clone()]),
+            Owner::Person { id, .. } => (Mention(id).to_string(), vec![id.clone()]),
             Owner::Persona(slug) => (labels::name(self.roster.name_of(slug)), Vec::new()),
         };
         let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::urgency(item.urgency), title(item));
@@ -115,7 +116,7 @@ impl Announcer<'_> {
         if is_long {
             text.push_str("The rest is in the file. ");
         }
-        let _ = write!(text, "-# Approval covers this exact call, once ({}).", labels::short_hash(&print));
+        let _ = write!(text, "{}", Subtext(format_args!("Approval covers this exact call, once ({}).", labels::short_hash(&print))));
         let file = OutboundFile { name: "arguments.json".to_owned(), content: FileContent::Text(arguments) };
         let buttons = vec![
             button(&WorkButton::Allow(approval.id.clone()), "Approve", ButtonStyle::Success),
@@ -197,7 +198,7 @@ mod tests {
     use super::super::sample;
     use super::*;
     use crate::features::backlog::model::Evidence;
-    use kernel::chat::format::MESSAGE_LIMIT;
+    use kernel::chat::format::TextFormat;
     use kernel::money::Limit;
     use kernel::tools::approval::{ApprovalState, Risk};
 
@@ -258,7 +259,7 @@ mod tests {
             let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
             let reminder = announcer.remind(&item, true);
             assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
-            assert!(reminder.text.contains("<@77>"));
+            assert!(reminder.text.contains("<user:77>"));
             assert!(announcer.remind(&sample::item(), true).pings.is_empty());
         });
     }
@@ -297,7 +298,7 @@ mod tests {
                 announcer.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),
                 announcer.ask_budget(&item, &refused, i64::MAX),
             ] {
-                assert!(message.text.chars().count() <= MESSAGE_LIMIT, "{}: {}", message.text.chars().count(), message.text);
+                assert!(TextFormat::plain(2000).fits(&message.text), "{}: {}", message.text.chars().count(), message.text);
                 assert!(message.buttons.iter().all(|button| button.id.len() <= 100 && button.label.chars().count() <= 80));
             }
         });

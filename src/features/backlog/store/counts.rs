@@ -32,7 +32,7 @@ impl Store {
             sql!(self.db().read(), fetch_all, "SELECT status, COUNT(*) AS count FROM work_items GROUP BY status ORDER BY status")?;
         // Done is final, so each such event is an item that is done.
         let (done_since,): (i64,) =
-            sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM work_events WHERE at >= $1 AND to_status = 'done'", since)?;
+            sql!(self.db().read(), fetch_one, "SELECT COUNT(*) FROM events WHERE topic = 'item' AND at >= $1 AND kind = 'done'", since)?;
         let by_status = rows.into_iter().map(|row| (row.status.0, row.count.cast_unsigned())).collect();
         Ok(ItemCounts { by_status, done_since: done_since.cast_unsigned() })
     }

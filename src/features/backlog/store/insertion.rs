@@ -108,7 +108,7 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
     for item in items {
         if insert_item(transaction, item, &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
-            insert_event(transaction, &item.id, None, item.status, None, at).await?;
+            insert_event(transaction, item, None, None, at).await?;
             if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {
                 sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", item.id.as_str(), job.0)?;
             }

@@ -29,7 +29,7 @@ pub use persons::{ItemAnswer, ItemEdit, ItemJudgement};
 pub use planning::Planned;
 pub use retention::retention;
 pub use run::{Claimed, End, RunEnd};
-pub use transitions::{Ended, ItemChange, ItemEvent};
+pub use transitions::{Ended, ITEMS, ItemChange, ItemEvent};
 
 pub(crate) use insertion::insert_items;
 pub(crate) use jobs::{EndedBetween, ItemOf};

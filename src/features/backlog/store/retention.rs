@@ -13,7 +13,7 @@ use kernel::jobs::RetentionRule;
 
 /// Deletes how items came about once they ended this long ago, and their model calls once these are that old.
 pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
-    let tables = &["work_events", "work_journal", "approvals", "outbox"];
+    let tables = &["events", "work_journal", "approvals", "outbox"];
     vec![
         RetentionRule::new("work", tables, kept, |database, before, limit| {
             Box::pin(async move { Store::from(database).delete_work_before(before, limit).await })
@@ -34,8 +34,8 @@ impl Store {
         let old: Vec<(String, i64)> = sql!(
             transaction.on(),
             fetch_all,
-            "SELECT DISTINCT work_items.id, work_items.run FROM work_events JOIN work_items ON work_items.id = work_events.item
-             WHERE work_events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
+            "SELECT DISTINCT work_items.id, work_items.run FROM events JOIN work_items ON work_items.id = events.subject
+             WHERE events.topic = 'item' AND events.at < $1 AND work_items.status IN ('done', 'failed', 'cancelled') AND work_items.updated_at < $1
                  AND NOT EXISTS (SELECT 1 FROM work_items whole WHERE whole.id = work_items.parent
                      AND whole.status NOT IN ('done', 'failed', 'cancelled'))
                  AND NOT EXISTS (SELECT 1 FROM work_dependencies JOIN work_items others ON others.id = work_dependencies.item
@@ -47,7 +47,13 @@ impl Store {
         for (item, last_run) in &old {
             sql!(transaction.on(), execute, "DELETE FROM work_journal WHERE item = $1", item.as_str())?;
             sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
-            sql!(transaction.on(), execute, "DELETE FROM work_events WHERE item = $1", item.as_str())?;
+            // The newest event of all is kept, because SQLite would use its position again.
+            sql!(
+                transaction.on(),
+                execute,
+                "DELETE FROM events WHERE topic = 'item' AND subject = $1 AND position < (SELECT MAX(position) FROM events)",
+                item.as_str()
+            )?;
             let item = WorkItemId::new(item.as_str());
             for run in 0..=u32::try_from(*last_run).unwrap_or_default() {
                 let notices = WorkStatus::ALL.map(|status| WorkItem::notice_id_of(&item, run, status));

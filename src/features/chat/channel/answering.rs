@@ -99,7 +99,7 @@ impl Conversation {
     /// The text of a persona as platform messages, none over the length limit.
     pub(crate) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
         let message = |text: String| OutboundMessage::new(persona, channel, OutboundKind::Answer, text);
-        match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over) {
+        match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over, &self.parts().platform.text_format()) {
             Rendered::Messages(texts) => texts.into_iter().map(message).collect(),
             Rendered::File { summary, name, text } => {
                 let files = vec![OutboundFile { name, content: FileContent::Text(text) }];

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::features::chat::commands::ChatCommands;
 use kernel::agent::halts::HaltScope;
+use kernel::chat::text::ChannelRef;
 use kernel::chat::{IdentityState, IdentityStatus};
 use kernel::commands::{CommandCall, CommandReply};
 use kernel::ids::PersonaSlug;
@@ -45,7 +46,7 @@ impl ChatCommands {
         let quiet = halts.iter().filter_map(|halt| if let HaltScope::Channel(id) = &halt.scope { Some(id) } else { None });
         let quiet: Vec<_> = quiet.collect();
         if !quiet.is_empty() {
-            let channels: Vec<_> = quiet.iter().map(|id| format!("<#{id}>")).collect();
+            let channels: Vec<_> = quiet.iter().map(|id| ChannelRef(id).to_string()).collect();
             let _ = writeln!(text, "Quiet since somebody said stop: {}.", channels.join(", "));
         }
         let paused: Vec<_> = self.roster.personas().iter().map(|persona| &persona.slug).filter(|slug| is_paused(slug)).collect();

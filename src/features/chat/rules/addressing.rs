@@ -4,7 +4,8 @@
 
 use std::borrow::Cow;
 
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::chat::text::split_mention;
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{fold_name, without_invisible, without_quotes_and_code};
 
@@ -20,7 +21,7 @@ const OPENERS: &[&str] = &["ok", "okay", "so", "and", "well", "now", "please", "
 const TEAM_NAMES: &[&str] =
     &["all of you", "@everyone", "everyone", "everybody", "you all", "@here", "@team", "y'all", "folks", "team", "guys", "all"];
 
-/// The personas that an agent's text addresses, in the order named: by `<@id>`, or by `@Name` as our own personas write it.
+/// The personas that an agent's text addresses, in the order named: by account, or by `@Name` as our own personas write it.
 ///
 /// A bare name is no address here. Agents often talk about each other, and each name would start a turn.
 pub fn addressed_by_agent(text: &str, roster: &Roster, accounts: &Accounts) -> Vec<PersonaSlug> {
@@ -73,8 +74,7 @@ impl<'a> People<'a> {
         if let Some(name) = text.strip_prefix('@') {
             return self.find_name(name);
         }
-        let (id, rest) = text.strip_prefix("<@")?.split_once('>')?;
-        let id = UserId::new(id.strip_prefix('!').unwrap_or(id));
+        let (id, rest) = split_mention(text)?;
         let slug = self.accounts.find(&id)?;
         Some((&self.roster.find(slug)?.slug, rest))
     }
@@ -83,14 +83,9 @@ impl<'a> People<'a> {
 /// Every persona mentioned, by account or as `@Name` at the start of a word, in the order of their first mention.
 pub(crate) fn list_mentions(spoken: &str, people: &People<'_>) -> Vec<PersonaSlug> {
     let mut mentioned = Vec::new();
-    for (at, _) in spoken.match_indices('@') {
-        let by_account = spoken[..at].ends_with('<');
-        let in_word = spoken[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/'));
-        let found = match (by_account, in_word) {
-            (true, _) => people.find_mention(&spoken[at - 1..]),
-            (false, true) => None,
-            (false, false) => people.find_mention(&spoken[at..]),
-        };
+    for (at, mark) in spoken.match_indices(['@', '<']) {
+        let in_word = mark == "@" && spoken[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '<'));
+        let found = if in_word { None } else { people.find_mention(&spoken[at..]) };
         if let Some((slug, _)) = found
             && !mentioned.contains(slug)
         {
@@ -241,7 +236,7 @@ mod tests {
             ("I agree with vince.", &[][..]),
             ("vince, look", &[]),
             ("@Vince what is the number?", &["vince"]),
-            ("Passing on: <@104>, then @eliza.", &["solus", "eliza"]),
+            ("Passing on: <user:104>, then @eliza.", &["solus", "eliza"]),
             ("see `@vince`\n> @solus said so", &[]),
             ("mail@vince and @vincent", &[]),
             ("(@Big Ear)", &["echo"]),
@@ -258,7 +253,7 @@ mod tests {
         let people = People::new(&roster, &accounts);
         let rest = |text| find_opening(text, &people).map(|opening| opening.rest);
         assert_eq!(rest("hey Vince, ask eliza"), Some("ask eliza"));
-        assert_eq!(rest("<@102> and solus: go"), Some("go"));
+        assert_eq!(rest("<user:102> and solus: go"), Some("go"));
         assert_eq!(rest("vince"), Some(""));
         assert_eq!(rest("nobody here"), None);
     }

@@ -3,6 +3,8 @@
 //! Uses words and punctuation, not a model, so the same text always gives the same result and a person can see why. The word lists are English. In
 //! other languages the question mark, names and mentions still count.
 
+use kernel::chat::text::split_mention;
+
 /// The first words of a question, whatever follows.
 const QUESTION_WORDS: &[&str] = &["what", "why", "how", "when", "where", "who", "whom", "whose", "which"];
 
@@ -84,7 +86,7 @@ fn has_question_mark(text: &str) -> bool {
 /// The first two significant words without mentions, in lower case and cut at an apostrophe: "what's" is "what".
 fn first_words(text: &str) -> Vec<String> {
     text.split_whitespace()
-        .filter(|word| !word.starts_with("<@"))
+        .filter(|word| split_mention(word).is_none())
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .map(|word| word.split(['\'', '’']).next().unwrap_or_default().to_lowercase())
         .skip_while(|word| word.is_empty() || LEAD_INS.contains(&word.as_str()))

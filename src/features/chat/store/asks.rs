@@ -2,12 +2,13 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::features::chat::store::events::{record_ask_end, record_asked};
 use crate::store::Store;
 use kernel::agent::ask::{Ask, AskState};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
-use kernel::ids::{AskId, MessageId, PersonaSlug};
+use kernel::ids::{AskId, PersonaSlug};
 
 /// The next state of an ask.
 #[derive(Debug, Clone, Copy)]
@@ -72,8 +73,8 @@ impl Store {
     /// state.
     pub async fn settle_ask(&self, update: &AskUpdate<'_>, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(message) = settle(&mut transaction, update, at).await? else { return Ok(false) };
-        insert_outbound(&mut transaction, outbox, Some(&message), at).await?;
+        let Some(ask) = settle(&mut transaction, update, at).await? else { return Ok(false) };
+        insert_outbound(&mut transaction, outbox, Some(&ask.message), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -86,21 +87,23 @@ impl Store {
     }
 }
 
-/// Moves an ask to its next state and returns the message that it belongs to.
-pub(super) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<MessageId>> {
-    let row: Option<(String,)> = sql!(
+/// Moves an ask to its next state and returns it.
+pub(super) async fn settle(transaction: &mut Transaction, update: &AskUpdate<'_>, at: DateTime<Utc>) -> Result<Option<Ask>> {
+    let row: Option<AskColumns> = sql!(
         transaction.on(),
         fetch_optional,
         "UPDATE asks SET state = $2, answer = COALESCE($3, answer), settled_at = $4
          WHERE id = $1 AND (state = 'asked' AND $2 IN ('answered', 'expired', 'failed')
                          OR state = 'expired' AND $2 IN ('late', 'failed'))
-         RETURNING message",
+         RETURNING *",
         update.ask.as_str(),
         update.state.as_str(),
         update.answer.map(plain),
         at
     )?;
-    Ok(row.map(|(message,)| message.into()))
+    let Some(ask) = row.map(Ask::from) else { return Ok(None) };
+    record_ask_end(transaction, &ask, update.state, at).await?;
+    Ok(Some(ask))
 }
 
 pub(super) async fn insert_asks(transaction: &mut Transaction, asks: &[Ask]) -> Result<()> {
@@ -123,6 +126,7 @@ pub(super) async fn insert_asks(transaction: &mut Transaction, asks: &[Ask]) -> 
             ask.asked_at,
             ask.deadline
         )?;
+        record_asked(transaction, ask).await?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::store::asks::insert_asks;
+use crate::features::chat::store::events::record_decision;
 use crate::features::chat::store::turns::insert_turns;
 use crate::store::Store;
 use kernel::agent::ask::Ask;
@@ -11,7 +12,7 @@ use kernel::agent::turn::Turn;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Effect, Result, document, sql};
-use kernel::ids::MessageId;
+use kernel::ids::{ChannelId, MessageId};
 
 /// A decision and what follows from it.
 #[derive(Debug, Clone, Copy)]
@@ -35,19 +36,22 @@ impl Store {
         let Some(first) = decided.messages.first() else { return Ok(false) };
         let mut transaction = self.db().begin().await?;
         let decision = document(decided.decision);
+        let mut decided_in = None;
         for message in decided.messages {
-            let changed = sql!(
+            let changed: Option<(String,)> = sql!(
                 transaction.on(),
-                execute,
-                "UPDATE inbox SET decision = $2, decided_at = $3, burst = $4 WHERE id = $1 AND decided_at IS NULL",
+                fetch_optional,
+                "UPDATE inbox SET decision = $2, decided_at = $3, burst = $4 WHERE id = $1 AND decided_at IS NULL RETURNING channel",
                 message.as_str(),
                 decision.as_str(),
                 decided.at,
                 first.as_str()
             )?;
-            if changed == 0 {
-                return Ok(false);
-            }
+            let Some((channel,)) = changed else { return Ok(false) };
+            decided_in.get_or_insert(ChannelId::new(channel));
+        }
+        if let Some(channel) = &decided_in {
+            record_decision(&mut transaction, (first, channel), decided.decision, decided.at).await?;
         }
         insert_turns(&mut transaction, decided.turns).await?;
         insert_asks(&mut transaction, decided.asks).await?;

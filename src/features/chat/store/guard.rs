@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::Block;
+use crate::features::chat::store::events::record_blocked;
 use crate::store::Store;
 use kernel::chat::message::Speaker;
 use kernel::db::{Result, Word, document, sql};
@@ -32,8 +33,9 @@ struct CountColumns {
 impl Store {
     /// Records a block.
     pub async fn record_block(&self, blocked: &Blocked<'_>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
         sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
             "INSERT INTO blocks (channel, chain, sender, receiver, block, at) VALUES ($1, $2, $3, $4, $5, $6)",
             blocked.channel.as_str(),
@@ -43,7 +45,8 @@ impl Store {
             blocked.block.as_str(),
             blocked.at
         )?;
-        Ok(())
+        record_blocked(&mut transaction, blocked).await?;
+        transaction.commit().await
     }
 
     /// The number of blocks by reason.

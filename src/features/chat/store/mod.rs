@@ -3,6 +3,7 @@
 mod activity;
 mod asks;
 mod decisions;
+mod events;
 mod guard;
 mod inbox;
 mod retention;
@@ -14,6 +15,7 @@ mod turns;
 pub use activity::{ActivityKind, ActivityLine};
 pub use asks::AskUpdate;
 pub use decisions::Decided;
+pub use events::MESSAGES;
 pub use guard::Blocked;
 pub use inbox::{Claim, InboxRow};
 pub use retention::retention;

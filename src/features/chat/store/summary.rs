@@ -39,12 +39,13 @@ impl Store {
              UNION ALL SELECT 'meetings', COUNT(*) FROM meetings UNION ALL SELECT 'seats', COUNT(*) FROM seats
              UNION ALL SELECT 'reports', COUNT(*) FROM reports UNION ALL SELECT 'predictions', COUNT(*) FROM predictions
              UNION ALL SELECT 'ratings', COUNT(*) FROM ratings UNION ALL SELECT 'work_items', COUNT(*) FROM work_items
-             UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies UNION ALL SELECT 'work_events', COUNT(*) FROM work_events
+             UNION ALL SELECT 'work_dependencies', COUNT(*) FROM work_dependencies
              UNION ALL SELECT 'memories', COUNT(*) FROM memories
              UNION ALL SELECT 'work_journal', COUNT(*) FROM work_journal UNION ALL SELECT 'approvals', COUNT(*) FROM approvals
              UNION ALL SELECT 'limit_raises', COUNT(*) FROM limit_raises
              UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_steps', COUNT(*) FROM job_steps
-             UNION ALL SELECT 'job_workers', COUNT(*) FROM job_workers UNION ALL SELECT 'reminders', COUNT(*) FROM reminders"
+             UNION ALL SELECT 'job_workers', COUNT(*) FROM job_workers UNION ALL SELECT 'reminders', COUNT(*) FROM reminders
+             UNION ALL SELECT 'events', COUNT(*) FROM events"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

@@ -9,14 +9,17 @@ use kernel::agent::ask::Ask;
 use kernel::chat::message::Speaker;
 use kernel::chat::outbound::{DeliveryState, OutboundMessage, Posted};
 use kernel::db::{Document, Result, Word, sql};
+use kernel::events::{Audience, Recorded};
 use kernel::ids::{LedgerId, MessageId, PersonaSlug};
 use kernel::money::{CallOutcome, Money, TokenUsage};
 
-/// Everything stored about a message, each part in chronological order.
+/// Everything stored about a message, each part in chronological order. The log says what happened when, the other rows say more of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// The message that the turns answer. For one of the team's posts, the message that the post answers.
     pub message: MessageId,
+    /// Empty for a message from before there was a log.
+    pub events: Vec<Recorded>,
     /// The message and the others of its burst. Empty if the message was never in the inbox.
     pub inbox: Vec<InboxRow>,
     pub turns: Vec<TurnRow>,
@@ -114,10 +117,11 @@ impl Store {
     pub async fn trace(&self, message: &MessageId) -> Result<Option<Trace>> {
         let message = self.find_subject(message).await?;
         let trace = Trace {
+            events: self.list_events_of(message.as_str(), &Audience::Operators).await?,
             inbox: self.trace_inbox(&message).await?,
             turns: self.trace_turns(&message).await?,
             asks: self.trace_asks(&message).await?,
-            calls: self.trace_calls(&message).await?,
+            calls: self.trace_calls(message.as_str()).await?,
             outbox: self.trace_outbox(&message).await?,
             blocks: self.trace_blocks(&message).await?,
             message,
@@ -161,14 +165,15 @@ impl Store {
         Ok(rows.into_iter().map(Ask::from).collect())
     }
 
-    async fn trace_calls(&self, message: &MessageId) -> Result<Vec<CallRow>> {
+    /// The model calls for a message, or for an item or a meeting with this id.
+    pub async fn trace_calls(&self, subject: &str) -> Result<Vec<CallRow>> {
         let rows: Vec<CallColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT * FROM ledger WHERE subject IN
-                 (SELECT id FROM turns WHERE message = $1 OR chain = $1 UNION ALL SELECT id FROM asks WHERE message = $1)
+                 (SELECT id FROM turns WHERE message = $1 OR chain = $1 UNION ALL SELECT id FROM asks WHERE message = $1 UNION ALL SELECT $1)
              ORDER BY at, id",
-            message.as_str()
+            subject
         )?;
         Ok(rows.into_iter().map(CallColumns::read).collect())
     }

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::features::chat::model::decision::Decision;
 use crate::features::chat::store::TurnColumns;
 use crate::features::chat::store::asks::{AskUpdate, settle};
+use crate::features::chat::store::events::{TurnEnd, record_turn_end};
 use crate::features::chat::store::turns::insert_turns;
 use crate::store::Store;
 use kernel::agent::ask::AskState;
@@ -12,7 +13,7 @@ use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Result, Transaction, count, document, plain, sql};
-use kernel::ids::{ChainId, ChannelId, MessageId, TurnId};
+use kernel::ids::{ChainId, ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::jobs::{self, Job, JobId};
 use kernel::money::TokenUsage;
 
@@ -61,6 +62,18 @@ pub enum CancelScope<'a> {
 /// The start of the JSON document of a [`Trigger::Agent`].
 const AGENT_TRIGGERS: &str = r#"{"agent"%"#;
 
+#[derive(sqlx::FromRow)]
+struct CancelledColumns {
+    position: i64,
+    id: String,
+    job: Option<i64>,
+    message: String,
+    channel: String,
+    persona: String,
+    #[sqlx(try_from = "i64")]
+    attempts: u32,
+}
+
 impl Store {
     /// Cancels turns that are not over, and their jobs. Returns the cancelled turns in their order.
     pub async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str, at: DateTime<Utc>) -> Result<Vec<TurnId>> {
@@ -72,7 +85,7 @@ impl Store {
             CancelScope::All => ("all", ""),
         };
         let mut transaction = self.db().begin().await?;
-        let mut cancelled: Vec<(i64, String, Option<i64>)> = sql!(
+        let mut cancelled: Vec<CancelledColumns> = sql!(
             transaction.on(),
             fetch_all,
             "UPDATE turns SET state = 'cancelled', error = $3, finished_at = $4,
@@ -80,7 +93,7 @@ impl Store {
              WHERE finished_at IS NULL
                AND CASE $1 WHEN 'channel' THEN channel = $2 WHEN 'chain' THEN chain = $2 WHEN 'message' THEN message = $2
                    WHEN 'agent talk' THEN channel = $2 AND trigger LIKE $5 ELSE TRUE END
-             RETURNING position, id, job",
+             RETURNING position, id, job, message, channel, persona, attempts",
             what,
             id,
             plain(why),
@@ -91,12 +104,29 @@ impl Store {
             return Ok(Vec::new());
         }
         // RETURNING promises no order.
-        cancelled.sort_unstable();
-        for job in cancelled.iter().filter_map(|(_, _, job)| *job) {
-            jobs::cancel(&mut transaction, JobId(job), why, at).await?;
+        cancelled.sort_unstable_by_key(|turn| turn.position);
+        let mut ids = Vec::new();
+        for turn in cancelled {
+            let id = TurnId::new(turn.id);
+            let end = TurnEnd {
+                turn: &id,
+                message: &turn.message.into(),
+                channel: &turn.channel.into(),
+                persona: &turn.persona.into(),
+                state: TurnState::Cancelled,
+                started_at: None,
+                attempts: turn.attempts,
+                error: Some(why),
+                next: &[],
+            };
+            record_turn_end(&mut transaction, &end, at).await?;
+            if let Some(job) = turn.job {
+                jobs::cancel(&mut transaction, JobId(job), why, at).await?;
+            }
+            ids.push(id);
         }
         transaction.commit().await?;
-        Ok(cancelled.into_iter().map(|(_, id, _)| TurnId::new(id)).collect())
+        Ok(ids)
     }
 }
 
@@ -126,6 +156,18 @@ pub async fn finish_turn(transaction: &mut Transaction, finished: &Finished<'_>)
     if changed == 0 {
         return Ok(false);
     }
+    let end = TurnEnd {
+        turn: &turn.id,
+        message: &turn.message,
+        channel: &turn.channel,
+        persona: &turn.persona,
+        state: finished.state,
+        started_at: Some(finished.started_at),
+        attempts: finished.attempts,
+        error: finished.error,
+        next: &finished.next.map_or_else(Vec::new, |next| next.turns.iter().map(|turn| turn.persona.clone()).collect::<Vec<PersonaSlug>>()),
+    };
+    record_turn_end(transaction, &end, finished.at).await?;
     insert_outbound(transaction, finished.outbox, Some(&turn.message), finished.at).await?;
     if let Some(next) = &finished.next {
         insert_turns(transaction, next.turns).await?;
@@ -144,7 +186,20 @@ pub async fn fail_turn(transaction: &mut Transaction, job: &Job, why: &str, at: 
         plain(why),
         at
     )?;
-    let Some(turn) = row.map(|row| row.read().map(|row| row.turn)).transpose()? else { return Ok(None) };
+    let Some(row) = row.map(TurnColumns::read).transpose()? else { return Ok(None) };
+    let turn = row.turn;
+    let end = TurnEnd {
+        turn: &turn.id,
+        message: &turn.message,
+        channel: &turn.channel,
+        persona: &turn.persona,
+        state: TurnState::Failed,
+        started_at: row.started_at,
+        attempts: row.attempts,
+        error: Some(why),
+        next: &[],
+    };
+    record_turn_end(transaction, &end, at).await?;
     if let Trigger::Ask { ask } = &turn.trigger {
         settle(transaction, &AskUpdate { ask, state: AskState::Failed, answer: None }, at).await?;
     }

@@ -143,7 +143,10 @@ fn a_field_is_understood_in_many_words() {
 
 #[test]
 fn what_a_signal_says_formats_nothing_and_mentions_nobody() {
-    assert_eq!(flatten("# **Checkout**_p95_ @everyone\n<@&42> <#7> [x](http://a) | b", 80), "Checkout p95 everyone &42> #7> x(http://a) b");
+    assert_eq!(
+        flatten("# **Checkout**_p95_ @everyone\n<user:42> <b> <channel:7> [x](http://a) | b", 80),
+        "Checkout p95 everyone b> x(http://a) b"
+    );
     assert_eq!(flatten("<= 400 ms, < 5, +12 %", 80), "<= 400 ms, < 5, +12 %");
     assert_eq!(flatten("- one thing", 80), "one thing");
     assert_eq!(flatten("one two three", 9), "one two…");
@@ -172,7 +175,7 @@ fn a_report_that_says_nothing_is_quiet_in_whatever_words() {
         "I've nothing to report.",
         "Nothing has changed.",
         "Nothing to report (looked at 3 feeds).",
-        "Nothing to report.\n-# Looked at: ledger $0.00, activity 0 messages.",
+        "Nothing to report.\n<small>Looked at: ledger $0.00, activity 0 messages.</small>",
     ] {
         assert!(is_quiet(quiet), "{quiet}");
     }

@@ -1,5 +1,6 @@
 //! Detects empty reports and cuts reports to their length limit.
 
+use kernel::chat::text::is_subtext;
 use kernel::text::{is_invisible, without_invisible};
 
 /// Phrases that mean "nothing to report", after filler words are removed.
@@ -80,10 +81,10 @@ const FILLERS: &[&str] = &[
 
 /// Whether the report only says that there is nothing to report (STAND-9).
 ///
-/// Small print (lines that begin with `-#`) and parentheses are ignored.
+/// Small print and parentheses are ignored.
 pub fn is_quiet(text: &str) -> bool {
     let visible = without_invisible(text);
-    let spoken: Vec<&str> = visible.lines().filter(|line| !line.trim_start().starts_with("-#")).collect();
+    let spoken: Vec<&str> = visible.lines().filter(|line| !is_subtext(line.trim_start())).collect();
     let spoken = without_parentheses(&spoken.join("\n")).to_lowercase().replace(['\'', '’'], " ");
     let words: Vec<&str> = spoken.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is = |words: &[&str]| QUIET.contains(&words.join(" ").as_str());

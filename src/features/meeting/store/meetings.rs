@@ -1,12 +1,14 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingKind, MeetingState, Paused, Seat};
+use crate::features::meeting::store::events::{event, record_call, record_end, record_step};
 use crate::features::meeting::store::seats::insert_seats;
 use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
+use kernel::events::record;
 use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::money::Money;
 
@@ -134,6 +136,7 @@ impl Store {
         )?;
         let Some(opened) = opened.map(Meeting::from) else { return Ok(false) };
         insert_seats(&mut transaction, meeting, seats).await?;
+        record_step(&mut transaction, &opened, "opened", at).await?;
         insert_outbound(&mut transaction, outbox, cause(&opened), at).await?;
         transaction.commit().await?;
         Ok(true)
@@ -184,16 +187,20 @@ impl Store {
 
     /// Pauses a meeting: turns in progress finish, and no new one starts. False if it is paused or ending.
     pub async fn pause_meeting(&self, meeting: &MeetingId, by: &str, at: DateTime<Utc>) -> Result<bool> {
-        let changed = sql!(
-            self.db().write()?,
-            execute,
+        let mut transaction = self.db().begin().await?;
+        let paused: Option<(String,)> = sql!(
+            transaction.on(),
+            fetch_optional,
             "UPDATE meetings SET paused_by = $2, paused_at = $3, updated_at = $3
-             WHERE id = $1 AND paused_at IS NULL AND NOT wrap AND state IN ('called', 'running')",
+             WHERE id = $1 AND paused_at IS NULL AND NOT wrap AND state IN ('called', 'running') RETURNING channel",
             meeting.as_str(),
             plain(by),
             at
         )?;
-        Ok(changed > 0)
+        let Some((channel,)) = paused else { return Ok(false) };
+        record(&mut transaction, &event(meeting, &channel.into(), "paused", at).by_name(by)).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Resumes a meeting. The pause does not count towards its deadline, and a waiting person gets the full time again. False if it is not
@@ -208,7 +215,7 @@ impl Store {
             at
         )?;
         let Some(held) = held.map(Meeting::from) else { return Ok(false) };
-        let lasted = held.paused.map_or(TimeDelta::zero(), |paused| (at - paused.at).max(TimeDelta::zero()));
+        let lasted = held.paused.as_ref().map_or(TimeDelta::zero(), |paused| (at - paused.at).max(TimeDelta::zero()));
         sql!(
             transaction.on(),
             execute,
@@ -223,21 +230,26 @@ impl Store {
             meeting.as_str(),
             at
         )?;
+        record_step(&mut transaction, &held, "resumed", at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 
     /// Starts the closing of a running meeting, or restarts it after a crash. No more turns start. None if the meeting is not open or over.
     pub async fn begin_closing(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
+        let mut transaction = self.db().begin().await?;
         let row: Option<MeetingColumns> = sql!(
-            self.db().write()?,
+            transaction.on(),
             fetch_optional,
             "UPDATE meetings SET state = 'closing', closings = closings + 1, updated_at = $2
              WHERE id = $1 AND state IN ('running', 'closing') RETURNING *",
             meeting.as_str(),
             at
         )?;
-        Ok(row.map(Meeting::from))
+        let Some(closing) = row.map(Meeting::from) else { return Ok(None) };
+        record_step(&mut transaction, &closing, "closing", at).await?;
+        transaction.commit().await?;
+        Ok(Some(closing))
     }
 
     /// Undoes the start of a closing after a halt or shutdown, so that it does not count.
@@ -286,6 +298,7 @@ impl Store {
             at
         )?;
         let Some(ended) = ended.map(Meeting::from) else { return Ok(false) };
+        record_end(&mut transaction, &ended, reason, at).await?;
         insert_outbound(&mut transaction, outbox, cause(&ended), at).await?;
         transaction.commit().await?;
         Ok(true)
@@ -302,19 +315,24 @@ pub(crate) async fn close_meeting(transaction: &mut Transaction, meeting: &Meeti
         i64::from(meeting.closings),
         at
     )?;
+    if closed > 0 {
+        record_step(transaction, meeting, "closed", at).await?;
+    }
     Ok(closed > 0)
 }
 
 /// As [`Store::ask_wrap`], inside a transaction.
 pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
-    let changed = sql!(
+    let asked: Option<(String,)> = sql!(
         transaction.on(),
-        execute,
-        "UPDATE meetings SET wrap = TRUE, updated_at = $2 WHERE id = $1 AND NOT wrap AND state IN ('called', 'running')",
+        fetch_optional,
+        "UPDATE meetings SET wrap = TRUE, updated_at = $2 WHERE id = $1 AND NOT wrap AND state IN ('called', 'running') RETURNING channel",
         meeting.as_str(),
         at
     )?;
-    Ok(changed > 0)
+    let Some((channel,)) = asked else { return Ok(false) };
+    record(transaction, &event(meeting, &channel.into(), "wrap_asked", at)).await?;
+    Ok(true)
 }
 
 /// Calls a meeting inside a transaction, such as a chat decision or a schedule firing.
@@ -344,6 +362,7 @@ pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meet
             meeting.payload.as_ref().map(document)
         )?;
         if inserted > 0 {
+            record_call(transaction, meeting).await?;
             return Ok(Called::Opened);
         }
         let other: Option<MeetingColumns> = sql!(

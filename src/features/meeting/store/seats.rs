@@ -1,11 +1,13 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
+use crate::features::meeting::store::events::{event, record_turn_begin, record_turn_end};
 use crate::features::meeting::store::meetings::{cause, hold_running};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, Who, Word, count, document, plain, sql};
+use kernel::events::record;
 use kernel::ids::{ChannelId, MeetingId, UserId};
 
 #[derive(sqlx::FromRow)]
@@ -78,6 +80,7 @@ impl Store {
         if let Some(payload) = payload {
             sql!(transaction.on(), execute, "UPDATE meetings SET payload = $2 WHERE id = $1", meeting.as_str(), document(payload))?;
         }
+        record(&mut transaction, &event(meeting, &held.channel.id, "round_opened", at).with("round", round)).await?;
         insert_outbound(&mut transaction, outbox, cause(&held), at).await?;
         transaction.commit().await?;
         Ok(true)
@@ -106,11 +109,13 @@ impl Store {
             at
         )?;
         let Some(row) = row else { return Ok(None) };
-        if row.attempts == 1 {
+        let seat = row.read()?;
+        if seat.attempts == 1 {
+            record_turn_begin(&mut transaction, &held, &seat, at).await?;
             insert_outbound(&mut transaction, invitation, cause(&held), at).await?;
         }
         transaction.commit().await?;
-        row.read().map(Some)
+        Ok(Some(seat))
     }
 
     /// Ends the turn with the state and contribution in `seat`. False if it is over, was restarted by somebody else, the transition is not
@@ -145,9 +150,7 @@ impl Store {
     /// Skips the next open seat of a participant. False if there is none, or the meeting is not running.
     pub async fn skip_seat(&self, meeting: &MeetingId, who: &Participant, reason: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        if hold_running(&mut transaction, meeting, at).await?.is_none() {
-            return Ok(false);
-        }
+        let Some(held) = hold_running(&mut transaction, meeting, at).await? else { return Ok(false) };
         let skipped = sql!(
             transaction.on(),
             execute,
@@ -162,6 +165,7 @@ impl Store {
         if skipped == 0 {
             return Ok(false);
         }
+        record_turn_end(&mut transaction, &held, (None, who), (SeatState::Skipped, Some(reason)), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -206,7 +210,7 @@ pub(super) async fn insert_seats(transaction: &mut Transaction, meeting: &Meetin
 }
 
 /// The participant as a comparable key.
-fn key_of(who: &Participant) -> String {
+pub(super) fn key_of(who: &Participant) -> String {
     match who {
         Participant::Persona(slug) => format!("persona:{slug}"),
         Participant::Person { id, .. } => Who::key_of(id),
@@ -215,7 +219,7 @@ fn key_of(who: &Participant) -> String {
 }
 
 /// The name of participants without a persona file.
-fn name_of(who: &Participant) -> Option<String> {
+pub(super) fn name_of(who: &Participant) -> Option<String> {
     match who {
         Participant::Persona(_) => None,
         Participant::Person { name, .. } | Participant::Guest { name, .. } => Some(plain(name).into_owned()),
@@ -256,6 +260,7 @@ pub(super) async fn finish_seat(transaction: &mut Transaction, seat: &Seat, outb
     if changed == 0 {
         return Ok(false);
     }
+    record_turn_end(transaction, &meeting, (Some(seat.round), &seat.who), (seat.state, seat.reason.as_deref()), at).await?;
     insert_outbound(transaction, outbox, cause(&meeting), at).await?;
     Ok(true)
 }

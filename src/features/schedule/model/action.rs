@@ -39,7 +39,7 @@ pub struct BuiltIn {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Actions(Vec<ActionKind>);
 
-/// Maximum length of a post: Discord's 2000 with room for the characters that formatting adds.
+/// Maximum length of a post: one message, with room for the characters that formatting adds.
 const LONGEST_POST: usize = 1900;
 const POST: &str = "post";
 

@@ -8,8 +8,12 @@ use chrono::{DateTime, Utc};
 use crate::features::schedule::model::{Firing, FiringState, JobAction, JobName};
 use crate::store::Store;
 use kernel::db::{Applied, Document, Effect, Result, Transaction, Word, count, document, plain, sql};
+use kernel::events::{Audience, Event, Topic, record};
 use kernel::jobs::{self, NewJob, RetentionRule};
 use serde::{Deserialize, Serialize};
+
+/// What the schedule started. The subject is the name of the job.
+pub const SCHEDULE: Topic = Topic::new("schedule");
 
 /// An instant of a job to fire.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +133,8 @@ impl Store {
         if inserted == 0 {
             return Ok(Fired::Before);
         }
+        let fired = event(&firing.job, firing.instant, "fired", now).with("action", firing.action.name());
+        record(&mut transaction, &fired).await?;
         let refused = match effect {
             FiringEffect::Apply(effect) => match effect.apply(&mut transaction, now).await? {
                 Applied::Done => None,
@@ -142,11 +148,11 @@ impl Store {
         };
         match (&refused, effect) {
             (Some(reason), _) => {
-                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Refused, Some(reason)).await?;
+                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Refused, Some(reason), now).await?;
             }
             (None, FiringEffect::Later) => {}
             (None, _) => {
-                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Done, None).await?;
+                end_firing(&mut transaction, &firing.job, firing.instant, FiringState::Done, None, now).await?;
             }
         }
         transaction.commit().await?;
@@ -158,8 +164,9 @@ impl Store {
 
     /// Records that an instant came too late to be made up for. False when it already has a row.
     pub async fn pass_over(&self, firing: &NewFiring, now: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
         let inserted = sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
             "INSERT INTO firings (job, instant, action, state, note, passed_over, at) VALUES ($1, $2, $3, 'missed', NULL, $4, $5)
              ON CONFLICT (job, instant) DO NOTHING",
@@ -169,6 +176,11 @@ impl Store {
             count(firing.passed_over),
             now
         )?;
+        if inserted > 0 {
+            let missed = event(&firing.job, firing.instant, FiringState::Missed.as_str(), now);
+            record(&mut transaction, &missed).await?;
+            transaction.commit().await?;
+        }
         Ok(inserted > 0)
     }
 
@@ -211,6 +223,7 @@ pub async fn end_firing(
     instant: DateTime<Utc>,
     state: FiringState,
     note: Option<&str>,
+    at: DateTime<Utc>,
 ) -> Result<bool> {
     let ended = sql!(
         transaction.on(),
@@ -221,5 +234,12 @@ pub async fn end_firing(
         state.as_str(),
         note.map(plain)
     )?;
+    if ended > 0 {
+        record(transaction, &event(job, instant, state.as_str(), at).with("note", note.map(plain))).await?;
+    }
     Ok(ended > 0)
+}
+
+fn event(job: &JobName, instant: DateTime<Utc>, kind: &'static str, at: DateTime<Utc>) -> Event {
+    Event::new(SCHEDULE, job.as_str(), kind, at).seen_by(Audience::Team).with("instant", instant.to_rfc3339())
 }

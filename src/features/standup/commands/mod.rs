@@ -16,6 +16,7 @@ use crate::features::standup::render;
 use crate::features::standup::store::StoredReport;
 use crate::store::Store;
 use kernel::chat::outbox::Relay;
+use kernel::chat::text::ChannelRef;
 use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -109,7 +110,7 @@ impl StandupCommands {
         // Reports of a channel are shown only in that channel.
         let other = self.store.list_reports_of(day).await?.into_iter().next();
         Ok(CommandReply::refused(match other {
-            Some(other) => format!("The report of {day} is in <#{}>. Use the command there.", other.report.channel),
+            Some(other) => format!("The report of {day} is in {}. Use the command there.", ChannelRef(&other.report.channel)),
             None if day == today => "There is no report for today yet. Start a standup with `/standup start`.".to_owned(),
             None => format!("There is no report of {day}."),
         }))
@@ -170,10 +171,10 @@ impl StandupCommands {
     }
 }
 
-/// The embed and its thread as one text.
+/// The card and its thread as one text.
 fn render_whole(report: &DayReport) -> String {
-    let card = render::render_report_embed(report);
+    let card = render::render_report_card(report);
     let fields = card.fields.iter().map(|field| format!("**{}**\n{}", field.name, field.value));
     let parts = [format!("**{}**\n{}", card.title, card.text)].into_iter().chain(fields);
-    parts.chain(render::render_report_thread(report)).collect::<Vec<_>>().join("\n\n")
+    parts.chain(render::render_report_sections(report)).collect::<Vec<_>>().join("\n\n")
 }

@@ -7,6 +7,7 @@ use crate::features::meeting::signal::Claim;
 use crate::features::standup::model::prediction::{Prediction, Settled, Verdict};
 use crate::features::standup::model::report::ReportedCall;
 use crate::features::standup::model::tension::Tension;
+use kernel::chat::text::Subtext;
 use kernel::persona::roster::Roster;
 
 use crate::features::standup::render::labels::{call as position, direction, time};
@@ -19,11 +20,10 @@ const SENTENCE: usize = 300;
 pub fn render_call(call: &ReportedCall, question: Option<&str>) -> String {
     let question = question.map_or(String::new(), |question| format!("{}\n", Medium::Chat.line_within(question, SENTENCE)));
     format!(
-        "{question}My call: {}. {}\n-# Settled {}. Condition: {}",
+        "{question}My call: {}. {}\n{}",
         position(&call.call),
         Medium::Chat.line_within(&call.call.reason, SENTENCE),
-        time(call.expires_at),
-        Medium::Chat.line(&call.terms)
+        Subtext(format_args!("Settled {}. Condition: {}", time(call.expires_at), Medium::Chat.line(&call.terms)))
     )
 }
 
@@ -36,12 +36,12 @@ pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
         Verdict::Void => "**void**, not counted",
     };
     format!(
-        "My call of {} on \"{}\" was {}: {verdict}. {}\n-# Condition: {}",
+        "My call of {} on \"{}\" was {}: {verdict}. {}\n{}",
         time(prediction.made_at),
         Medium::Chat.line_within(&prediction.question, SENTENCE),
         position(&prediction.call),
         Medium::Chat.line_within(&settled.note, SENTENCE),
-        Medium::Chat.line(&prediction.rule.describe())
+        Subtext(format_args!("Condition: {}", Medium::Chat.line(&prediction.rule.describe())))
     )
 }
 

@@ -1,4 +1,4 @@
-//! Renders standups: kickoff, shared page, Day Report, scoreboard and health, as text, embed and picture.
+//! Renders standups: kickoff, shared page, Day Report, scoreboard and health, as text, card and picture.
 //!
 //! Pure. All numbers come from stored data. Times are in UTC and say so. Text from people, models, feeds and file names is escaped by
 //! [`Medium`](kernel::chat::medium::Medium). Secrets and pings are removed later, in the outbox.
@@ -20,5 +20,5 @@ pub use kickoff::{Kickoff, render_kickoff};
 pub use lines::{render_already_running, render_call, render_moved, render_settled, render_tension};
 pub use page::render_page;
 pub use predictions::{render_predictions, render_scoreboard};
-pub use report::{render_report_embed, render_report_markdown, render_report_thread};
+pub use report::{render_report_card, render_report_markdown, render_report_sections, render_report_thread};
 pub use status::render_standup_status;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, SharedPage};
 use crate::features::standup::model::report::ValueChange;
+use kernel::chat::format::TextFormat;
 use kernel::figure;
 use kernel::persona::roster::Roster;
 
@@ -26,8 +27,9 @@ pub struct PageText {
     pub detail: Vec<String>,
 }
 
-pub fn render_page(page: &SharedPage, roster: &Roster) -> PageText {
-    PageText { summary: render_summary(page), detail: messages::pack(page.feeds.iter().map(|feed| render_feed(feed, roster))) }
+pub fn render_page(page: &SharedPage, roster: &Roster, format: &TextFormat) -> PageText {
+    let detail = messages::pack(page.feeds.iter().map(|feed| render_feed(feed, roster)), format);
+    PageText { summary: render_summary(page), detail }
 }
 
 fn render_summary(page: &SharedPage) -> String {
@@ -104,7 +106,6 @@ mod tests {
 
     use super::*;
     use crate::features::standup::model::page::PageValue;
-    use kernel::chat::format::MESSAGE_LIMIT;
     use kernel::testing::roster as sample;
 
     fn at(text: &str) -> DateTime<Utc> {
@@ -148,13 +149,14 @@ mod tests {
         let failed = feed("prices", Err("no answer within 10 s from http://127.0.0.1:9/prices.json".to_owned()));
         let changes = [("a", 100.0, 101.0), ("b", 5.0, 5.0), ("c", 1.0, 4.0), ("d", 0.0, 2.0), ("e", 10.0, 5.0)];
         let changes = changes.map(|(name, before, now)| change("repository", name, before, now)).into();
-        let text = render_page(&page(vec![feed("repository", Ok(reading())), failed], changes), &sample::roster());
+        let text =
+            render_page(&page(vec![feed("repository", Ok(reading())), failed], changes), &sample::roster(), &TextFormat::plain(2000));
         insta::assert_snapshot!(format!("{}\n=====\n{}", text.summary, text.detail.join("\n=====\n")));
     }
 
     #[test]
     fn a_page_without_feeds_says_so() {
-        let text = render_page(&page(Vec::new(), Vec::new()), &sample::roster());
+        let text = render_page(&page(Vec::new(), Vec::new()), &sample::roster(), &TextFormat::plain(2000));
         assert_eq!(text, PageText { summary: "Shared page: no participant has a feed.".to_owned(), detail: Vec::new() });
     }
 
@@ -164,9 +166,9 @@ mod tests {
         let item = PageItem { text: marks.clone(), by: Some(marks.clone()), reference: marks.clone(), ..reading().items[0].clone() };
         let long = PageReading { items: vec![item; 20], source: marks.clone(), note: Some(marks.clone()), ..reading() };
         let feeds = (0..40).map(|n| feed(&marks, if n % 2 == 0 { Ok(long.clone()) } else { Err(marks.clone()) })).collect();
-        let text = render_page(&page(feeds, vec![change(&marks, &marks, 1.0, 2.0); 9]), &sample::roster());
+        let text = render_page(&page(feeds, vec![change(&marks, &marks, 1.0, 2.0); 9]), &sample::roster(), &TextFormat::plain(2000));
         for message in text.detail.iter().chain([&text.summary]) {
-            assert!(message.chars().count() <= MESSAGE_LIMIT, "{message}");
+            assert!(message.chars().count() <= 2000, "{message}");
         }
         assert!(text.summary.contains("and 15 more failed"), "{}", text.summary);
     }

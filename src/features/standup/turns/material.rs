@@ -15,6 +15,7 @@ use crate::features::standup::model::tension::{CrossCheck, Hint};
 use crate::features::standup::turns::figures;
 use kernel::agent::context::{Cleaner, flat_name};
 use kernel::agent::prompt::Block;
+use kernel::chat::text::is_subtext;
 use kernel::figure;
 use kernel::memory::Memory;
 use kernel::memory::retrieval::cut;
@@ -125,7 +126,7 @@ impl Material<'_> {
     /// The lines of a report, without the footer of a composed one.
     fn lines(&self, text: &str) -> impl Iterator<Item = String> {
         let cut = cut(text, REPORT);
-        let lines: Vec<String> = cut.lines().filter(|line| !line.starts_with("-# ")).map(|line| self.clean(line, REPORT)).collect();
+        let lines: Vec<String> = cut.lines().filter(|line| !is_subtext(line)).map(|line| self.clean(line, REPORT)).collect();
         lines.into_iter().filter(|line| !line.is_empty())
     }
 

@@ -154,7 +154,7 @@ async fn items_are_counted_by_status(home: &Home) {
 async fn a_failure_in_the_middle_inserts_no_item(home: &Home) {
     let store = home.open().await;
     let items = [item("a", 0), item("b", 0)];
-    crate::store::opening::tamper(home, "DROP TABLE work_events").await;
+    crate::store::opening::tamper(home, "DROP TABLE events").await;
     store.insert_items(&items, at(0)).await.unwrap_err();
     assert!(store.list_items(&ALL).await.unwrap().is_empty());
 }

@@ -1,3 +1,4 @@
+use kernel::events::Audience;
 use kernel::ids::ApprovalId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk, fingerprint};
 use teamroom::features::backlog::model::{Claim, Evidence, Judge, Owner, Product, Urgency, Wait, WorkItem, WorkStatus};
@@ -278,6 +279,10 @@ async fn a_call_is_allowed_once_and_for_this_call_only(home: &Home) {
     let decided = store.decide_approval(&asked.id, true, "Ada", at(30)).await.unwrap().unwrap();
     assert_eq!((decided.state, decided.by.as_deref(), decided.decided_at), (ApprovalState::Allowed, Some("Ada"), Some(at(30))));
     assert!(store.decide_approval(&asked.id, false, "Ben", at(31)).await.unwrap().is_none(), "Ada was first");
+    let log = store.list_events_of(asked.item.as_str(), &Audience::Team).await.unwrap();
+    let approvals = log.iter().filter(|event| event.topic == "approval");
+    let told: Vec<_> = approvals.map(|event| (event.kind.as_str(), event.actor.as_ref().and_then(|who| who.name.as_deref()))).collect();
+    assert_eq!(told, [("asked", None), ("allowed", Some("Ada"))]);
     assert!(store.decide_approval(&"unknown".into(), true, "Ben", at(31)).await.unwrap().is_none());
     let claimed = claim(&store).await;
     assert_eq!(claimed.item.run, 0, "the same run goes on");

@@ -26,7 +26,7 @@ pub const EXPLANATION: &str = "No language model is connected, so answers quote 
      answers set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, or `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env`.";
 
 /// The last line of each composed answer.
-pub const FOOTER: &str = "-# from feeds and files, generated without AI";
+pub const FOOTER: &str = "<small>from feeds and files, generated without AI</small>";
 
 /// A question and the material for its answer.
 pub struct OfflineQuestion<'a> {

@@ -46,7 +46,7 @@ async fn a_question_about_a_file_is_answered_with_its_place() {
     insta::assert_snapshot!(answer.text, @r"
     > We chose PostgreSQL because two processes share it.
     [notes.md, Database, line 5]
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
     assert_eq!(answer.sources, ["notes.md, Database, line 5"]);
 }
@@ -57,7 +57,7 @@ async fn what_the_files_do_not_say_is_said_not_to_be_found() {
     let answer = asked.of("Kelly", "how do kubernetes pods restart?").await;
     insta::assert_snapshot!(answer.text, @r#"
     I found nothing about "kubernetes pods restart" in notes.md. Connect a model for a fuller answer.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     "#);
     assert!(answer.sources.is_empty());
 }
@@ -96,7 +96,7 @@ async fn a_file_without_a_question_gets_its_outline() {
     **plain.txt**: 1 line, begins:
     > just a line
     Ask me about it and I'll quote from it.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
 }
 
@@ -106,7 +106,7 @@ async fn a_judgement_is_left_to_minds_and_the_remedy_is_named() {
     insta::assert_snapshot!(asked.of("Vince", "@Vince @Solus which of you is right?").await.text, @r#"
     I can't judge that without a language model. I can only quote feeds and files. Set `TEAMROOM_MODEL_URL` and `TEAMROOM_MODEL` in `.env` to change that.
     As Vince (data) I can answer "what did we spend?", or a question about a text file you post here.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     "#);
 }
 
@@ -131,11 +131,11 @@ async fn costs_come_from_the_ledger_by_persona_and_model() {
     **the last 7 days**: $0.11 for 4 model calls, 2000 tokens `[ledger]`
     - by persona: Kelly $0.10, Vince $0.01
     - by model: small-1 $0.11
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
     insta::assert_snapshot!(asked.of("Vince", "what did we spend last month?").await.text, @r"
     **last month**: $0.00, no model call `[ledger]`
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
 }
 
@@ -145,12 +145,12 @@ async fn zero_is_said_as_zero_and_a_ledger_that_cannot_be_read_is_not_zero() {
     insta::assert_snapshot!(asked.of("Vince", "costs?").await.text, @r"
     **today**: $0.00, no model call `[ledger]`
     **the last 7 days**: $0.00, no model call `[ledger]`
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
     let asked = Asked { feeds: told("ledger", Told { broken: true, ..Told::default() }), ..Asked::default() };
     insta::assert_snapshot!(asked.of("Vince", "costs?").await.text, @r"
     ledger: no data; cannot read the ledger: the database is locked
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
 }
 
@@ -162,12 +162,12 @@ async fn activity_is_reported_and_nothing_is_reported_quietly() {
     insta::assert_snapshot!(asked.of("Kelly", "what happened today?").await.text, @r"
     **Today**, the team's own activity
     - Vince: 3 answers, last 22:50
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
     let asked = Asked { feeds: told("activity", Told::default()), ..Asked::default() };
     insta::assert_snapshot!(asked.of("Kelly", "what's new?").await.text, @r"
     Nothing to report, last 7 days: the team's own activity since 14 Nov 2026 22:50, as of 22:50.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
 }
 
@@ -176,7 +176,7 @@ async fn who_has_no_feed_names_who_has() {
     let asked = Asked::default();
     insta::assert_snapshot!(asked.of("Solus", "what did we spend?").await.text, @r"
     I don't have access to costs. Ask Vince (reads ledger).
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     ");
     assert!(asked.of("Solus", "what happened today?").await.text.contains("Sentinel (reads git)"));
 }
@@ -186,7 +186,7 @@ async fn greetings_team_and_help_come_from_the_roster() {
     let asked = Asked::default();
     insta::assert_snapshot!(asked.of("Sentinel", "hello sentinel!").await.text, @r#"
     Hello, Sentinel here (code). You can ask me "what happened this week?" in the repository, or a question about a text file you post here.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     "#);
     insta::assert_snapshot!(asked.of("Kelly", "who is on the team?").await.text, @r#"
     The team:
@@ -195,7 +195,7 @@ async fn greetings_team_and_help_come_from_the_roster() {
     - **Solus** (the call): the call questions
     - **Vince** (data): data questions
     Say a name first ("Kelly, …") to ask one of us.
-    -# from feeds and files, generated without AI
+    <small>from feeds and files, generated without AI</small>
     "#);
     let help = asked.of("Solus", "what can you do?").await.text;
     assert!(help.contains("- a question about a text file you post here\n"), "{help}");

@@ -3,9 +3,9 @@ use serde::{Deserialize, Serialize};
 /// A button below a message. A click runs the command in its id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Button {
-    /// The complete command, at most 100 characters. Nothing else about a button is stored, so it works after a restart.
+    /// The complete command, at most 100 characters, which every platform takes. Nothing else about a button is stored, so it works after a restart.
     pub id: String,
-    /// At most 80 characters.
+    /// A platform cuts long ones.
     pub label: String,
     pub style: ButtonStyle,
 }

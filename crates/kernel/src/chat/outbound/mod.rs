@@ -1,17 +1,18 @@
-//! Outgoing messages, as stored in the outbox. The relay sends them; the adapter renders them for its platform.
+//! Outgoing messages, as stored in the outbox: text, card, files and buttons as values. The relay sends them; the adapter renders them for its
+//! platform and keeps to its limits.
 
 mod button;
-mod embed;
+mod card;
 mod file;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::chat::format::TextFormat;
 use crate::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId, UserId};
 
 pub use button::{Button, ButtonStyle};
-pub use embed::{Embed, EmbedField};
+pub use card::{Card, CardField};
 pub use file::{FileContent, OutboundFile};
 
 /// A message to be sent: a row of the outbox.
@@ -24,15 +25,15 @@ pub struct OutboundMessage {
     /// The turn that this message answers, completely or in part.
     pub turn: Option<TurnId>,
     pub kind: OutboundKind,
-    /// At most 2000 characters by Discord's count. `chat::split` ensures that.
+    /// See [`chat::text`](crate::chat::text). Within the platform's limit, by [`TextFormat`](crate::chat::format::TextFormat).
     pub text: String,
     pub reply_to: Option<MessageId>,
     pub files: Vec<OutboundFile>,
     /// Accounts that this message may ping. No other mention in the text pings.
     pub pings: Vec<UserId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub embed: Option<Embed>,
-    /// At most 25, shown below everything else in rows of five.
+    #[serde(rename = "embed", default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Card>,
+    /// Shown below everything else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buttons: Vec<Button>,
     #[serde(default)]
@@ -52,10 +53,21 @@ impl OutboundMessage {
             reply_to: None,
             files: Vec::new(),
             pings: Vec::new(),
-            embed: None,
+            card: None,
             buttons: Vec::new(),
             place: Placement::Channel,
         }
+    }
+
+    /// Puts a text that the platform cannot hold into a file, below its beginning. Only a text that was not split for this platform needs it.
+    pub fn fit(&mut self, format: &TextFormat) {
+        if format.fits(&self.text) {
+            return;
+        }
+        let room = TextFormat { limit: format.limit.saturating_sub(MORE.len()), ..*format };
+        let beginning = room.split(&self.text).into_iter().next().unwrap_or_default() + MORE;
+        let text = std::mem::replace(&mut self.text, beginning);
+        self.files.push(OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(text) });
     }
 
     /// All visible texts, for filters. Ids of buttons are not visible.
@@ -67,11 +79,11 @@ impl OutboundMessage {
                 texts.push(text);
             }
         }
-        if let Some(embed) = &mut self.embed {
-            texts.extend([&mut embed.title, &mut embed.text]);
-            texts.extend(embed.fields.iter_mut().flat_map(|field| [&mut field.name, &mut field.value]));
-            // The embed's image refers to a file by name, and file names are included above.
-            texts.extend([&mut embed.footer, &mut embed.url, &mut embed.image].into_iter().flatten());
+        if let Some(card) = &mut self.card {
+            texts.extend([&mut card.title, &mut card.text]);
+            texts.extend(card.fields.iter_mut().flat_map(|field| [&mut field.name, &mut field.value]));
+            // The card's image refers to a file by name, and file names are included above.
+            texts.extend([&mut card.footer, &mut card.url, &mut card.image].into_iter().flatten());
         }
         texts.extend(self.buttons.iter_mut().map(|button| &mut button.label));
         if let Placement::Thread { name, .. } = &mut self.place {
@@ -79,15 +91,10 @@ impl OutboundMessage {
         }
         texts
     }
-
-    /// The key for the platform's deduplication. The same row always has the same nonce, so a retry after a crash is recognised. Discord
-    /// accepts at most 25 characters, and some ids differ only after those. The nonce is therefore 100 bits of a digest of the id.
-    pub fn nonce(&self) -> String {
-        let digest = Sha256::digest(self.id.as_str());
-        let hex = digest.iter().take(13).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-        hex.chars().take(25).collect()
-    }
 }
+
+/// Ends the beginning of a text that goes on in a file.
+const MORE: &str = "\n…";
 
 /// The kind of a message. It keeps the team's notices out of conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -116,7 +123,7 @@ impl OutboundKind {
 pub enum Placement {
     #[default]
     Channel,
-    /// In the thread on an earlier message of ours. Created with `name` (at most 100 characters) if needed.
+    /// In the thread on an earlier message of ours. Created with `name` if needed. In the channel if the platform has no threads.
     Thread { on: OutboxId, name: String },
     /// Replaces an earlier message of ours.
     Revision { of: OutboxId },
@@ -156,26 +163,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_whose_ids_differ_at_their_ends_only_are_two_to_the_platform() {
-        let nonce = |id: &str| {
-            let message = OutboundMessage::new(&"kelly".into(), &ChannelId::new("10"), OutboundKind::Notice, "look");
-            OutboundMessage { id: OutboxId::new(id), ..message }.nonce()
-        };
-        let reminder = nonce("work-01a202228a4875989368a4abdd2e334e-0");
-        assert_eq!(reminder.len(), 25);
-        assert_eq!(reminder, nonce("work-01a202228a4875989368a4abdd2e334e-0"));
-        assert_ne!(reminder, nonce("work-01a202228a4875989368a4accaffe7f6-0"), "noted in the same millisecond");
-        assert_ne!(reminder, nonce("work-01a202228a4875989368a4abdd2e334e-0-waiting"), "another message about the same item");
-    }
-
-    #[test]
     fn a_row_of_an_earlier_version_is_read() {
         let old = r#"{"id": "0192f0c1d2e37a4b8c5d6e7f8091a2b3", "persona": "vince", "channel": "10", "turn": null, "kind": "answer",
             "text": "hello", "reply_to": null, "files": [{"name": "answer.md", "text": "Hello."}], "pings": ["5"]}"#;
         let read: OutboundMessage = serde_json::from_str(old).unwrap();
         assert_eq!(read.place, Placement::Channel);
         assert_eq!(read.files, [OutboundFile { name: "answer.md".to_owned(), content: FileContent::Text("Hello.".to_owned()) }]);
-        assert!(read.embed.is_none() && read.buttons.is_empty());
+        assert!(read.card.is_none() && read.buttons.is_empty());
+    }
+
+    #[test]
+    fn a_text_that_the_platform_cannot_hold_goes_along_as_a_file() {
+        let mut message = OutboundMessage::new(&"kelly".into(), &ChannelId::new("10"), OutboundKind::Notice, "word ".repeat(30));
+        let whole = message.text.clone();
+        message.fit(&TextFormat::plain(150));
+        assert_eq!((message.text.as_str(), message.files.len()), (whole.as_str(), 0));
+        message.fit(&TextFormat::plain(40));
+        assert!(message.text.starts_with("word word") && message.text.ends_with("\n…") && message.text.chars().count() <= 40);
+        assert_eq!(message.files, [OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole) }]);
     }
 
     #[test]
@@ -186,7 +191,7 @@ mod tests {
         {
             let message = OutboundMessage {
                 files: vec![OutboundFile { name: "chart.png".to_owned(), content: FileContent::Bytes(vec![0x89, b'P', 0, 0xff]) }],
-                embed: Some(Embed { title: "Report".to_owned(), image: Some("chart.png".to_owned()), ..Embed::default() }),
+                card: Some(Card { title: "Report".to_owned(), image: Some("chart.png".to_owned()), ..Card::default() }),
                 buttons: vec![Button { id: "work:1:approve".to_owned(), label: "Approve".to_owned(), style: ButtonStyle::Success }],
                 place,
                 ..OutboundMessage::new(&"kelly".into(), &channel, OutboundKind::Notice, "look")

@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::chat::format::TextFormat;
 use crate::chat::outbound::{OutboundMessage, Placement};
 use crate::chat::outbox::OutboxRow;
 use crate::chat::outbox::delivery::{Delivery, Hitch};
@@ -92,6 +93,11 @@ impl Relay {
         let _ = tokio::time::timeout(limit, wait).await;
     }
 
+    /// What a message of this platform can hold.
+    pub fn text_format(&self) -> TextFormat {
+        self.inner.platform.text_format()
+    }
+
     fn busy(&self) -> std::sync::MutexGuard<'_, HashMap<ChannelId, bool>> {
         self.inner.busy.lock().expect("no code panics while it holds the busy channels")
     }
@@ -135,6 +141,7 @@ impl Relay {
     async fn drain(&self, channel: &ChannelId) -> Result<(), StoreError> {
         while let Some(mut row) = self.inner.store.next_pending(channel, self.inner.clock.now()).await? {
             self.screen(&mut row.message);
+            row.message.fit(&self.text_format());
             if !self.deliver(&row).await? {
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! Splits long text into several messages (CHAT-23).
 //!
-//! Length is counted in code points, like Discord does. Cuts fall at a paragraph, line or word boundary. Without one, they fall inside a
+//! Length is counted in code points. Cuts fall at a paragraph, line or word boundary. Without one, they fall inside a
 //! word, but never inside a link, a mention or a combined character.
 
 /// Closes a code block, with the line break before it.
@@ -126,7 +126,7 @@ fn inside_word(text: &str, window: usize) -> usize {
     if let Some(open) = text[near..cut].rfind('<').map(|at| near + at)
         && open > 0
         && !text[open..cut].contains('>')
-        && text[open + 1..].starts_with(['@', '#', ':', '/', 't', 'a'])
+        && text[open + 1..].starts_with(['u', 'c', ':', '/', 't', 'a'])
     {
         cut = open;
     }

@@ -70,7 +70,7 @@ fn no_empty_code_block_is_left_at_a_cut() {
 #[test]
 fn links_and_mentions_stay_whole() {
     let link = "https://example.org/a/long/path";
-    let mention = "<@123456789012345678>";
+    let mention = "<user:discord:123456789012345678>";
     let named = "[two words](https://example.org)";
     for whole in [link, mention, named] {
         for before in 0..60 {
@@ -111,7 +111,7 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("\n\n".to_owned()),
         Just("\n".to_owned()),
         Just(" ".to_owned()),
-        Just("<@123>".to_owned()),
+        Just("<user:discord:123>".to_owned()),
         Just("[a b](http://x.y)".to_owned()),
         Just("https://x.y/z".to_owned()),
         Just("🇩🇪👍🏽é".to_owned()),

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::features::backlog::model::{Wait, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
-use crate::features::backlog::store::transitions::ItemRecord;
+use crate::features::backlog::store::transitions::{ItemRecord, insert_approval_event};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
@@ -59,6 +59,7 @@ impl Store {
         if !is_its_own || !insert_approval(&mut transaction, approval).await? {
             return Ok(false);
         }
+        insert_approval_event(&mut transaction, approval, at).await?;
         insert_outbound(&mut transaction, outbox, record.cause(), at).await?;
         record.add_up(&mut transaction).await?;
         record.item.wait = Some(Wait::Approval { approval: approval.id.clone() });
@@ -108,6 +109,7 @@ impl Store {
             at
         )?;
         let Some(decided) = row.map(Approval::from) else { return Ok(None) };
+        insert_approval_event(&mut transaction, &decided, at).await?;
         let waits = Wait::Approval { approval: approval.clone() };
         let record = ItemRecord::find(&mut transaction, &decided.item).await?;
         if let Some(record) = record.filter(|record| record.item.wait.as_ref() == Some(&waits)) {

@@ -31,9 +31,9 @@ impl Store {
                 record.item.attempts += 1;
                 let died =
                     if of.crashes > 0 { format!("its worker died over it (crash {})", of.crashes) } else { "its worker died".into() };
-                let (from, next) = (WorkStatus::InProgress, WorkStatus::Ready);
-                insert_event(&mut transaction, &record.item.id, Some(from), next, Some(&died), at).await?;
-                insert_event(&mut transaction, &record.item.id, Some(next), from, Some(&note), at).await?;
+                let taken_back = WorkItem { status: WorkStatus::Ready, ..record.item.clone() };
+                insert_event(&mut transaction, &taken_back, Some(WorkStatus::InProgress), Some(&died), at).await?;
+                insert_event(&mut transaction, &record.item, Some(WorkStatus::Ready), Some(&note), at).await?;
                 record.save(&mut transaction, at).await?;
             }
             // Its run was put off, and goes on.

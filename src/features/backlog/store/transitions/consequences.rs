@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::{ANNOUNCE, EndedBetween, enqueue_run};
+use crate::features::backlog::store::transitions::events::{insert_failures, insert_releases};
 use crate::features::backlog::store::transitions::{ItemRecord, StandingColumns};
 use kernel::db::{Result, Transaction, Word, plain, sql};
 use kernel::ids::WorkItemId;
@@ -128,20 +129,7 @@ impl Consequences {
     /// Releases items that needed only this one, in one statement, because there may be thousands. Items with children are processed one by
     /// one.
     async fn release_dependents(&mut self, transaction: &mut Transaction, over: &Over) -> Result<()> {
-        sql!(
-            transaction.on(),
-            execute,
-            "INSERT INTO work_events (item, from_status, to_status, note, at)
-             SELECT id, status, 'ready', $2, $3 FROM work_items
-             WHERE status = 'blocked' AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
-                 AND NOT EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
-                 AND NOT EXISTS (SELECT 1 FROM work_dependencies others JOIN work_items needed ON needed.id = others.needs
-                     WHERE others.item = work_items.id AND needed.status <> 'done')
-             ORDER BY created_at, id",
-            over.id.as_str(),
-            RELEASED,
-            self.at
-        )?;
+        insert_releases(transaction, &over.id, RELEASED, self.at).await?;
         let mut released: Vec<(String, Option<String>, String)> = sql!(
             transaction.on(),
             fetch_all,
@@ -169,17 +157,7 @@ impl Consequences {
     /// Fails all items that need a lost one, in one statement, because there may be thousands. Every open status may change to failed.
     async fn fail_dependents(&mut self, transaction: &mut Transaction, lost: &Over) -> Result<()> {
         let why = why_lost(&lost.what, lost.status);
-        sql!(
-            transaction.on(),
-            execute,
-            "INSERT INTO work_events (item, from_status, to_status, note, at)
-             SELECT id, status, 'failed', $2, $3 FROM work_items
-             WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
-             ORDER BY created_at, id",
-            lost.id.as_str(),
-            plain(&why),
-            self.at
-        )?;
+        insert_failures(transaction, &lost.id, &why, self.at).await?;
         let jobs: Vec<(i64,)> = sql!(
             transaction.on(),
             fetch_all,
@@ -260,7 +238,7 @@ impl Consequences {
 }
 
 async fn last_event(transaction: &mut Transaction) -> Result<i64> {
-    let (mark,): (i64,) = sql!(transaction.on(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM work_events")?;
+    let (mark,): (i64,) = sql!(transaction.on(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM events")?;
     Ok(mark)
 }
 

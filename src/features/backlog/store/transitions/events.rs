@@ -1,12 +1,24 @@
-//! Events: one per change of status (WORK-2).
+//! The events of items: one per change of status (WORK-2). The kind is the new status. Requests for approval have a topic of their own, so that these
+//! are changes of status only.
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{WorkItem, WorkStatus};
+use serde::{Deserialize, Serialize};
+
+use crate::features::backlog::model::{Origin, WorkItem, WorkStatus};
 use crate::features::backlog::store::items::ItemColumns;
 use crate::store::Store;
-use kernel::db::{Result, Transaction, Word, plain, sql};
+use kernel::actor::Actor;
+use kernel::db::{Document, Result, Transaction, Word, document, plain, sql};
+use kernel::events::{self, Audience, Event, Topic};
 use kernel::ids::WorkItemId;
+use kernel::tools::approval::{Approval, ApprovalState};
+
+/// Changes of items. The statements below name it, because the indexes of its events do.
+pub const ITEMS: Topic = Topic::new("item");
+
+/// Requests for approval. The subject is the item.
+const APPROVALS: Topic = Topic::new("approval");
 
 /// An item's changes in a time range.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,12 +41,19 @@ pub struct ItemEvent {
     pub at: DateTime<Utc>,
 }
 
+/// The payload of an event.
+#[derive(Debug, Serialize, Deserialize)]
+struct Change {
+    from: Option<WorkStatus>,
+    note: Option<String>,
+}
+
 #[derive(sqlx::FromRow)]
 struct StepColumns {
-    from_status: Option<String>,
     #[sqlx(try_from = "String")]
-    to_status: Word<WorkStatus>,
-    note: Option<String>,
+    kind: Word<WorkStatus>,
+    #[sqlx(try_from = "String")]
+    change: Document<Change>,
     at: DateTime<Utc>,
 }
 
@@ -42,69 +61,67 @@ struct StepColumns {
 struct EventColumns {
     #[sqlx(flatten)]
     item: ItemColumns,
-    from_status: Option<String>,
     #[sqlx(try_from = "String")]
-    to_status: Word<WorkStatus>,
+    event_kind: Word<WorkStatus>,
+    #[sqlx(try_from = "String")]
+    change: Document<Change>,
 }
 
 impl Store {
-    /// All events of an item, oldest first.
+    /// All changes of an item, oldest first.
     pub async fn list_events(&self, item: &WorkItemId) -> Result<Vec<ItemEvent>> {
         let rows: Vec<StepColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT from_status, to_status, note, at FROM work_events WHERE item = $1 ORDER BY position",
+            "SELECT kind, payload AS change, at FROM events WHERE topic = 'item' AND subject = $1 ORDER BY position",
             item.as_str()
         )?;
-        rows.into_iter()
-            .map(|row| {
-                Ok(ItemEvent { from: row.from_status.map(Word::read).transpose()?, to: row.to_status.0, note: row.note, at: row.at })
-            })
-            .collect()
+        Ok(rows.into_iter().map(|row| ItemEvent { from: row.change.0.from, to: row.kind.0, note: row.change.0.note, at: row.at }).collect())
     }
 
-    /// A counter that grows with each change of any item.
+    /// The position of the last change of any item. The backlog lock is held from before a position is given until the commit, so it only grows.
     pub async fn backlog_mark(&self) -> Result<i64> {
-        let (mark,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM work_events")?;
+        let (mark,): (i64,) = sql!(self.db().read(), fetch_one, "SELECT COALESCE(MAX(position), 0) FROM events WHERE topic = 'item'")?;
         Ok(mark)
     }
 
     /// Items that ended between two marks without being worked on, in order: parents whose last child ended, and items that need a failed one.
     pub async fn list_ended_with_others(&self, after: i64, until: i64) -> Result<Vec<WorkItem>> {
-        let rows: Vec<ItemColumns> = sql!(
+        let rows: Vec<EventColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
-             FROM work_events JOIN work_items ON work_items.id = work_events.item
-             WHERE work_events.position > $1 AND work_events.position <= $2 AND from_status IN ('new', 'ready', 'blocked') AND to_status IN ('done', 'failed')
-                 AND work_items.status = to_status
-             ORDER BY work_events.position",
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
+                 events.kind AS event_kind, events.payload AS change
+             FROM events JOIN work_items ON work_items.id = events.subject AND work_items.status = events.kind
+             WHERE events.topic = 'item' AND events.position > $1 AND events.position <= $2 AND events.kind IN ('done', 'failed')
+             ORDER BY events.position",
             after,
             until
         )?;
-        rows.into_iter().map(WorkItem::try_from).collect()
+        let unworked = [WorkStatus::New, WorkStatus::Ready, WorkStatus::Blocked].map(Some);
+        rows.into_iter().filter(|row| unworked.contains(&row.change.0.from)).map(|row| row.item.try_into()).collect()
     }
 
     /// One line per item that changed after `since` until `until`, earliest change first. Items with the same status at both ends are left
     /// out.
     pub async fn list_items_changed(&self, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<ItemChange>> {
-        let events: Vec<EventColumns> = sql!(
+        let rows: Vec<EventColumns> = sql!(
             self.db().read(),
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on,
-                 work_events.from_status, work_events.to_status
-             FROM work_events JOIN work_items ON work_items.id = work_events.item
-             WHERE work_events.at > $1 AND work_events.at <= $2 ORDER BY work_events.position",
+                 events.kind AS event_kind, events.payload AS change
+             FROM events JOIN work_items ON work_items.id = events.subject
+             WHERE events.topic = 'item' AND events.at > $1 AND events.at <= $2 ORDER BY events.position",
             since,
             until
         )?;
         let mut changes: Vec<ItemChange> = Vec::new();
-        for event in events {
-            let (item, to) = (WorkItem::try_from(event.item)?, event.to_status.0);
+        for row in rows {
+            let (item, to) = (WorkItem::try_from(row.item)?, row.event_kind.0);
             if let Some(known) = changes.iter_mut().find(|change| change.item.id == item.id) {
                 known.to = to;
             } else {
-                changes.push(ItemChange { item, from: event.from_status.map(Word::read).transpose()?, to });
+                changes.push(ItemChange { item, from: row.change.0.from, to });
             }
         }
         changes.retain(|change| change.from != Some(change.to));
@@ -112,23 +129,78 @@ impl Store {
     }
 }
 
+/// Records that an item has its status now. `from` is none for a new item.
 pub(crate) async fn insert_event(
     transaction: &mut Transaction,
-    item: &WorkItemId,
+    item: &WorkItem,
     from: Option<WorkStatus>,
-    to: WorkStatus,
     note: Option<&str>,
     at: DateTime<Utc>,
 ) -> Result<()> {
+    let event = Event::new(ITEMS, item.id.as_str(), item.status.as_str(), at).seen_by(Audience::Team);
+    let event = event.with("from", from.map(WorkStatus::as_str)).with("note", note.map(plain));
+    let event = match (from, &item.origin, &item.persona) {
+        (None, Origin::Person { id, name, .. }, _) => event.by(&Actor::Person { id: id.clone(), name: name.clone() }),
+        (Some(from), _, Some(persona)) if [from, item.status].contains(&WorkStatus::InProgress) => event.by_persona(persona),
+        _ => event,
+    };
+    events::record(transaction, &event).await
+}
+
+/// What stands in a [`Change`] before the status, which the statements add.
+const CHANGE_FROM: &str = r#"{"from":""#;
+
+/// What stands after it.
+fn note_after_status(note: &str) -> String {
+    format!(r#"","note":{}}}"#, document(&plain(note)))
+}
+
+/// Records that the blocked items without children that needed only this one are ready. Before their update.
+pub(super) async fn insert_releases(transaction: &mut Transaction, needed: &WorkItemId, note: &str, at: DateTime<Utc>) -> Result<()> {
     sql!(
         transaction.on(),
         execute,
-        "INSERT INTO work_events (item, from_status, to_status, note, at) VALUES ($1, $2, $3, $4, $5)",
-        item.as_str(),
-        from.map(WorkStatus::as_str),
-        to.as_str(),
-        note.map(plain),
-        at
+        "INSERT INTO events (at, topic, subject, kind, audience, payload)
+         SELECT $3, 'item', id, 'ready', 'team', $2 || status || $4 FROM work_items
+         WHERE status = 'blocked' AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+             AND NOT EXISTS (SELECT 1 FROM work_items parts WHERE parts.parent = work_items.id)
+             AND NOT EXISTS (SELECT 1 FROM work_dependencies others JOIN work_items needed ON needed.id = others.needs
+                 WHERE others.item = work_items.id AND needed.status <> 'done')
+         ORDER BY created_at, id",
+        needed.as_str(),
+        CHANGE_FROM,
+        at,
+        note_after_status(note)
     )?;
+    transaction.announce(ITEMS);
     Ok(())
+}
+
+/// Records that all open items that need this one failed. Before their update.
+pub(super) async fn insert_failures(transaction: &mut Transaction, needed: &WorkItemId, why: &str, at: DateTime<Utc>) -> Result<()> {
+    sql!(
+        transaction.on(),
+        execute,
+        "INSERT INTO events (at, topic, subject, kind, audience, payload)
+         SELECT $3, 'item', id, 'failed', 'team', $2 || status || $4 FROM work_items
+         WHERE status NOT IN ('done', 'failed', 'cancelled') AND id IN (SELECT item FROM work_dependencies WHERE needs = $1)
+         ORDER BY created_at, id",
+        needed.as_str(),
+        CHANGE_FROM,
+        at,
+        note_after_status(why)
+    )?;
+    transaction.announce(ITEMS);
+    Ok(())
+}
+
+/// Records that an approval was asked for or decided. The arguments of the call are left out.
+pub(crate) async fn insert_approval_event(transaction: &mut Transaction, approval: &Approval, at: DateTime<Utc>) -> Result<()> {
+    let event = Event::new(APPROVALS, approval.item.as_str(), approval.state.as_str(), at).seen_by(Audience::Team);
+    let event = event.with("approval", approval.id.as_str()).with("tool", plain(&approval.tool)).with("run", approval.run);
+    let event = match &approval.by {
+        Some(by) if approval.state != ApprovalState::Asked => event.by_name(by),
+        _ => event,
+    };
+    events::record(transaction, &event).await
 }

@@ -16,10 +16,10 @@ use kernel::jobs::{self, Job, JobContext, JobId};
 use kernel::money::Money;
 
 pub use consequences::Ended;
-pub use events::{ItemChange, ItemEvent};
+pub use events::{ITEMS, ItemChange, ItemEvent};
 
 pub(super) use consequences::{Consequences, Readiness};
-pub(super) use events::insert_event;
+pub(super) use events::{insert_approval_event, insert_event};
 
 /// An item with fields that only the store uses.
 #[derive(Debug, Clone)]
@@ -135,7 +135,7 @@ impl ItemRecord {
         }
         self.replace_job(transaction, at).await?;
         self.save(transaction, at).await?;
-        insert_event(transaction, &self.item.id, Some(from), next, note, at).await
+        insert_event(transaction, &self.item, Some(from), note, at).await
     }
 
     /// Ready becomes in progress, by its job, which goes on.
@@ -143,7 +143,7 @@ impl ItemRecord {
         self.item.status = WorkStatus::InProgress;
         self.item.not_before = None;
         self.save(transaction, at).await?;
-        insert_event(transaction, &self.item.id, Some(WorkStatus::Ready), WorkStatus::InProgress, Some(note), at).await
+        insert_event(transaction, &self.item, Some(WorkStatus::Ready), Some(note), at).await
     }
 
     /// Cancels its job, which also ends a run in another process, and enqueues the one that its status needs.

@@ -6,6 +6,7 @@ use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
 use kernel::chat::attachments;
 use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place};
+use kernel::chat::text::{find_mention, without_mentions};
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
@@ -76,7 +77,7 @@ pub fn is_stop(text: &str, phrases: &[String], roster: &Roster) -> bool {
 }
 
 fn says_stop(spoken: &str, phrases: &[String], is_name: impl Fn(&str) -> bool) -> bool {
-    let words: Vec<String> = words_of(spoken).take(MOST_STOP_WORDS + 1).collect();
+    let words: Vec<String> = words_of(&without_mentions(spoken)).take(MOST_STOP_WORDS + 1).collect();
     if words.len() > MOST_STOP_WORDS {
         return false;
     }
@@ -87,7 +88,7 @@ fn says_stop(spoken: &str, phrases: &[String], is_name: impl Fn(&str) -> bool) -
         if let Some(phrase) = phrases.iter().find(|phrase| rest.starts_with(phrase)) {
             found = true;
             rest = &rest[phrase.len()..];
-        } else if STOP_COMPANY.contains(&word.as_str()) || word.starts_with("<@") || is_name(word) {
+        } else if STOP_COMPANY.contains(&word.as_str()) || is_name(word) {
             rest = after;
         } else {
             return false;
@@ -129,8 +130,8 @@ impl<'t> Reading<'t> {
     /// In "ask @Vince what …" Vince is the askee, not an addressee.
     fn spare_the_askee(&mut self, arrival: &Arrival<'_>) {
         let Some(ask) = &mut self.ask else { return };
-        let id = ask.askee.strip_prefix("<@").and_then(|id| id.strip_suffix('>')).map(|id| id.strip_prefix('!').unwrap_or(id));
-        let by_account = id.and_then(|id| arrival.accounts.find(&id.into())).and_then(|slug| arrival.roster.find(slug));
+        let id = find_mention(&ask.askee);
+        let by_account = id.and_then(|id| arrival.accounts.find(&id)).and_then(|slug| arrival.roster.find(slug));
         let Some(askee) = by_account.or_else(|| arrival.roster.find_named(&ask.askee)) else { return };
         if by_account.is_some() {
             ask.askee.clone_from(&askee.name);

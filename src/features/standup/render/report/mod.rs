@@ -1,8 +1,8 @@
-//! The Day Report as embed, thread messages and Markdown file (STAND-13).
+//! The Day Report as card, thread messages and Markdown file (STAND-13).
 //!
 //! Thread and file use the same [`sections`], rendered for their medium. The JSON form is the stored [`DayReport`] itself.
 
-mod embed;
+mod card;
 mod file;
 #[cfg(test)]
 mod sample;
@@ -10,21 +10,27 @@ mod sections;
 
 use crate::features::meeting::model::{Participant, SeatState};
 use crate::features::standup::model::report::{Contributed, DayReport, FeedLine};
+use kernel::chat::format::TextFormat;
 use kernel::ids::PersonaSlug;
 
 use crate::features::standup::render::medium::Medium;
 use crate::features::standup::render::{labels, messages};
 
-pub use embed::render_report_embed;
+pub use card::render_report_card;
 pub use file::render_report_markdown;
 
-/// The most characters of a channel's name. Discord allows 100.
+/// The most characters of a channel's name.
 const CHANNEL: usize = 120;
 
-/// The messages of the report's thread. Tables are aligned, and empty sections are left out.
-pub fn render_report_thread(report: &DayReport) -> Vec<String> {
+/// The messages of the report's thread.
+pub fn render_report_thread(report: &DayReport, format: &TextFormat) -> Vec<String> {
+    messages::pack(render_report_sections(report), format)
+}
+
+/// The sections of the report for a chat, without the empty ones.
+pub fn render_report_sections(report: &DayReport) -> impl Iterator<Item = String> {
     let sections = sections::list_sections(report, Medium::Chat).into_iter();
-    messages::pack(sections.filter_map(|section| Some(format!("**{}**\n{}", section.title, section.text?))))
+    sections.filter_map(|section| Some(format!("**{}**\n{}", section.title, section.text?)))
 }
 
 /// `Day Report · Fri 20 Nov 2026 · #daily-standup (revision 2)`.

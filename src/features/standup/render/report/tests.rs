@@ -3,30 +3,41 @@ use proptest::prelude::*;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::render::report::sample::{empty, full_of, usual};
 use crate::features::standup::render::report::*;
-use kernel::chat::format::{MESSAGE_LIMIT, align_tables};
-use kernel::chat::outbound::Embed;
+use kernel::chat::format::{TextFormat, align_tables};
+use kernel::chat::outbound::Card;
 
-const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <@1> ```\n## z\n![i](j)\n--- ";
+const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <user:1> ```\n## z\n![i](j)\n--- ";
 
-/// All text shown in an embed.
-fn shown(embed: &Embed) -> String {
-    let fields: Vec<String> = embed.fields.iter().map(|field| format!("[{}]\n{}", field.name, field.value)).collect();
-    let footer = embed.footer.as_deref().unwrap_or_default();
-    format!("{} (#{:06x})\n{}\n{}\n({footer})", embed.title, embed.color, embed.text, fields.join("\n"))
+/// Whether no platform cuts anything: Discord's limits are the lowest.
+fn fits(card: &Card) -> bool {
+    let length = |text: &str| text.chars().count();
+    let footer = card.footer.as_deref().unwrap_or_default();
+    let fields: usize = card.fields.iter().map(|field| length(&field.name) + length(&field.value)).sum();
+    card.fields.len() <= 25
+        && card.fields.iter().all(|field| length(&field.name) <= 256 && (1..=1024).contains(&length(&field.value)))
+        && (length(&card.title) <= 256 && length(&card.text) <= 4096 && length(footer) <= 2048)
+        && length(&card.title) + length(&card.text) + length(footer) + fields <= 6000
+}
+
+/// All text shown in a card.
+fn shown(card: &Card) -> String {
+    let fields: Vec<String> = card.fields.iter().map(|field| format!("[{}]\n{}", field.name, field.value)).collect();
+    let footer = card.footer.as_deref().unwrap_or_default();
+    format!("{} (#{:06x})\n{}\n{}\n({footer})", card.title, card.color, card.text, fields.join("\n"))
 }
 
 fn within_limits(messages: &[String]) -> bool {
-    messages.iter().all(|message| !message.trim().is_empty() && message.chars().count() <= MESSAGE_LIMIT)
+    messages.iter().all(|message| !message.trim().is_empty() && message.chars().count() <= 2000)
 }
 
 #[test]
-fn a_usual_report_as_an_embed() {
-    insta::assert_snapshot!(shown(&render_report_embed(&usual())));
+fn a_usual_report_as_a_card() {
+    insta::assert_snapshot!(shown(&render_report_card(&usual())));
 }
 
 #[test]
 fn a_usual_report_as_a_thread() {
-    insta::assert_snapshot!(render_report_thread(&usual()).join("\n=====\n"));
+    insta::assert_snapshot!(render_report_thread(&usual(), &TextFormat::plain(2000)).join("\n=====\n"));
 }
 
 #[test]
@@ -37,10 +48,10 @@ fn a_usual_report_as_a_file() {
 #[test]
 fn a_report_of_nothing_is_short_and_whole() {
     let report = empty();
-    let thread = render_report_thread(&report).join("\n=====\n");
+    let thread = render_report_thread(&report, &TextFormat::plain(2000)).join("\n=====\n");
     insta::assert_snapshot!(format!(
         "{}\n=====\n{thread}\n=====\n{}",
-        shown(&render_report_embed(&report)),
+        shown(&render_report_card(&report)),
         render_report_markdown(&report)
     ));
 }
@@ -64,7 +75,7 @@ fn the_color_tells_the_state() {
         report.contributions.pop();
         report.feeds.pop();
         change(&mut report);
-        render_report_embed(&report).color
+        render_report_card(&report).color
     };
     let tensions = color(|_| {});
     let normal = color(|report| report.cross_check.tensions.clear());
@@ -78,29 +89,29 @@ fn the_color_tells_the_state() {
 }
 
 #[test]
-fn the_largest_report_fits_into_an_embed_with_every_section() {
+fn the_largest_report_fits_into_a_card_with_every_section() {
     for text in ["seven actions and ten tensions ", "*", "@ ", MARKS, "عربي 🦊 "] {
         let report = full_of(text);
-        let embed = render_report_embed(&report);
-        let text = shown(&embed);
+        let card = render_report_card(&report);
+        let text = shown(&card);
         for part in ["Scoreboard:", "Actions (7)", "\n7. ", "Tensions (10)", "against", "Skipped and failed", "more\n(", "08:03 UTC"] {
             assert!(text.contains(part), "{part} is missing: {text}");
         }
-        assert!(within_limits(&render_report_thread(&report)));
+        assert!(within_limits(&render_report_thread(&report, &TextFormat::plain(2000))));
     }
 }
 
 #[test]
 fn tensions_without_room_are_counted() {
-    let embed = render_report_embed(&full_of("*"));
-    let tensions = embed.fields.iter().find(|field| field.name == "Tensions (10)").unwrap();
+    let card = render_report_card(&full_of("*"));
+    let tensions = card.fields.iter().find(|field| field.name == "Tensions (10)").unwrap();
     let lines = tensions.value.lines().count();
     assert!(tensions.value.ends_with(&format!("and {} more", 11 - lines)), "{}", tensions.value);
 }
 
 #[test]
 fn posting_a_thread_changes_nothing_more() {
-    for message in render_report_thread(&usual()) {
+    for message in render_report_thread(&usual(), &TextFormat::plain(2000)) {
         assert_eq!(align_tables(&message), message);
     }
 }
@@ -119,7 +130,7 @@ fn figures_that_are_no_numbers_are_shown_and_break_nothing() {
     report.changes[0].now = f64::NAN;
     report.cross_check.findings[0].confidence = f64::INFINITY;
     assert!(render_report_markdown(&report).contains("NaN"));
-    assert!(within_limits(&render_report_thread(&report)));
+    assert!(within_limits(&render_report_thread(&report, &TextFormat::plain(2000))));
 }
 
 proptest! {
@@ -147,11 +158,11 @@ proptest! {
     }
 
     #[test]
-    fn any_text_fits_into_messages_and_embeds_and_opens_no_code_block(text in "([a-z]|[-|`*_#<>@\\\\ \n]|\\PC){1,60}") {
+    fn any_text_fits_into_messages_and_cards_and_opens_no_code_block(text in "([a-z]|[-|`*_#<>@\\\\ \n]|\\PC){1,60}") {
         let report = full_of(&text);
-        let embed = render_report_embed(&report);
-        prop_assert_eq!(embed.clone().fit(), embed);
-        let thread = render_report_thread(&report);
+        let card = render_report_card(&report);
+        prop_assert!(fits(&card));
+        let thread = render_report_thread(&report, &TextFormat::plain(2000));
         prop_assert!(within_limits(&thread));
         // Every code block is closed in its own message.
         for message in &thread {

@@ -7,6 +7,7 @@ use crate::features::standup::model::report::ValueChange;
 use crate::features::standup::turns::by_rule::{alarm, delta, events, signals};
 use crate::features::standup::turns::{QuestionAsked, ReportAsked, figures};
 use kernel::agent::offline::wording::{count, foreign, moment};
+use kernel::chat::text::Subtext;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
@@ -30,7 +31,7 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     lines.extend(untold.iter().filter_map(|feed| tell(feed, &moved, now)));
     lines.extend(newest(&untold).map(|item| quote(item, now)));
     if lines.is_empty() {
-        lines = vec!["Nothing to report.".to_owned(), format!("-# {}", looked_at(&own, asked, now))];
+        lines = vec!["Nothing to report.".to_owned(), Subtext(looked_at(&own, asked, now)).to_string()];
     }
     let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
     let readings = own.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));

@@ -1,4 +1,9 @@
-use serde::{Deserialize, Serialize};
+//! A card as one of Discord's embeds.
+
+use serde_json::{Value, json};
+
+use crate::adapters::discord::markup::written;
+use kernel::chat::outbound::{Card, CardField};
 
 /// The limits of Discord's embeds, in characters; <https://docs.discord.com/developers/resources/message#embed-object-embed-limits>.
 const TITLE: usize = 256;
@@ -10,58 +15,52 @@ const FOOTER: usize = 2048;
 /// The limit for all texts of an embed together.
 const TOGETHER: usize = 6000;
 
-/// Replaces a blank text, which a platform would reject: a zero-width space.
+/// Replaces a blank text, which Discord would reject: a zero-width space.
 const BLANK: &str = "\u{200b}";
 
-/// A card below a message's text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Embed {
-    pub title: String,
-    pub text: String,
-    /// The color of the left border, `0xRRGGBB`.
-    pub color: u32,
-    pub fields: Vec<EmbedField>,
-    pub footer: Option<String>,
-    /// The link of the title.
-    pub url: Option<String>,
-    /// The name of an attached picture to show.
-    pub image: Option<String>,
-}
-
-/// A named value in an [`Embed`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmbedField {
-    pub name: String,
-    pub value: String,
-    /// Shown next to other inline fields if there is room.
-    pub inline: bool,
-}
-
-impl Embed {
-    /// Cuts the embed to the platform's limits. Long texts end at a word with `…`; fields without room are dropped.
-    #[must_use]
-    pub fn fit(self) -> Self {
-        let mut room = TOGETHER;
-        let mut take = |text: &str, limit: usize| {
-            let fitting = cut(text, limit.min(room));
-            room -= fitting.chars().count();
-            fitting
-        };
-        let title = take(&self.title, TITLE);
-        // Room for the footer is reserved first, so that a long text does not remove it.
-        let footer = self.footer.as_deref().map(|footer| take(footer, FOOTER)).filter(|footer| !footer.is_empty());
-        let text = take(&self.text, TEXT);
-        let mut fields = Vec::new();
-        for field in self.fields.into_iter().take(FIELDS) {
-            let (name, value) = (take(or_blank(&field.name), FIELD_NAME), take(or_blank(&field.value), FIELD_VALUE));
-            // A field with an empty name or value would make the platform reject the whole embed.
-            if name.is_empty() || value.is_empty() {
-                break;
-            }
-            fields.push(EmbedField { name, value, inline: field.inline });
-        }
-        Self { title, text, fields, footer, color: self.color & 0x00ff_ffff, ..self }
+/// The card in Discord's JSON format.
+pub(super) fn embed(card: &Card) -> Value {
+    let card = fit(card);
+    let mut out = json!({ "color": card.color });
+    let texts = [("title", card.title), ("description", card.text), ("url", card.url.unwrap_or_default())];
+    for (key, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        out[key] = json!(text);
     }
+    if !card.fields.is_empty() {
+        let fields = card.fields.iter().map(|field| json!({ "name": field.name, "value": field.value, "inline": field.inline }));
+        out["fields"] = fields.collect();
+    }
+    if let Some(footer) = card.footer {
+        out["footer"] = json!({ "text": footer });
+    }
+    if let Some(name) = card.image {
+        out["image"] = json!({ "url": format!("attachment://{name}") });
+    }
+    out
+}
+
+/// The card in Discord's markup, cut to its limits. Long texts end at a word with `…`; fields without room are dropped.
+pub(super) fn fit(card: &Card) -> Card {
+    let mut room = TOGETHER;
+    let mut take = |text: &str, limit: usize| {
+        let fitting = cut(&written(text), limit.min(room));
+        room -= fitting.chars().count();
+        fitting
+    };
+    let title = take(&card.title, TITLE);
+    // Room for the footer is reserved first, so that a long text does not remove it.
+    let footer = card.footer.as_deref().map(|footer| take(footer, FOOTER)).filter(|footer| !footer.is_empty());
+    let text = take(&card.text, TEXT);
+    let mut fields = Vec::new();
+    for field in card.fields.iter().take(FIELDS) {
+        let (name, value) = (take(or_blank(&field.name), FIELD_NAME), take(or_blank(&field.value), FIELD_VALUE));
+        // A field with an empty name or value would make Discord reject the whole embed.
+        if name.is_empty() || value.is_empty() {
+            break;
+        }
+        fields.push(CardField { name, value, inline: field.inline });
+    }
+    Card { title, text, fields, footer, color: card.color & 0x00ff_ffff, url: card.url.clone(), image: card.image.clone() }
 }
 
 fn or_blank(text: &str) -> &str {
@@ -90,16 +89,16 @@ mod tests {
 
     use super::*;
 
-    fn length(embed: &Embed) -> usize {
-        let fields = embed.fields.iter().flat_map(|field| [&field.name, &field.value]);
-        let texts = [&embed.title, &embed.text].into_iter().chain(&embed.footer).chain(fields);
+    fn length(card: &Card) -> usize {
+        let fields = card.fields.iter().flat_map(|field| [&field.name, &field.value]);
+        let texts = [&card.title, &card.text].into_iter().chain(&card.footer).chain(fields);
         texts.map(|text| text.chars().count()).sum()
     }
 
     #[test]
     fn what_fits_stays_as_it_is() {
-        let field = EmbedField { name: "Owner".to_owned(), value: "Vince".to_owned(), inline: true };
-        let embed = Embed {
+        let field = CardField { name: "Owner".to_owned(), value: "Vince".to_owned(), inline: true };
+        let card = Card {
             title: "Report".to_owned(),
             text: "All well.".to_owned(),
             color: 0x00ff_aa00,
@@ -108,7 +107,7 @@ mod tests {
             url: Some("https://example.org".to_owned()),
             image: Some("chart.png".to_owned()),
         };
-        assert_eq!(embed.clone().fit(), embed);
+        assert_eq!(fit(&card), card);
     }
 
     #[test]
@@ -124,15 +123,15 @@ mod tests {
 
     #[test]
     fn a_blank_field_holds_its_place() {
-        let fit = Embed { fields: vec![EmbedField { value: "7".to_owned(), ..EmbedField::default() }], ..Embed::default() }.fit();
+        let fit = fit(&Card { fields: vec![CardField { value: "7".to_owned(), ..CardField::default() }], ..Card::default() });
         assert_eq!((fit.fields[0].name.as_str(), fit.fields[0].value.as_str()), (BLANK, "7"));
     }
 
     #[test]
     fn the_footer_outlives_a_text_that_fills_the_embed() {
-        let field = EmbedField { name: "n".repeat(256), value: "v".repeat(1024), inline: false };
-        let long = Embed { text: "x".repeat(9000), fields: vec![field; 30], footer: Some("standup".to_owned()), ..Embed::default() };
-        let fit = long.fit();
+        let field = CardField { name: "n".repeat(256), value: "v".repeat(1024), inline: false };
+        let long = Card { text: "x".repeat(9000), fields: vec![field; 30], footer: Some("standup".to_owned()), ..Card::default() };
+        let fit = fit(&long);
         assert_eq!(fit.footer.as_deref(), Some("standup"));
         assert_eq!(fit.text.chars().count(), TEXT);
         assert!(!fit.fields.is_empty() && length(&fit) <= TOGETHER);
@@ -146,8 +145,8 @@ mod tests {
             fields in prop::collection::vec(("\\PC{0,300}", "\\PC{0,1200}"), 0..30),
             footer in prop::option::of("\\PC{0,2500}"),
         ) {
-            let fields = fields.into_iter().map(|(name, value)| EmbedField { name, value, inline: false }).collect();
-            let fit = Embed { title, text, fields, footer, ..Embed::default() }.fit();
+            let fields = fields.into_iter().map(|(name, value)| CardField { name, value, inline: false }).collect();
+            let fit = fit(&Card { title, text, fields, footer, ..Card::default() });
             prop_assert!(length(&fit) <= TOGETHER);
             prop_assert!(fit.title.chars().count() <= TITLE && fit.text.chars().count() <= TEXT);
             prop_assert!(fit.fields.len() <= FIELDS);

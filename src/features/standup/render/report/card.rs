@@ -3,15 +3,15 @@ use std::fmt::Write as _;
 use crate::features::meeting::model::SeatState;
 use crate::features::standup::model::report::{DayReport, ReportedAction};
 use crate::features::standup::model::tension::Tension;
-use kernel::chat::outbound::{Embed, EmbedField};
+use kernel::chat::outbound::{Card, CardField};
 
 use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, shorten};
 use crate::features::standup::render::report::{list_failed, list_quiet, list_skipped, name_of, reason_of, render_author, render_title};
 
-/// Discord's limit for a field's value.
+/// The most characters of a field's value, which no platform cuts.
 const FIELD: usize = 1024;
-/// Limits for single texts, so that all sections fit into an embed.
+/// Limits for single texts, so that all sections fit into a card.
 const LINE: usize = 240;
 const QUESTION: usize = 200;
 const WHAT: usize = 160;
@@ -19,7 +19,7 @@ const NAME: usize = 32;
 const SUBJECT: usize = 60;
 const REASON: usize = 100;
 
-/// The color of the embed's border. The first matching state counts.
+/// The color of the card. The first matching state counts.
 mod color {
     pub(super) const FAILURES: u32 = 0x00d6_4545;
     pub(super) const TENSIONS: u32 = 0x00e0_9f1f;
@@ -27,8 +27,8 @@ mod color {
     pub(super) const NORMAL: u32 = 0x003b_8f5a;
 }
 
-/// The Day Report as an embed. What does not fit is in the thread.
-pub fn render_report_embed(report: &DayReport) -> Embed {
+/// The Day Report as a card. What does not fit is in the thread.
+pub fn render_report_card(report: &DayReport) -> Card {
     let tldr: Vec<String> = report.tldr.iter().map(|line| chat(line, LINE)).collect();
     let mut fields = vec![field("Essential question", render_question(report))];
     if !report.actions.is_empty() {
@@ -38,15 +38,14 @@ pub fn render_report_embed(report: &DayReport) -> Embed {
         fields.push(render_tensions(report));
     }
     fields.extend(render_absent(report));
-    Embed {
+    Card {
         title: render_title(report, Medium::Chat),
         text: tldr.join("\n"),
         color: pick_color(report),
         fields,
         footer: Some(render_footer(report)),
-        ..Embed::default()
+        ..Card::default()
     }
-    .fit()
 }
 
 fn pick_color(report: &DayReport) -> u32 {
@@ -79,7 +78,7 @@ fn render_question(report: &DayReport) -> String {
 }
 
 /// The actions in as many fields as needed.
-fn render_actions(actions: &[ReportedAction]) -> Vec<EmbedField> {
+fn render_actions(actions: &[ReportedAction]) -> Vec<CardField> {
     let mut fields = vec![field(&format!("Actions ({})", actions.len()), String::new())];
     for (number, action) in (1..).zip(actions) {
         let line = format!("{number}. {} · {} · {}", chat(&action.owner, NAME), labels::urgency(action.urgency), chat(&action.what, WHAT));
@@ -95,7 +94,7 @@ fn render_actions(actions: &[ReportedAction]) -> Vec<EmbedField> {
     fields
 }
 
-fn render_tensions(report: &DayReport) -> EmbedField {
+fn render_tensions(report: &DayReport) -> CardField {
     let tensions = &report.cross_check.tensions;
     let lines: Vec<String> = tensions.iter().map(|tension| render_tension(report, tension)).collect();
     field(&format!("Tensions ({})", tensions.len()), fit_lines(&lines))
@@ -112,7 +111,7 @@ fn render_tension(report: &DayReport, tension: &Tension) -> String {
 }
 
 /// Who was skipped or failed, and who had nothing to report.
-fn render_absent(report: &DayReport) -> Option<EmbedField> {
+fn render_absent(report: &DayReport) -> Option<CardField> {
     let (skipped, failed, quiet) = (list_skipped(report), list_failed(report), list_quiet(report));
     let mut lines: Vec<String> = Vec::new();
     lines.extend(skipped.iter().map(|skipped| format!("{} was skipped: {}", chat(&skipped.name, NAME), chat(reason_of(skipped), REASON))));
@@ -164,8 +163,8 @@ fn append_line(text: &mut String, line: &str) {
     text.push_str(line);
 }
 
-fn field(name: &str, value: String) -> EmbedField {
-    EmbedField { name: name.to_owned(), value, inline: false }
+fn field(name: &str, value: String) -> CardField {
+    CardField { name: name.to_owned(), value, inline: false }
 }
 
 fn chat(text: &str, limit: usize) -> String {

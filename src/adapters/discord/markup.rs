@@ -1,0 +1,90 @@
+//! Discord's markup, in both directions.
+
+use kernel::chat::format::TextFormat;
+use kernel::chat::text::{self, ChannelRef, Markup, Mention};
+use kernel::ids::{ChannelId, UserId};
+
+/// What a message can hold; <https://docs.discord.com/developers/resources/message#create-message>. Discord counts code points.
+pub(crate) const TEXT: TextFormat = TextFormat { limit: 2000, has_tables: false, render: written };
+
+/// A text as Discord has it.
+pub(crate) fn written(text: &str) -> String {
+    text::render(text, &Discord)
+}
+
+struct Discord;
+
+impl Markup for Discord {
+    fn mention(&self, user: &UserId) -> String {
+        format!("<@{user}>")
+    }
+
+    fn channel(&self, channel: &ChannelId) -> String {
+        format!("<#{channel}>")
+    }
+
+    fn subtext(&self, line: &str) -> String {
+        format!("-# {line}")
+    }
+}
+
+/// What a person wrote, with Discord's mentions of accounts and channels as values. Other markup stays: a role is nobody that answers.
+pub(crate) fn read(text: &str) -> String {
+    let mut neutral = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        neutral.push_str(before);
+        rest = if let Some((value, after)) = read_reference(from) {
+            neutral.push_str(&value);
+            after
+        } else {
+            neutral.push('<');
+            &from[1..]
+        };
+    }
+    neutral.push_str(rest);
+    neutral
+}
+
+/// The mention or channel at the beginning of a text, and what follows it.
+fn read_reference(text: &str) -> Option<(String, &str)> {
+    let (reference, after) = text.strip_prefix('<')?.split_once('>')?;
+    let is_id = |id: &&str| (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some(id) = reference.strip_prefix('#').filter(is_id) {
+        return Some((ChannelRef(&id.into()).to_string(), after));
+    }
+    let id = reference.strip_prefix('@')?;
+    let id = Some(id.strip_prefix('!').unwrap_or(id)).filter(is_id)?;
+    Some((Mention(&id.into()).to_string(), after))
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::text::{Subtext, list_mentions};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn values_are_written_in_discords_markup() {
+        let text = format!("{} in {}\n{}", Mention(&"42".into()), ChannelRef(&"7".into()), Subtext("in short"));
+        assert_eq!(written(&text), "<@42> in <#7>\n-# in short");
+    }
+
+    #[test]
+    fn mentions_become_values_and_all_else_stays() {
+        assert_eq!(read("<@2> and <@!1>, in <#7>: a < b"), "<user:2> and <user:1>, in <channel:7>: a < b");
+        for text in ["<@&77>", "<@x>", "<@>", "<@12 <:smile:3>", "<@123456789012345678901>", "<t:1>", "<"] {
+            assert_eq!(read(text), text);
+            assert!(list_mentions(&read(text)).is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_comes_back(text in "(<@[0-9]{1,4}>|<#7>|[<>@#a-z \n]){0,20}") {
+            prop_assert_eq!(written(&read(&text)), text);
+        }
+    }
+}
