@@ -63,7 +63,8 @@ async fn an_item_runs_again_elsewhere_after_its_process_was_killed_or_slept() {
         assert!(took >= FIVE_LOOKS, "it was taken back after {took:?}, from one who may have lived");
         eventually("it is done there", || async { read(&store, &item).await.status == WorkStatus::Done }).await;
         let events = store.list_events(&item.id).await.unwrap();
-        let deaths = events.iter().filter(|event| event.note.as_deref() == Some("its worker died over it (crash 1)")).count();
+        // A job of the backlog may have run beside it, and then the item is not blamed.
+        let deaths = events.iter().filter(|event| event.note.as_deref().is_some_and(|note| note.starts_with("its worker died"))).count();
         assert_eq!(deaths, 1, "{events:#?}");
         if let Some(sleeper) = sleeper {
             // More than 15 s in total, like a closed laptop.

@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
+use chrono_tz::Tz;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use teamroom::features;
 
 use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
@@ -84,8 +86,13 @@ fn is_ephemeral(answer: &Value) -> bool {
     answer["flags"].as_u64().unwrap_or_default() & 64 != 0
 }
 
+/// The built-in jobs, with the daily standup.
+fn with_standup(backing: Backing) -> Wanted {
+    Wanted::on(backing).configure(|config| config.schedules.jobs = features::actions().built_in(Tz::UTC))
+}
+
 async fn the_chat_changes_the_schedule(backing: Backing) {
-    let team = Wanted::on(backing).start().await;
+    let team = with_standup(backing).start().await;
     let list = schedule(&team, "list", &[]).await;
     let text = |answer: &Value| answer["content"].as_str().unwrap().to_owned();
     assert!(text(&list).contains("Monday to Friday at 09:00") && is_ephemeral(&list), "{list}");
@@ -111,7 +118,7 @@ async fn the_chat_changes_the_schedule(backing: Backing) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stranger_may_read_the_schedule_but_not_change_it() {
-    let team = Wanted::on(Backing::Sqlite).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
+    let team = with_standup(Backing::Sqlite).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     assert!(schedule(&team, "list", &[]).await["content"].as_str().unwrap().contains("standup"));
     let refused = schedule(&team, "pause", &[("name", "standup")]).await;
     assert!(refused["content"].as_str().unwrap().contains("operator") && is_ephemeral(&refused), "{refused}");

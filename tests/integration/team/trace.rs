@@ -60,8 +60,9 @@ async fn what_happened_is_read_from_the_log(backing: Backing) {
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.expect("the store opens");
     let meeting = store.list_meetings(1).await.expect("meetings").remove(0);
     store.close().await;
-    let told = trace(&team, &["trace", meeting.id.as_str()]).expect("a trace");
-    assert_order(&told, &["meeting called, kind standup", "meeting opened", "meeting turn began by "]);
+    let trace_meeting = || trace(&team, &["trace", meeting.id.as_str()]).expect("a trace");
+    eventually("a turn began", || async { trace_meeting().contains("meeting turn began by ") }).await;
+    assert_order(&trace_meeting(), &["meeting called, kind standup", "meeting opened", "meeting turn began by "]);
 
     let unknown = trace(&team, &["trace", "nothing-of-this-name"]).expect_err("a complaint");
     assert!(unknown.contains("nothing is known of nothing-of-this-name"), "{unknown}");

@@ -25,7 +25,7 @@ pub struct OutboundMessage {
     /// The turn that this message answers, completely or in part.
     pub turn: Option<TurnId>,
     pub kind: OutboundKind,
-    /// See [`chat::text`](crate::chat::text). Within the platform's limit, by [`TextFormat`](crate::chat::format::TextFormat).
+    /// See [`chat::text`](crate::chat::text). Within the platform's limit, by [`TextFormat`].
     pub text: String,
     pub reply_to: Option<MessageId>,
     pub files: Vec<OutboundFile>,
