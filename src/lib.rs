@@ -23,6 +23,7 @@
 //! | [`kernel::actor`] | who does something: a persona or a person |
 //! | [`kernel::config`] | how sections of `teamroom.toml` and the environment are read and checked |
 //! | [`kernel::db`] | SQLite or PostgreSQL: pools, transactions, `sql!`, migrations |
+//! | [`kernel::jobs`] | durable jobs: enqueued in a transaction, claimed, heart-beaten, fenced by a token, retried |
 //! | [`kernel::events`] | the log of what happened: who, what, when, who may see it; wakes those who wait for it |
 //! | [`kernel::llm`] | providers, tiers, retry, breaker, structured answers, ledger, budgets |
 //! | [`kernel::agent`] | asking a persona: context, prompt, tools, the offline composer |

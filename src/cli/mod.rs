@@ -63,7 +63,7 @@ enum Special {
     Doctor(doctor::Args),
     /// Ask a persona here in the terminal, without a chat server.
     Ask(ask::Args),
-    /// Show everything that was decided and done about a message.
+    /// Show what was decided and done about a message, an item, a meeting or a reminder.
     Trace(trace::Args),
     /// Show what is in the database and whether it is sound.
     Db(db::Args),

@@ -2,25 +2,7 @@
 
 use kernel::chat::format::align_tables;
 use kernel::chat::medium::Medium;
-use kernel::chat::text::{self, Markup};
-use kernel::ids::{ChannelId, UserId};
-
-/// A terminal knows no names of accounts and channels.
-struct Terminal;
-
-impl Markup for Terminal {
-    fn mention(&self, user: &UserId) -> String {
-        format!("@{user}")
-    }
-
-    fn channel(&self, channel: &ChannelId) -> String {
-        format!("#{channel}")
-    }
-
-    fn subtext(&self, line: &str) -> String {
-        line.to_owned()
-    }
-}
+use kernel::chat::text::{self, Plain};
 
 /// A reply for a terminal: tables are aligned, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
@@ -30,7 +12,7 @@ pub(super) fn render(markdown: &str) -> String {
 
 /// Writes the values of a text, and removes the marks for bold and the backslashes that escape foreign text in a chat.
 pub(super) fn plain(markdown: &str) -> String {
-    let markdown = text::render(markdown, &Terminal);
+    let markdown = text::render(markdown, &Plain);
     let mut text = String::with_capacity(markdown.len());
     let mut rest = markdown.chars().peekable();
     while let Some(c) = rest.next() {

@@ -24,11 +24,11 @@ use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{self, Standup};
 use crate::store::Store;
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
+use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
-use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
-use kernel::ids::{ChannelId, MeetingId, MessageId, PersonaSlug};
+use kernel::chat::{ChatPlatform, SendError};
+use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SharedClock, SystemClock};
 use kernel::wakeup::Wakeup;
@@ -189,28 +189,8 @@ impl ChatPlatform for Terminal {
         Ok(None)
     }
 
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
-
-    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
-
-    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
-        Err(DownloadError::ForeignHost)
-    }
-
-    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
-        Ok(Vec::new())
-    }
-
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
         (name == HERE).then(|| HERE.into())
-    }
-
-    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
-        Vec::new()
     }
 
     fn name(&self) -> &'static str {
@@ -219,9 +199,5 @@ impl ChatPlatform for Terminal {
 
     fn text_format(&self) -> TextFormat {
         TextFormat::plain(2000)
-    }
-
-    fn identities(&self) -> Vec<IdentityStatus> {
-        Vec::new()
     }
 }

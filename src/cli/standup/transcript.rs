@@ -39,13 +39,14 @@ pub(super) fn indent(text: &str) -> String {
 
 /// A message with its card as text. Buttons and pictures are left out. Files are named.
 pub(super) fn describe(message: &OutboundMessage) -> String {
-    let mut parts = vec![plain(&message.text)];
+    let mut parts = vec![message.text.clone()];
     if let Some(card) = &message.card {
         parts.push(card.title.clone());
         parts.push(card.text.clone());
         parts.extend(card.fields.iter().map(|field| format!("{}\n{}", field.name, field.value)));
         parts.extend(card.footer.clone());
     }
+    let mut parts: Vec<_> = parts.iter().map(|part| plain(part)).collect();
     parts.extend(message.files.iter().map(|file| format!("[{}]", file.name)));
     parts.retain(|part| !part.trim().is_empty());
     parts.join("\n\n")

@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::agent::RunError;
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
+use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
 use kernel::chat::redact::Redactor;
-use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
+use kernel::chat::{ChatPlatform, SendError};
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, LedgerId, MeetingId, MessageId, PersonaSlug};
+use kernel::ids::{ChannelId, LedgerId, MeetingId, MessageId};
 use kernel::llm::budget::Budgets;
 use kernel::money::{CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use kernel::persona::Tier;
@@ -334,28 +334,8 @@ impl ChatPlatform for Transcript {
         Ok(None)
     }
 
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
-
-    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
-
-    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
-        Err(DownloadError::ForeignHost)
-    }
-
-    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
-        Ok(Vec::new())
-    }
-
     async fn find_channel(&self, _: &str) -> Option<ChannelId> {
         None
-    }
-
-    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
-        Vec::new()
     }
 
     fn name(&self) -> &'static str {
@@ -364,9 +344,5 @@ impl ChatPlatform for Transcript {
 
     fn text_format(&self) -> TextFormat {
         TextFormat::plain(2000)
-    }
-
-    fn identities(&self) -> Vec<IdentityStatus> {
-        Vec::new()
     }
 }

@@ -248,7 +248,7 @@ async fn a_subscriber_is_woken_by_another_process(home: &Home) {
         tokio::time::timeout(PATIENCE, woken.next()).await.expect("it is woken");
         assert_eq!(of(&store, &format!("t{number}")).await.len(), 1);
     }
-    // Whoever comes back is served again.
+    // A second subscription works like the first.
     drop(woken);
     let mut woken = store.subscribe(TRIALS, &clock());
     tokio::time::timeout(PATIENCE, woken.next()).await.expect("other processes are watched again");

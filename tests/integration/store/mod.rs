@@ -12,6 +12,7 @@ mod meetings;
 mod memory;
 mod opening;
 mod outbox;
+mod relay;
 mod retention;
 pub(crate) mod sample;
 mod samples;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, Place};
+use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{Button, OutboundMessage, Posted};
 use kernel::chat::text::{self, Markup, Mention};
-use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, PlatformEvent, Presence, SendError};
+use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent, SendError};
 use kernel::commands::{Caller, CommandReply, CommandRequest, Invoked};
 use kernel::config::Sources;
 use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, UserId};
@@ -179,18 +179,6 @@ impl ChatPlatform for Corner {
 
     async fn find_posted(&self, message: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
         Ok(self.state().notes.iter().find(|note| note.row == message.id).map(posted))
-    }
-
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
-
-    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
-
-    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
-        Err(DownloadError::ForeignHost)
     }
 
     async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError> {

@@ -1,14 +1,11 @@
 //! A platform that nobody is on.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
-use kernel::chat::message::{Attachment, Channel, InboundMessage};
 use kernel::chat::outbound::{OutboundMessage, Posted};
-use kernel::chat::{ChatPlatform, DownloadError, IdentityStatus, Presence, SendError};
-use kernel::ids::{ChannelId, MessageId, PersonaSlug};
+use kernel::chat::{ChatPlatform, SendError};
+use kernel::ids::{ChannelId, MessageId};
 
 pub(crate) struct Nobody;
 
@@ -30,28 +27,8 @@ impl ChatPlatform for Nobody {
         Ok(None)
     }
 
-    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
-        Duration::ZERO
-    }
-
-    async fn show_typing(&self, _: &PersonaSlug, _: &ChannelId) {}
-
-    async fn set_presence(&self, _: &PersonaSlug, _: Presence) {}
-
-    async fn download(&self, _: &Attachment, _: u64) -> Result<bytes::Bytes, DownloadError> {
-        Err(DownloadError::ForeignHost)
-    }
-
-    async fn list_messages_after(&self, _: &ChannelId, _: &MessageId, _: usize) -> Result<Vec<InboundMessage>, SendError> {
-        Ok(Vec::new())
-    }
-
     async fn find_channel(&self, _: &str) -> Option<ChannelId> {
         None
-    }
-
-    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
-        Vec::new()
     }
 
     fn name(&self) -> &'static str {
@@ -60,9 +37,5 @@ impl ChatPlatform for Nobody {
 
     fn text_format(&self) -> TextFormat {
         TextFormat::plain(2000)
-    }
-
-    fn identities(&self) -> Vec<IdentityStatus> {
-        Vec::new()
     }
 }

@@ -49,6 +49,7 @@ impl TeamProcess {
     }
 
     fn command(team: &TestTeam, listen: &str) -> Command {
+        turn_off_standup(&team.dir.path().join("teamroom.toml"));
         // Ignores the signal for exceeding the file size limit, so that writes fail like on a full disk.
         let mut command = Command::new("sh");
         command
@@ -134,5 +135,14 @@ impl Drop for TeamProcess {
         // Usually gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Turns off the daily standup, which would begin in any test that runs at nine o'clock, unless the settings name it.
+fn turn_off_standup(file: &Path) {
+    const STANDUP: &str = "[schedules.standup]";
+    let settings = std::fs::read_to_string(file).unwrap_or_default();
+    if !settings.contains(STANDUP) {
+        std::fs::write(file, format!("{settings}\n{STANDUP}\nenabled = false\n")).expect("it can be written");
     }
 }

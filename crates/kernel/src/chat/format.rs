@@ -8,6 +8,7 @@ use crate::persona::roster::Roster;
 use crate::text::is_invisible;
 
 use crate::chat::split::split;
+use crate::chat::text::{self, Plain};
 
 /// What the text of one message can hold on a platform.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +75,7 @@ pub fn render(text: &str, roster: &Roster, name: &str, attach_over: usize, forma
     let length = text.chars().count();
     if length > attach_over {
         let summary = format!("{}\n\n*The full text ({length} characters) is in the file.*", summarise(&text, format.limit));
-        return Rendered::File { summary, name: name.to_owned(), text };
+        return Rendered::File { summary, name: name.to_owned(), text: text::render(&text, &Plain) };
     }
     Rendered::Messages(format.split(&format.lay_out(&text)))
 }
@@ -238,6 +239,12 @@ mod tests {
         assert!(
             matches!(render(&text, &sample::roster(), "answer.md", 7000, &TextFormat::plain(2000)), Rendered::Messages(messages) if messages.len() == 4)
         );
+        // A file is read outside the platform, so it has no markup of ours.
+        let marked = format!("<user:42> asked.\n<small>From memory.</small>\n{text}");
+        let Rendered::File { text: whole, .. } = render(&marked, &sample::roster(), "answer.md", 6000, &TextFormat::plain(2000)) else {
+            panic!("it is over 6000 characters");
+        };
+        assert!(whole.starts_with("@42 asked.\nFrom memory.\n"), "{}", &whole[..60]);
     }
 
     #[test]

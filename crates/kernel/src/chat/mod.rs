@@ -23,6 +23,7 @@ use crate::chat::message::{Attachment, Channel, InboundMessage};
 use crate::chat::outbound::{OutboundMessage, Posted};
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
+/// A chat platform. What it need not offer has an answer here already.
 #[async_trait]
 pub trait ChatPlatform: Send + Sync + 'static {
     /// Posts a message as its persona. Sending the same row again within the nonce window returns the first message.
@@ -46,25 +47,33 @@ pub trait ChatPlatform: Send + Sync + 'static {
 
     /// How long after the first attempt the platform drops a repeated `send` of the same row. Zero for personas that post through a
     /// webhook, because webhooks have no nonce.
-    fn nonce_window(&self, persona: &PersonaSlug) -> Duration;
+    fn nonce_window(&self, _persona: &PersonaSlug) -> Duration {
+        Duration::ZERO
+    }
 
     /// Shows a persona as typing for up to 10 s. Errors are ignored.
-    async fn show_typing(&self, persona: &PersonaSlug, channel: &ChannelId);
+    async fn show_typing(&self, _persona: &PersonaSlug, _channel: &ChannelId) {}
 
     /// Sets a persona's presence. Errors are ignored.
-    async fn set_presence(&self, persona: &PersonaSlug, presence: Presence);
+    async fn set_presence(&self, _persona: &PersonaSlug, _presence: Presence) {}
 
     /// Downloads at most `limit` bytes of an attachment, only from the platform's own hosts.
-    async fn download(&self, attachment: &Attachment, limit: u64) -> Result<bytes::Bytes, DownloadError>;
+    async fn download(&self, _attachment: &Attachment, _limit: u64) -> Result<bytes::Bytes, DownloadError> {
+        Err(DownloadError::ForeignHost)
+    }
 
     /// At most `limit` messages after `after`, oldest first, read by any identity with access.
-    async fn list_messages_after(&self, channel: &ChannelId, after: &MessageId, limit: usize) -> Result<Vec<InboundMessage>, SendError>;
+    async fn list_messages_after(&self, _channel: &ChannelId, _after: &MessageId, _limit: usize) -> Result<Vec<InboundMessage>, SendError> {
+        Ok(Vec::new())
+    }
 
     /// Finds a channel by id or name. After a start, waits a while for the platform to report it.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
 
     /// The reported channels and threads of servers, each with an id at or before its newest message.
-    fn list_channels(&self) -> Vec<(Channel, MessageId)>;
+    fn list_channels(&self) -> Vec<(Channel, MessageId)> {
+        Vec::new()
+    }
 
     /// The platform's name in the database: `discord`.
     fn name(&self) -> &'static str;
@@ -73,7 +82,9 @@ pub trait ChatPlatform: Send + Sync + 'static {
     fn text_format(&self) -> TextFormat;
 
     /// The state of each identity.
-    fn identities(&self) -> Vec<IdentityStatus>;
+    fn identities(&self) -> Vec<IdentityStatus> {
+        Vec::new()
+    }
 
     /// Takes all identities offline.
     async fn shutdown(&self) {}

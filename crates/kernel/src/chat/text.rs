@@ -1,7 +1,7 @@
 //! The text of messages, without any platform's markup.
 //!
 //! It is Markdown, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. In a stored text they
-//! stand as Markdown has them: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An
+//! stand as Markdown has them: `<user:42>` and `<channel:7>` are autolinks, `<small>…</small>` is a line of small print. An
 //! adapter makes them of what a person writes, and writes them with its platform's own [`Markup`].
 
 use std::borrow::Cow;
@@ -141,6 +141,23 @@ pub trait Markup {
     /// Markdown between the values.
     fn markdown<'t>(&self, markdown: &'t str) -> Cow<'t, str> {
         Cow::Borrowed(markdown)
+    }
+}
+
+/// Where no platform shows the text: in a file, at a terminal. It knows no names of accounts and channels.
+pub struct Plain;
+
+impl Markup for Plain {
+    fn mention(&self, user: &UserId) -> String {
+        format!("@{user}")
+    }
+
+    fn channel(&self, channel: &ChannelId) -> String {
+        format!("#{channel}")
+    }
+
+    fn subtext(&self, line: &str) -> String {
+        line.to_owned()
     }
 }
 

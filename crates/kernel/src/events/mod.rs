@@ -6,7 +6,7 @@
 //!
 //! | the process dies | what is stored | what follows |
 //! | --- | --- | --- |
-//! | before the commit of the change | neither change nor event | whoever makes the change again records it again |
+//! | before the commit of the change | neither change nor event | the change is made again, and recorded then |
 //! | after the commit, before anybody was woken | both | a subscriber reads the log when it starts, so it misses nothing |
 
 mod feed;

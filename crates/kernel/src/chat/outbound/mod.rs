@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::chat::format::TextFormat;
+use crate::chat::text::{self, Plain};
 use crate::ids::{ChannelId, MessageId, OutboxId, PersonaSlug, TurnId, UserId};
 
 pub use button::{Button, ButtonStyle};
@@ -67,7 +68,7 @@ impl OutboundMessage {
         let room = TextFormat { limit: format.limit.saturating_sub(MORE.len()), ..*format };
         let beginning = room.split(&self.text).into_iter().next().unwrap_or_default() + MORE;
         let text = std::mem::replace(&mut self.text, beginning);
-        self.files.push(OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(text) });
+        self.files.push(OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(text::render(&text, &Plain)) });
     }
 
     /// All visible texts, for filters. Ids of buttons are not visible.
@@ -174,13 +175,17 @@ mod tests {
 
     #[test]
     fn a_text_that_the_platform_cannot_hold_goes_along_as_a_file() {
-        let mut message = OutboundMessage::new(&"kelly".into(), &ChannelId::new("10"), OutboundKind::Notice, "word ".repeat(30));
+        let mut message =
+            OutboundMessage::new(&"kelly".into(), &ChannelId::new("10"), OutboundKind::Notice, format!("{}<user:42>", "word ".repeat(30)));
         let whole = message.text.clone();
-        message.fit(&TextFormat::plain(150));
+        message.fit(&TextFormat::plain(170));
         assert_eq!((message.text.as_str(), message.files.len()), (whole.as_str(), 0));
         message.fit(&TextFormat::plain(40));
         assert!(message.text.starts_with("word word") && message.text.ends_with("\n…") && message.text.chars().count() <= 40);
-        assert_eq!(message.files, [OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole) }]);
+        assert_eq!(
+            message.files,
+            [OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole.replace("<user:42>", "@42")) }]
+        );
     }
 
     #[test]

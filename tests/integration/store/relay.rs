@@ -1,0 +1,161 @@
+//! What the relay does about a row whose attempt was not recorded, because the process died in it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kernel::chat::format::TextFormat;
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::outbox::Relay;
+use kernel::chat::redact::Redactor;
+use kernel::chat::{ChatPlatform, SendError};
+use kernel::ids::{ChannelId, MessageId, OutboxId, PersonaSlug};
+use kernel::time::{Clock, ManualClock};
+use teamroom::store::Store;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::sample::{at, line};
+use super::{Home, on_both};
+use crate::support::team::eventually;
+
+on_both!(
+    a_young_row_that_may_have_been_posted_is_sent_with_the_same_nonce,
+    an_old_row_that_may_have_been_posted_is_read_back_first,
+    an_old_row_that_was_never_attempted_is_posted,
+    a_failed_attempt_is_recorded,
+);
+
+/// How long the platform knows a nonce.
+const WINDOW: Duration = Duration::from_mins(1);
+
+/// A platform that keeps its posts, as long as its clock says, by their nonces.
+struct Wall {
+    posts: Mutex<Vec<(OutboxId, DateTime<Utc>)>>,
+    clock: ManualClock,
+    is_away: bool,
+}
+
+impl Wall {
+    fn posted(message: &OutboundMessage, at: DateTime<Utc>) -> Posted {
+        Posted { channel: message.channel.clone(), message: message.id.as_str().into(), at }
+    }
+}
+
+#[async_trait]
+impl ChatPlatform for Wall {
+    async fn send(&self, message: &OutboundMessage) -> Result<Posted, SendError> {
+        if self.is_away {
+            return Err(SendError::Unreachable("the wall is away".into()));
+        }
+        let now = self.clock.now();
+        let mut posts = self.posts.lock().unwrap();
+        let known = posts.iter().find(|(id, at)| *id == message.id && (now - *at).to_std().unwrap() < WINDOW);
+        let at = known.map_or(now, |(_, at)| *at);
+        if known.is_none() {
+            posts.push((message.id.clone(), now));
+        }
+        Ok(Self::posted(message, at))
+    }
+
+    async fn edit(&self, message: &OutboundMessage, _: &MessageId) -> Result<Posted, SendError> {
+        self.send(message).await
+    }
+
+    async fn open_thread(&self, channel: &ChannelId, _: &MessageId, _: &str) -> Result<ChannelId, SendError> {
+        Ok(channel.clone())
+    }
+
+    async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        let posts = self.posts.lock().unwrap();
+        Ok(posts.iter().find(|(id, at)| *id == message.id && *at >= since).map(|(_, at)| Self::posted(message, *at)))
+    }
+
+    fn nonce_window(&self, _: &PersonaSlug) -> Duration {
+        WINDOW
+    }
+
+    async fn find_channel(&self, _: &str) -> Option<ChannelId> {
+        None
+    }
+
+    fn name(&self) -> &'static str {
+        "wall"
+    }
+
+    fn text_format(&self) -> TextFormat {
+        TextFormat::plain(2000)
+    }
+}
+
+struct Stage {
+    store: Store,
+    wall: Arc<Wall>,
+    clock: ManualClock,
+    row: OutboundMessage,
+}
+
+impl Stage {
+    /// A row that was enqueued at noon.
+    async fn new(home: &Home, is_away: bool) -> Self {
+        let (store, clock, row) = (home.open().await, ManualClock::new(at(0)), line("hello"));
+        store.enqueue(std::slice::from_ref(&row), at(0)).await.unwrap();
+        let wall = Arc::new(Wall { posts: Mutex::default(), clock: clock.clone(), is_away });
+        Self { store, wall, clock, row }
+    }
+
+    /// What a process did that died before it could record it.
+    async fn post_and_die(&self) {
+        self.wall.send(&self.row).await.unwrap();
+    }
+
+    /// The next process delivers, so many seconds after noon.
+    async fn deliver(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds));
+        let stop = CancellationToken::new();
+        let clock = Arc::new(self.clock.clone());
+        let relay = Relay::start(self.store.database(), self.wall.clone(), Redactor::new(&[]), clock, TaskTracker::new(), stop.clone());
+        let is_settled = || async {
+            let row = self.store.next_pending(&self.row.channel, self.clock.now()).await.unwrap();
+            row.is_none()
+        };
+        eventually("the row is dealt with", is_settled).await;
+        relay.drained(Duration::from_secs(5)).await;
+        stop.cancel();
+    }
+
+    fn count_posts(&self) -> usize {
+        self.wall.posts.lock().unwrap().len()
+    }
+}
+
+async fn a_young_row_that_may_have_been_posted_is_sent_with_the_same_nonce(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    stage.post_and_die().await;
+    stage.deliver(30).await;
+    assert_eq!(stage.count_posts(), 1);
+    assert_eq!(stage.store.find_posted(&stage.row.id).await.unwrap(), Some(Wall::posted(&stage.row, at(0))));
+}
+
+async fn an_old_row_that_may_have_been_posted_is_read_back_first(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    stage.post_and_die().await;
+    stage.deliver(300).await;
+    assert_eq!(stage.count_posts(), 1, "the nonce is forgotten, so a repeat would be a second message");
+    assert_eq!(stage.store.find_posted(&stage.row.id).await.unwrap(), Some(Wall::posted(&stage.row, at(0))));
+}
+
+async fn an_old_row_that_was_never_attempted_is_posted(home: &Home) {
+    let stage = Stage::new(home, false).await;
+    stage.deliver(300).await;
+    assert_eq!(stage.count_posts(), 1);
+    assert_eq!(stage.store.find_posted(&stage.row.id).await.unwrap(), Some(Wall::posted(&stage.row, at(300))));
+}
+
+async fn a_failed_attempt_is_recorded(home: &Home) {
+    let stage = Stage::new(home, true).await;
+    stage.deliver(1).await;
+    let row = stage.store.next_pending(&stage.row.channel, at(120)).await.unwrap().expect("it waits");
+    assert_eq!((row.attempts, row.first_attempt_at), (1, Some(at(1))));
+}
