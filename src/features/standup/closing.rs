@@ -97,7 +97,8 @@ impl Standup {
         let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let earlier = store.find_report(&meeting.channel.id, meeting.day).await?;
         let moved = self.list_moved(meeting, last.as_ref()).await?;
-        let cross_check = tension::cross_check(&claims_of(session.seats));
+        let (claims, unsupported) = tension::split_supported(claims_of(session.seats), page);
+        let cross_check = CrossCheck { unsupported, ..tension::cross_check(&claims) };
         let position = self.take_position(session, page, &cross_check, cancel).await?;
         let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();

@@ -61,7 +61,7 @@ pub(super) fn usual() -> DayReport {
             contributed("otaku", "Otaku", SeatState::Quiet, Some("Nothing to report.")),
             Contributed { reason: Some("no answer within 90 s".to_owned()), ..contributed("solus", "Solus", SeatState::Skipped, None) },
         ],
-        cross_check: CrossCheck { findings: vec![finding, agreed], tensions: vec![tension] },
+        cross_check: CrossCheck { findings: vec![finding, agreed], tensions: vec![tension], ..CrossCheck::default() },
         changes: vec![ValueChange {
             feed: "repository".to_owned(),
             name: "commits".to_owned(),
@@ -119,7 +119,11 @@ pub(super) fn full_of(text: &str) -> DayReport {
         question: Some(cut(300)),
         call: Ok(ReportedCall { by_name: cut(32), terms: cut(200), ..call }),
         contributions: contributions.collect(),
-        cross_check: CrossCheck { findings: vec![finding; 60], tensions: vec![Tension { subject: cut(60), sides }; 10] },
+        cross_check: CrossCheck {
+            findings: vec![finding; 60],
+            tensions: vec![Tension { subject: cut(60), sides }; 10],
+            ..CrossCheck::default()
+        },
         changes: vec![change; 20],
         moved: vec![cut(200); 20],
         actions: vec![action; 7],
