@@ -141,7 +141,7 @@ impl App {
         let relay = Relay::start(store.database(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
         let agents = Arc::new(agents);
         let work = Work::new(work::Parts { relay: Some(relay.clone()), ..work_parts(&config, &store, &agents, workspaces, &clock) });
-        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
+        let answered = Wakeup::default();
         let standup = Arc::new(Standup::new(standup::Parts {
             roster: roster.clone(),
             standup: config.standup.clone(),
@@ -151,35 +151,29 @@ impl App {
             relay: relay.clone(),
             agents: agents.clone(),
             clock: clock.clone(),
-            meetings: wakeup.clone(),
         }));
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            actions: standup::actions(terms(&config, &roster), &store, wakeup.clone(), Some(&standup)),
+            actions: standup::actions(terms(&config, &roster), &store, Some(&standup)),
             store: store.clone(),
             platform: Some(port.clone()),
             clock: clock.clone(),
         });
-        let meetings = Meetings::new(meeting::Parts {
+        let meetings = Meetings::new(meeting::Deps {
             agendas: vec![standup.clone()],
             roster: roster.clone(),
             store: store.clone(),
             platform: port.clone(),
             relay: relay.clone(),
             clock: clock.clone(),
-            tasks: tasks.clone(),
-            wakeup: wakeup.clone(),
             answered: answered.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
         });
         let hands = Hands {
             store: store.clone(),
             roster: roster.clone(),
             clock: clock.clone(),
             relay: Some(relay.clone()),
-            meetings: wakeup.clone(),
         };
         let members = roster.clone();
         let conversation = Conversation::new(
@@ -192,7 +186,6 @@ impl App {
                 platform: port.clone(),
                 relay: relay.clone(),
                 listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
-                halted: wakeup,
                 answered,
                 agents: agents.clone(),
                 clock: clock.clone(),
@@ -213,7 +206,6 @@ impl App {
         provide(&services, &config, hands, schedule.clone(), chat);
         tasks.spawn(conversation.clone().follow_halts());
         conversation.recover().await?;
-        meetings.start();
         tasks.spawn(async move { standup.write_missing_file().await });
         work.recover().await?;
         let jobs = JobsDeps {
@@ -224,7 +216,7 @@ impl App {
             kill: shutdown.kill.clone(),
         };
         let mut handlers: Vec<Arc<dyn JobHandler>> =
-            vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
+            vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone()), meetings.job_handler()];
         handlers.extend(work.job_handlers());
         handlers.extend(features::job_handlers(&services)?);
         Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));

@@ -33,7 +33,6 @@ use kernel::llm::{LedgerMeter, Models};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
-use kernel::wakeup::Wakeup;
 
 /// The accounts of personas known from earlier runs.
 pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
@@ -50,13 +49,11 @@ pub(super) struct Hands {
     pub(super) roster: Arc<Roster>,
     pub(super) clock: SharedClock,
     pub(super) relay: Option<Relay>,
-    /// Notified when a meeting is called or steered.
-    pub(super) meetings: Wakeup,
 }
 
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
-    let Hands { store, roster, clock, relay, meetings } = hands;
+    let Hands { store, roster, clock, relay } = hands;
     services.provide(Arc::new(Reminders::new(reminders::Parts {
         store: store.clone(),
         roster: roster.clone(),
@@ -81,7 +78,6 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
         store,
         roster,
         relay,
-        meetings,
         clock,
     }));
     services.provide(Arc::new(schedule));

@@ -19,7 +19,6 @@ use crate::features::{schedule, standup};
 use crate::store::Store;
 use kernel::db::StoreError;
 use kernel::jobs::{Jobs, JobsDeps};
-use kernel::wakeup::Wakeup;
 
 /// Interval between two attempts to take over. The database releases the lock of a killed process at once. Including its start, the standby replaces
 /// it well within 30 s (OPS-3).
@@ -83,7 +82,7 @@ impl Watch {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
             // Actions become jobs, which the serving process runs.
-            actions: standup::actions(super::terms(config, roster), &store, Wakeup::default(), None),
+            actions: standup::actions(super::terms(config, roster), &store, None),
             store: store.clone(),
             platform: None,
             clock: clock.clone(),

@@ -63,8 +63,6 @@ pub struct Parts {
     pub ops_channel: String,
     /// Features that react to messages, in the order in which they are called.
     pub listeners: Vec<Arc<dyn Listener>>,
-    /// Notified when a halt begins or ends.
-    pub halted: Wakeup,
     /// Notified when a channel has no open turns left.
     pub answered: Wakeup,
     pub store: Store,
@@ -106,7 +104,7 @@ struct Running {
 impl Conversation {
     /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
-        let halts = Halts::load(parts.store.database(), parts.halted.clone()).await?;
+        let halts = Halts::load(parts.store.database()).await?;
         let known = parts.store.list_channels().await?;
         let inner = Inner {
             parts,

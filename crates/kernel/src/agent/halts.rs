@@ -6,8 +6,11 @@ use std::sync::{Mutex, MutexGuard};
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, plain, sql};
+use crate::events::Topic;
 use crate::ids::{ChannelId, PersonaSlug};
-use crate::wakeup::Wakeup;
+
+/// Announced when a halt begins or ends, by this process or another one. No events are recorded.
+pub const HALTS: Topic = Topic::new("halt");
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HaltScope {
@@ -48,8 +51,6 @@ pub struct Halt {
 /// The active halts, cached in memory because every message checks them.
 pub struct Halts {
     database: Database,
-    /// Notified when a halt begins or ends.
-    changed: Wakeup,
     active: Mutex<Active>,
 }
 
@@ -71,32 +72,26 @@ pub struct ChangedHalts {
 }
 
 impl Halts {
-    /// Loads the stored halts. `changed` is notified when a halt begins or ends.
-    pub async fn load(database: Database, changed: Wakeup) -> Result<Self> {
+    /// Loads the stored halts.
+    pub async fn load(database: Database) -> Result<Self> {
         let since = database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
-        Ok(Self { database, changed, active: Mutex::new(Active { since, ..Active::default() }) })
+        Ok(Self { database, active: Mutex::new(Active { since, ..Active::default() }) })
     }
 
     /// Reloads the halts, because `teamroom halt` runs in another process. Local changes made during the read win.
     pub async fn refresh(&self) -> Result<ChangedHalts> {
         let before = self.active().changes;
         let stored: HashMap<_, _> = self.database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
-        let changed = {
-            let mut active = self.active();
-            if active.changes != before {
-                return Ok(ChangedHalts::default());
-            }
-            let halted = stored.keys().filter(|scope| !active.since.contains_key(scope)).cloned().collect();
-            let is_gone = |scope: &&HaltScope| !stored.contains_key(scope) && !active.unsaved.contains(scope);
-            let lifted: Vec<HaltScope> = active.since.keys().filter(is_gone).cloned().collect();
-            active.since.retain(|scope, _| !lifted.contains(scope));
-            active.since.extend(stored);
-            ChangedHalts { halted, lifted }
-        };
-        if changed != ChangedHalts::default() {
-            self.changed.wake();
+        let mut active = self.active();
+        if active.changes != before {
+            return Ok(ChangedHalts::default());
         }
-        Ok(changed)
+        let halted = stored.keys().filter(|scope| !active.since.contains_key(scope)).cloned().collect();
+        let is_gone = |scope: &&HaltScope| !stored.contains_key(scope) && !active.unsaved.contains(scope);
+        let lifted: Vec<HaltScope> = active.since.keys().filter(is_gone).cloned().collect();
+        active.since.retain(|scope, _| !lifted.contains(scope));
+        active.since.extend(stored);
+        Ok(ChangedHalts { halted, lifted })
     }
 
     pub fn is_team_halted(&self) -> bool {
@@ -128,26 +123,19 @@ impl Halts {
             active.changes += 1;
         }
         self.database.halt(&scope, by, at).await?;
-        {
-            let mut active = self.active();
-            active.unsaved.remove(&scope);
-            active.changes += 1;
-        }
-        self.changed.wake();
+        let mut active = self.active();
+        active.unsaved.remove(&scope);
+        active.changes += 1;
         Ok(())
     }
 
     /// True if a halt was lifted.
     pub async fn lift(&self, scope: &HaltScope) -> Result<bool> {
         let was_stored = self.database.resume(scope).await?;
-        let lifted = {
-            let mut active = self.active();
-            active.unsaved.remove(scope);
-            active.changes += 1;
-            active.since.remove(scope).is_some() || was_stored
-        };
-        self.changed.wake();
-        Ok(lifted)
+        let mut active = self.active();
+        active.unsaved.remove(scope);
+        active.changes += 1;
+        Ok(active.since.remove(scope).is_some() || was_stored)
     }
 
     /// Lifts all halts of the team and of channels. Paused personas stay paused.
@@ -167,21 +155,27 @@ impl Halts {
 impl Database {
     /// Starts a halt. An active one stays as it is.
     pub async fn halt(&self, scope: &HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
         sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
             "INSERT INTO halts (scope, by, at) VALUES ($1, $2, $3) ON CONFLICT (scope) DO NOTHING",
             scope.key(),
             plain(by),
             at
         )?;
+        transaction.announce(HALTS);
+        transaction.commit().await?;
         self.db().handover().wake();
         Ok(())
     }
 
     /// Ends a halt. False if there was none.
     pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
-        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        let mut transaction = self.db().begin().await?;
+        let ended = sql!(transaction.on(), execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        transaction.announce(HALTS);
+        transaction.commit().await?;
         self.db().handover().wake();
         Ok(ended > 0)
     }

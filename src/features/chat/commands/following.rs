@@ -3,25 +3,32 @@
 use std::time::Duration;
 
 use crate::features::chat::Conversation;
-use kernel::agent::halts::{ChangedHalts, HaltScope};
+use kernel::agent::halts::{ChangedHalts, HALTS, HaltScope};
 use kernel::chat::Presence;
 
-/// Polling interval for such halts.
-const LOOK: Duration = Duration::from_secs(1);
+/// The delay before they are read again while the database is unavailable.
+const RETRY: Duration = Duration::from_secs(1);
 
 impl Conversation {
     /// Applies halts that other processes write and lift, until the team stops.
     pub(crate) async fn follow_halts(self) {
-        loop {
-            tokio::select! {
-                () = self.parts().stop.cancelled() => return,
-                () = self.parts().clock.sleep(LOOK) => {}
+        let parts = self.parts();
+        let mut changes = parts.store.subscribe(HALTS, &parts.clock);
+        let follow = async {
+            loop {
+                match self.inner.halts.refresh().await {
+                    Ok(changed) => {
+                        self.obey(changed).await;
+                        changes.next().await;
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "halts by other processes cannot be read");
+                        parts.clock.sleep(RETRY).await;
+                    }
+                }
             }
-            match self.inner.halts.refresh().await {
-                Ok(changed) => self.obey(changed).await,
-                Err(error) => tracing::warn!(%error, "halts by other processes cannot be read"),
-            }
-        }
+        };
+        parts.stop.run_until_cancelled(follow).await;
     }
 
     async fn obey(&self, changed: ChangedHalts) {
