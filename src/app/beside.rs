@@ -39,6 +39,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    provide(&services, config, Hands { store: store.clone(), roster, clock, relay: None }, schedule, chat);
+    provide(&services, config, Hands { store: store.clone(), roster, clock }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

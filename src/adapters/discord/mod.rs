@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use check::{Finding, check};
+pub use markup::TEXT;
 pub use options::{ConnectError, Options, Timing};
 pub use ports::{IdentifyLog, Registrations};
 
@@ -38,6 +39,9 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use rest::Rest;
 use rest::webhooks::Webhooks;
+
+/// The platform's name in the database.
+pub const NAME: &str = "discord";
 
 /// The team on Discord. Created by [`Discord::connect`], used as a [`kernel::chat::ChatPlatform`].
 pub struct Discord {

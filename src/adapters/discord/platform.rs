@@ -9,6 +9,7 @@ use serenity::model::id::ChannelId as SnowflakeChannel;
 use tokio::time::Instant;
 
 use crate::adapters::discord::Discord;
+use crate::adapters::discord::NAME;
 use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
 use crate::adapters::discord::markup::TEXT;
@@ -155,7 +156,7 @@ impl ChatPlatform for Discord {
     }
 
     fn name(&self) -> &'static str {
-        "discord"
+        NAME
     }
 
     fn text_format(&self) -> TextFormat {

@@ -32,7 +32,6 @@ use kernel::ids::{ChannelId, MeetingId, MessageId};
 use kernel::jobs::{Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SharedClock, SystemClock};
-use kernel::wakeup::Wakeup;
 
 /// The channel id of standups in this process. No platform id looks like it.
 const HERE: &str = "terminal";
@@ -104,7 +103,7 @@ fn build(
 ) -> anyhow::Result<Meetings> {
     let platform = Arc::new(Terminal { roster: roster.clone(), transcript: Transcript::new(), threads: Mutex::default() });
     let AgentParts { agents, .. } = app::agents(config, roster, store, clock)?;
-    let relay =
+    let _relay =
         Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
     let standup = Arc::new(Standup::new(standup::Parts {
         roster: roster.clone(),
@@ -113,7 +112,7 @@ fn build(
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
         store: store.clone(),
-        relay: relay.clone(),
+        format: platform.text_format(),
         agents: Arc::new(agents),
         clock: clock.clone(),
         // The serving process finds the new items by itself.
@@ -122,15 +121,7 @@ fn build(
         let standup = standup.clone();
         async move { standup.write_missing_file().await }
     });
-    Ok(Meetings::new(Deps {
-        agendas: vec![standup],
-        roster: roster.clone(),
-        store: store.clone(),
-        platform,
-        relay,
-        clock: clock.clone(),
-        answered: Wakeup::default(),
-    }))
+    Ok(Meetings::new(Deps { agendas: vec![standup], roster: roster.clone(), store: store.clone(), platform, clock: clock.clone() }))
 }
 
 /// A platform with one channel that prints its messages.

@@ -41,13 +41,11 @@ use kernel::agent::Agents;
 use kernel::agent::halts::Halts;
 use kernel::catch_panic::contain;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
-use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 use channel::ChannelQueue;
 use intake::{EarlyChanges, Gaps, Marks};
@@ -63,11 +61,10 @@ pub struct Parts {
     pub ops_channel: String,
     /// Features that react to messages, in the order in which they are called.
     pub listeners: Vec<Arc<dyn Listener>>,
-    /// Notified when a channel has no open turns left.
-    pub answered: Wakeup,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    pub relay: Relay,
+    /// Whether this process hears the channels. Another one that runs turns asks the database whether a person waits.
+    pub serves: bool,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
@@ -189,9 +186,6 @@ impl Conversation {
     }
 
     async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {
-        let channel = message.channel.clone();
-        self.parts().store.enqueue(&[message], self.parts().clock.now()).await?;
-        self.parts().relay.wake(&channel);
-        Ok(())
+        self.parts().store.enqueue(&[message], self.parts().clock.now()).await
     }
 }

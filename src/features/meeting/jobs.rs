@@ -41,12 +41,7 @@ impl JobHandler for MeetingHandler {
             Failure::Crashed(_) => "it stopped the team's program three times in a row",
             Failure::Failed(_) => "it could not continue; see the log",
         };
-        let deps = self.meetings.deps();
         let outbox = |meeting: &_| self.meetings.render_failure(meeting, reason);
-        if let Some(failed) = fail_meeting(transaction, job, reason, outbox, deps.clock.now()).await? {
-            let relay = deps.relay.clone();
-            transaction.after_commit(move || relay.wake(&failed.channel.id));
-        }
-        Ok(())
+        fail_meeting(transaction, job, reason, outbox, self.meetings.deps().clock.now()).await
     }
 }

@@ -46,8 +46,7 @@ impl Listener for MeetingListener {
         }
         let seat = self.store.find_asked_person(&message.channel.id, &message.author.id).await?;
         let seat = seat.filter(|_| !message.text.trim().is_empty());
-        Ok(seat
-            .map(|seat| taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
+        Ok(seat.map(|seat| taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
     }
 }
 

@@ -43,12 +43,10 @@ use crate::features::meeting::model::{Contribution, Meeting, MeetingKind};
 use crate::store::Store;
 use kernel::chat::ChatPlatform;
 use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::Relay;
 use kernel::ids::MeetingId;
 use kernel::jobs::JobHandler;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 use agenda::Agenda;
 use jobs::MeetingHandler;
@@ -61,10 +59,7 @@ pub struct Deps {
     pub roster: Arc<Roster>,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    pub relay: Relay,
     pub clock: SharedClock,
-    /// Notified when people have been answered in a channel.
-    pub answered: Wakeup,
 }
 
 /// All meetings of the team. Cheap to clone.

@@ -185,7 +185,6 @@ async fn people_have_their_answers_before_the_next_turn(backing: Backing) {
     assert_eq!(stage.turns(), ["0 begins", "0 Vince"], "somebody waits for an answer");
 
     stage.answer("m1").await;
-    process.answered.wake();
     eventually("the next turn has begun", || async { stage.turns().len() == 3 }).await;
     gate.wake();
     stage.until_done(&panel.id).await;

@@ -191,7 +191,6 @@ pub(super) struct Stage {
 
 /// A process that runs panels.
 pub(super) struct Process {
-    pub(super) answered: Wakeup,
     tasks: TaskTracker,
     stop: CancellationToken,
     kill: CancellationToken,
@@ -233,10 +232,9 @@ impl Stage {
 
     pub(super) fn process_on(&self, store: &Store) -> Process {
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let answered = Wakeup::default();
         let platform = Arc::new(Transcript { log: self.log.clone(), clock: self.clock.clone() });
         let clock = Arc::new(self.clock.clone());
-        let relay = Relay::start(store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
+        Relay::start(store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
         let panel = Panel {
             store: store.clone(),
             clock: self.clock.clone(),
@@ -251,13 +249,11 @@ impl Stage {
             roster: Arc::new(sample::roster()),
             store: store.clone(),
             platform,
-            relay,
             clock: clock.clone(),
-            answered: answered.clone(),
         });
         let deps = JobsDeps { database: store.database(), clock, tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone() };
         Jobs::start(deps, self.jobs, vec![meetings.job_handler()], Vec::new());
-        Process { answered, tasks, stop, kill }
+        Process { tasks, stop, kill }
     }
 
     /// Calls a panel with this number of rounds.

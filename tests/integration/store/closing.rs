@@ -82,7 +82,8 @@ async fn a_closing_that_fails_in_the_middle_stores_nothing(home: &Home) {
     let (report, post) = (report(&meeting, 1), line("the Day Report"));
     store.enqueue(std::slice::from_ref(&post), at(0)).await.unwrap();
     let (items, call, memories) = ([item("profile checkout", 60)], prediction(&meeting, "?"), [lesson("Latency follows traffic.")]);
-    let whole = StandupClosing { items: &items, prediction: Some(&call), memories: &memories, ..closing(&run, &meeting, &report, &post.id) };
+    let whole =
+        StandupClosing { items: &items, prediction: Some(&call), memories: &memories, ..closing(&run, &meeting, &report, &post.id) };
     StandupClosing { outbox: &[line("first"), post.clone()], ..whole }.store().await.unwrap_err();
     assert_eq!(store.find_meeting(&meeting.id).await.unwrap().unwrap().state, MeetingState::Closing);
     assert_eq!(store.find_report(&report.channel, today()).await.unwrap(), None);

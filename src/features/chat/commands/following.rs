@@ -1,34 +1,43 @@
-//! Halts that other processes write, such as `teamroom halt`.
+//! Changes by other processes: halts, such as by `teamroom halt`, and turns that ended.
 
-use std::time::Duration;
-
-use crate::features::chat::Conversation;
+use crate::features::chat::store::TURNS;
+use crate::features::chat::{Conversation, Parts};
 use kernel::agent::halts::{ChangedHalts, HALTS, HaltScope};
 use kernel::chat::Presence;
 
-/// The delay before they are read again while the database is unavailable.
-const RETRY: Duration = Duration::from_secs(1);
-
 impl Conversation {
-    /// Applies halts that other processes write and lift, until the team stops.
-    pub(crate) async fn follow_halts(self) {
-        let parts = self.parts();
-        let mut changes = parts.store.subscribe(HALTS, &parts.clock);
-        let follow = async {
-            loop {
-                match self.inner.halts.refresh().await {
-                    Ok(changed) => {
-                        self.obey(changed).await;
-                        changes.next().await;
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "halts by other processes cannot be read");
-                        parts.clock.sleep(RETRY).await;
-                    }
-                }
+    /// Applies what other processes change, until the team stops.
+    pub(crate) async fn follow_others(self) {
+        let Parts { store, clock, stop, .. } = self.parts();
+        let (mut halts, mut turns) = (store.subscribe(HALTS, clock), store.subscribe(TURNS, clock));
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = halts.next() => self.follow_halts().await,
+                () = turns.next() => self.follow_turns().await,
             }
-        };
-        parts.stop.run_until_cancelled(follow).await;
+        }
+    }
+
+    /// Another process has ended a turn, and may have started others that follow from it.
+    async fn follow_turns(&self) {
+        match self.parts().store.list_open_turns().await {
+            Ok(open) => open.iter().for_each(|turn| {
+                self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
+            }),
+            Err(error) => tracing::warn!(%error, "the open turns cannot be read"),
+        }
+        let queues: Vec<_> = self.queues().iter().map(|(channel, queue)| (channel.clone(), queue.clone())).collect();
+        for (channel, queue) in queues.iter().filter(|(_, queue)| queue.has_turns()) {
+            self.forget_ended_turns(channel, queue).await;
+        }
+    }
+
+    async fn follow_halts(&self) {
+        match self.inner.halts.refresh().await {
+            Ok(changed) => self.obey(changed).await,
+            Err(error) => tracing::warn!(%error, "halts by other processes cannot be read"),
+        }
     }
 
     async fn obey(&self, changed: ChangedHalts) {

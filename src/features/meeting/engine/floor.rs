@@ -40,7 +40,6 @@ impl Meetings {
             _ if unsaved.is_some() => unsaved.ok_or_else(String::new),
             // Waiting for a person cannot crash the process, so attempts do not count.
             who if who.is_awaited() => {
-                deps.relay.wake(&meeting.channel.id);
                 let is_late = self.wait_for_person(session.run.job(), &seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
                 // The person's report, a pause or the meeting's end may have come at the same moment.
                 if !is_late || self.find_stop(&seat).await?.is_some() {
@@ -81,7 +80,6 @@ impl Meetings {
             self.unsaved().remove(&key);
         }
         if stored? {
-            deps.relay.wake(&meeting.channel.id);
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
         }

@@ -5,10 +5,11 @@ mod floor;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::features::meeting::Meetings;
+use crate::features::chat::store::{MESSAGES, TURNS};
 use crate::features::meeting::agenda::{Agenda, Session};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant, Paused, Seat};
 use crate::features::meeting::store::{MEETINGS, MeetingRun};
+use crate::features::meeting::{Deps, Meetings};
 use kernel::agent::halts::{HALTS, HaltScope};
 use kernel::db::StoreError;
 use kernel::events::Subscription;
@@ -24,6 +25,9 @@ const LONGEST_PAUSE: chrono::TimeDelta = chrono::TimeDelta::days(1);
 
 /// The limit for agendas that would never end, which would cost money for ever.
 const MOST_ROUNDS: u32 = 100;
+
+/// How often to look whether people have been answered. A process that answers does not tell others of each message.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// The longest delay of the next speaker while people talk to the coordinator.
 const LONGEST_TALK: chrono::TimeDelta = chrono::TimeDelta::minutes(2);
@@ -59,14 +63,17 @@ impl Meetings {
     /// # Errors
     /// The process stops, the job is lost, the database is unavailable, or a step failed.
     pub(super) async fn run(&self, run: &MeetingRun) -> Result<(), JobError> {
-        let (deps, job) = (self.deps(), run.job());
-        let (mut changes, mut answered) = (self.subscribe(), deps.answered.subscribe());
+        let (Deps { store, clock, .. }, job) = (self.deps(), run.job());
+        let mut changes = self.subscribe();
+        let (mut answers, mut others_answers) = (store.subscribe(MESSAGES, clock), store.subscribe(TURNS, clock));
         loop {
             job.check()?;
             // On the heap, because the future of a model call is large.
-            let next = Box::pin(self.step(run)).await.inspect_err(|error| {
-                tracing::error!(meeting = %run.meeting(), error = format!("{error:#}"), "a step of a meeting went wrong");
-                metrics::counter!("teamroom_errors_total", "where" => "meeting").increment(1);
+            let next = Box::pin(self.step(run)).await.map_err(JobError::from).inspect_err(|error| {
+                if matches!(error, JobError::Retry { .. } | JobError::Fail(_)) {
+                    tracing::error!(meeting = %run.meeting(), %error, "a step of a meeting went wrong");
+                    metrics::counter!("teamroom_errors_total", "where" => "meeting").increment(1);
+                }
             })?;
             let (wait, talking) = match next {
                 Next::Now => continue,
@@ -79,9 +86,10 @@ impl Meetings {
             };
             run.record_wait().await?;
             tokio::select! {
-                () = deps.clock.sleep(wait) => {}
+                () = clock.sleep(wait) => {}
                 () = changes.next() => {}
-                () = answered.next(), if talking => {}
+                () = answers.next(), if talking => {}
+                () = others_answers.next(), if talking => {}
                 () = job.stopping().cancelled() => {}
                 () = job.cancelled().cancelled() => {}
             }
@@ -124,7 +132,6 @@ impl Meetings {
         let broke = self.spent_budget(meeting).await?;
         if let Some(budget) = broke.filter(|_| !meeting.wrap) {
             run.end_budget(&agenda.render_out_of_budget(meeting, budget), deps.clock.now()).await?;
-            deps.relay.wake(&meeting.channel.id);
         }
         let reason = match broke {
             Some(_) => Some("the meeting's budget was used up"),
@@ -155,7 +162,6 @@ impl Meetings {
         let seats = seats_of(meeting, 0, opening.participants);
         let now = deps.clock.now();
         run.open(&seats, &opening.outbox, now).await?;
-        deps.relay.wake(&meeting.channel.id);
         let waited = (now - meeting.called_at).to_std().unwrap_or_default();
         metrics::histogram!("teamroom_meeting_kickoff_seconds").record(waited.as_secs_f64());
         tracing::info!(meeting = %meeting.id, kind = meeting.kind.as_str(), by = meeting.called_by.describe(), seats = seats.len(), "meeting opened");
@@ -177,7 +183,6 @@ impl Meetings {
             return Ok(false);
         }
         session.run.open_round(&seats, round.payload.as_ref(), &round.outbox, deps.clock.now()).await?;
-        deps.relay.wake(&meeting.channel.id);
         tracing::info!(meeting = %meeting.id, round = number, seats = seats.len(), "round opened");
         // If it was not stored, somebody changed the meeting. The next step handles that.
         Ok(true)
@@ -187,7 +192,6 @@ impl Meetings {
         let deps = self.deps();
         let preparation = agenda.prepare(meeting, run.job().cancelled()).await?;
         run.record_material(&preparation.material, &preparation.outbox, deps.clock.now()).await?;
-        deps.relay.wake(&meeting.channel.id);
         Ok(Next::Now)
     }
 
@@ -215,7 +219,6 @@ impl Meetings {
             Err(_) if silenced || run.job().cancelled().is_cancelled() => run.release_closing(&meeting).await?,
             closed => {
                 closed?;
-                deps.relay.wake(&meeting.channel.id);
             }
         }
         Ok(Next::Now)
@@ -251,7 +254,7 @@ impl Meetings {
         }
         let patience = (LONGEST_TALK - (deps.clock.now() - since)).to_std().unwrap_or_default();
         let talking = !patience.is_zero() && deps.store.has_open_talk(&meeting.channel.id).await?;
-        Ok(talking.then_some(Next::Answered(patience)))
+        Ok(talking.then_some(Next::Answered(patience.min(LOOK))))
     }
 
     /// Who halted the meeting's channel or the team. None: it is not halted.
@@ -298,7 +301,6 @@ impl Meetings {
     async fn give_up(&self, run: &MeetingRun, meeting: &Meeting, reason: &str) -> anyhow::Result<Next> {
         let deps = self.deps();
         run.end(MeetingState::Failed, reason, &self.render_failure(meeting, reason), deps.clock.now()).await?;
-        deps.relay.wake(&meeting.channel.id);
         Ok(Next::Over)
     }
 }

@@ -30,18 +30,17 @@ pub(super) async fn enqueue_run(transaction: &mut Transaction, meeting: &Meeting
     Ok(())
 }
 
-/// Ends the meeting of a job that is no longer retried, with the messages that `outbox` makes of it. None if it is over.
+/// Ends the meeting of a job that is no longer retried, with the messages that `outbox` makes of it, unless it is over.
 pub async fn fail_meeting(
     transaction: &mut Transaction,
     job: &Job,
     reason: &str,
     outbox: impl FnOnce(&Meeting) -> Vec<OutboundMessage> + Send,
     at: DateTime<Utc>,
-) -> Result<Option<Meeting>> {
-    let Ok(MeetingOf { meeting }) = job.read_payload() else { return Ok(None) };
-    let Some(failed) = end_meeting(transaction, &meeting, MeetingState::Failed, reason, at).await? else { return Ok(None) };
-    insert_outbound(transaction, &outbox(&failed), cause(&failed), at).await?;
-    Ok(Some(failed))
+) -> Result<()> {
+    let Ok(MeetingOf { meeting }) = job.read_payload() else { return Ok(()) };
+    let Some(failed) = end_meeting(transaction, &meeting, MeetingState::Failed, reason, at).await? else { return Ok(()) };
+    insert_outbound(transaction, &outbox(&failed), cause(&failed), at).await
 }
 
 /// A run of a meeting's job. Cheap to clone.
