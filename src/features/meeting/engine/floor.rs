@@ -36,10 +36,11 @@ impl Meetings {
         };
         let key = (meeting.id.clone(), seat.round, seat.position);
         let unsaved = self.unsaved().get(&key).cloned();
-        let spoken = match &seat.who {
-            _ if unsaved.is_some() => unsaved.ok_or_else(String::new),
+        let spoken = match unsaved {
+            // An earlier run could not store it.
+            Some(contribution) => Ok(contribution),
             // Waiting for a person cannot crash the process, so attempts do not count.
-            who if who.is_awaited() => {
+            None if seat.who.is_awaited() => {
                 let is_late = self.wait_for_person(session.run.job(), &seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
                 // The person's report, a pause or the meeting's end may have come at the same moment.
                 if !is_late || self.find_stop(&seat).await?.is_some() {
@@ -47,8 +48,8 @@ impl Meetings {
                 }
                 Err("no report came in time".to_owned())
             }
-            _ if seat.attempts > MOST_ATTEMPTS => Err("it was interrupted three times".to_owned()),
-            _ => match self.hear(session, &seat, agenda).await? {
+            None if seat.attempts > MOST_ATTEMPTS => Err("it was interrupted three times".to_owned()),
+            None => match self.hear(session, &seat, agenda).await? {
                 Some(spoken) => spoken,
                 None => return Ok(()),
             },
