@@ -11,7 +11,6 @@ use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::persona::roster::Roster;
 use kernel::time::{SharedClock, SystemClock};
-use kernel::wakeup::Wakeup;
 
 /// The commands of the team on its database.
 pub struct Beside {
@@ -20,7 +19,7 @@ pub struct Beside {
     pub store: Store,
 }
 
-/// Opens the database even if another process serves from it. A running team finds the new rows by polling. Nothing here notifies it.
+/// Opens the database even if another process serves from it. A running team hears of new rows from the database.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -32,7 +31,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let schedule = Schedule::new(schedule::Parts {
         settings: config.schedules.clone(),
         coordinator: roster.coordinator().slug.clone(),
-        actions: standup::actions(terms(config, &roster), &store, Wakeup::default(), None),
+        actions: standup::actions(terms(config, &roster), &store, None),
         store: store.clone(),
         platform: None,
         clock: clock.clone(),
@@ -40,7 +39,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    let meetings = Wakeup::default();
-    provide(&services, config, Hands { store: store.clone(), roster, clock, meetings }, schedule, chat);
+    provide(&services, config, Hands { store: store.clone(), roster, clock }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

@@ -93,7 +93,7 @@ impl App {
         // database.
         let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
         let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };
-        let started = Self::start_with(&opened, setting, connect).await;
+        let started = Box::pin(Self::start_with(&opened, setting, connect)).await;
         if started.is_err() {
             opened.close().await;
         }

@@ -71,21 +71,18 @@ impl Standup {
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
         let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
         let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
-        let stored = self
-            .parts
-            .store
-            .close_standup(&StandupClosing {
-                meeting,
-                report: &report,
-                post: &post_id,
-                items: &items,
-                prediction: prediction.as_ref(),
-                memories: &self.make_memories(meeting, &found, now),
-                outbox: &outbox,
-                at: now,
-            })
-            .await?;
-        if stored {
+        let closing = StandupClosing {
+            run: session.run,
+            meeting,
+            report: &report,
+            post: &post_id,
+            items: &items,
+            prediction: prediction.as_ref(),
+            memories: &self.make_memories(meeting, &found, now),
+            outbox: &outbox,
+            at: now,
+        };
+        if closing.store().await? {
             tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
             self.write_file(&report).await;
         }

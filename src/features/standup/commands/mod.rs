@@ -19,7 +19,6 @@ use kernel::chat::text::ChannelRef;
 use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 /// The most predictions listed.
 const LISTED: usize = 20;
@@ -30,9 +29,6 @@ pub struct StandupCommands {
     pub terms: StandupTerms,
     /// The channel of the scheduled standup, for callers outside of channels.
     pub scheduled_in: Option<String>,
-    /// None beside a running team, whose relay finds the rows.
-    /// Notified when a meeting was called or changed.
-    pub meetings: Wakeup,
     pub clock: SharedClock,
 }
 
