@@ -23,7 +23,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::adapters::http;
 use crate::app::shutdown::Shutdown;
-use crate::config::Config;
+use crate::config::{Config, PLATFORM};
 use crate::features::backlog::Work;
 use crate::features::chat::commands::{ChatCommands, authorizer};
 use crate::features::chat::jobs::TurnHandler;
@@ -124,7 +124,7 @@ impl App {
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
-        let commands = Arc::new(features::registry(&services, authorizer(config.chat.clone())));
+        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone())));
         let known_accounts = known_accounts(&store).await?;
         let platform = connect(Connection {
             config: config.clone(),

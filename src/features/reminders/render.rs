@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn the_reminded_person_alone_is_mentioned() {
-        let reminder = Reminder { what: "ask @everyone and <user:7>".to_owned(), ..sample() };
+        let reminder = Reminder { what: "ask @everyone and <user:discord:7>".to_owned(), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due);
-        assert_eq!(told.text, "Reminder for <user:42>: ask `@everyone` and `<user:7>`");
+        assert_eq!(told.text, "Reminder for <user:discord:42>: ask `@everyone` and `<user:discord:7>`");
         assert_eq!((told.pings, told.kind), (vec!["42".into()], OutboundKind::Notice));
         let labels: Vec<_> = told.buttons.iter().map(|button| button.label.as_str()).collect();
         assert_eq!(labels, ["Done", "Snooze 1 h", "Tomorrow"]);
@@ -177,7 +177,7 @@ mod tests {
         let bob = Person { id: "7".into(), name: "Bob".to_owned() };
         let reminder = Reminder { by: Some(bob), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due + TimeDelta::hours(3));
-        assert_eq!(told.text, "Reminder for <user:42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        assert_eq!(told.text, "Reminder for <user:discord:42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
     }
 
     #[test]

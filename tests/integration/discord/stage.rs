@@ -341,8 +341,8 @@ impl Memory {
         let services = Services::new("The team is just starting.");
         services.provide(Arc::clone(self));
         let (late, handler) = (services.late::<Self>(), Arc::clone(self) as Arc<dyn CommandHandler>);
-        let mut registry = Registry::new(Arc::clone(&everybody));
-        for spec in teamroom::features::registry(&Services::new("nowhere"), everybody).commands() {
+        let mut registry = Registry::new("discord", Arc::clone(&everybody));
+        for spec in teamroom::features::registry("discord", &Services::new("nowhere"), everybody).commands() {
             registry.command_with(spec.clone(), &handler);
         }
         registry.button("work", &late, |memory, call| memory.run(call));

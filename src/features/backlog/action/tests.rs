@@ -79,7 +79,7 @@ fn an_owner_is_one_persona_or_one_person() {
         ("big ear", Owner::Persona("echo".into())),
         ("ann", ann.clone()),
         ("an", ann.clone()),
-        ("<user:42>", ann),
+        ("<user:discord:42>", ann),
     ] {
         assert_eq!(owner(name), Ok(meant), "{name}");
     }
@@ -130,7 +130,7 @@ fn the_most_urgent_are_taken_first_and_the_rest_is_told() {
 #[test]
 fn texts_are_flat_and_cut() {
     let mut action = proposed(&format!("Fix {}", "the login and ".repeat(40)), "Vince", Urgency::Now);
-    action.how = "Ask <user:7>\n| and `run` it".into();
+    action.how = "Ask <user:discord:7>\n| and `run` it".into();
     let accepted = checked(&[action], &[]).accepted.remove(0);
     assert!(accepted.what.chars().count() <= 160 && accepted.what.ends_with('…'));
     assert_eq!(accepted.how, "Ask and run it");

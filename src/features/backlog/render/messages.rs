@@ -259,7 +259,7 @@ mod tests {
             let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
             let reminder = announcer.remind(&item, true);
             assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
-            assert!(reminder.text.contains("<user:77>"));
+            assert!(reminder.text.contains("<user:discord:77>"));
             assert!(announcer.remind(&sample::item(), true).pings.is_empty());
         });
     }
