@@ -98,12 +98,12 @@ impl Config {
 
     /// Adds the platform to ids of channels, people and roles that are written without.
     pub fn complete_ids(&mut self) {
-        let Self { chat, standup, discord, schedules, .. } = self;
+        let Self { chat, standup, backlog, discord, schedules, .. } = self;
         let rules = &mut chat.channels;
         let kinds = rules.kinds.iter_mut().map(|(channel, _)| channel);
         let bindings = rules.bindings.iter_mut().map(|(channel, _)| channel);
         let answers = rules.fallback.iter_mut().map(|(channel, _)| channel);
-        let places = schedules.jobs.iter_mut().filter_map(|job| job.channel.as_mut()).chain(&mut discord.ops_channel);
+        let places = schedules.jobs.iter_mut().filter_map(|job| job.channel.as_mut()).chain(&mut backlog.channel).chain(&mut discord.ops_channel);
         for written in kinds.chain(bindings).chain(answers).chain(places).chain(&mut chat.allowed_channels).chain(&mut chat.operators) {
             *written = complete(PLATFORM, written).into_owned();
         }

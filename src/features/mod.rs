@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_command_is_within_the_limits_of_discord() {
-        let registry = registry(&Services::new("not here"), Arc::new(|_, _, _| Ok(())));
+        let registry = registry("discord", &Services::new("not here"), Arc::new(|_, _, _| Ok(())));
         assert!(registry.commands().len() >= 12);
         registry.commands().iter().for_each(check);
     }

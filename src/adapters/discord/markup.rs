@@ -1,5 +1,7 @@
 //! Discord's markup, in both directions.
 
+use std::num::NonZeroU64;
+
 use crate::adapters::discord::ids::{from_discord, to_discord};
 use kernel::chat::format::TextFormat;
 use kernel::chat::text::{self, ChannelRef, Markup, Mention, escape_values};
@@ -52,7 +54,7 @@ pub(crate) fn read(text: &str) -> String {
 /// The mention or channel at the beginning of a text, and what follows it.
 fn read_reference(text: &str) -> Option<(String, &str)> {
     let (reference, after) = text.strip_prefix('<')?.split_once('>')?;
-    let is_id = |id: &&str| (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
+    let is_id = |id: &&str| id.parse().is_ok_and(|number: NonZeroU64| number.to_string() == **id);
     if let Some(id) = reference.strip_prefix('#').filter(is_id) {
         return Some((ChannelRef(&from_discord(id)).to_string(), after));
     }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn person(id: &str, name: &str) -> Person {
-        Person { id: id.into(), name: name.to_owned() }
+        Person { id: UserId::on("discord", id), name: name.to_owned() }
     }
 
     fn resolve(name: &str) -> Result<String, String> {
@@ -112,7 +112,7 @@ mod tests {
             [person("41", "Ann Lee"), person("41", "Ann Lee"), person("42", "Bob"), person("43", "Cid One"), person("44", "Cid Two")];
         let elsewhere = [person("45", "Ann"), person("46", "Dora Day"), person("47", "Bob")];
         let known = Known { roster: &roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
-        known.resolve(&ForWhom::parse(name), Some(&person("1", "Me"))).map(|person| person.id.to_string())
+        known.resolve(&ForWhom::parse(name), Some(&person("1", "Me"))).map(|person| person.id.bare().to_owned())
     }
 
     #[test]
@@ -126,7 +126,7 @@ mod tests {
             ("Cid Two", "44"),
             ("<user:discord:41>", "41"),
             ("<user:discord:99>", "99"),
-            ("46", "46"),
+            ("discord:46", "46"),
         ] {
             assert_eq!(resolve(name).as_deref(), Ok(id), "{name}");
         }

@@ -10,7 +10,7 @@ use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
 use kernel::commands::{Authorize, CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion};
-use kernel::ids::PersonaSlug;
+use kernel::ids::{ChannelId, PersonaSlug, complete};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::persona::{Persona, StandupRole, Tier};
 use kernel::time::SystemClock;
@@ -232,7 +232,12 @@ impl Stage {
 
 /// An outbox row.
 pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
-    OutboundMessage::new(&persona.into(), &channel.into(), OutboundKind::Answer, text)
+    OutboundMessage::new(&persona.into(), &ChannelId::new(complete("discord", channel)), OutboundKind::Answer, text)
+}
+
+/// An id of the sandbox, as the team has it.
+pub(super) fn ours<T: From<String>>(id: &str) -> T {
+    format!("discord:{id}").into()
 }
 
 /// Events from the platform.

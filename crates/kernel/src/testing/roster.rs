@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::UserId;
 use crate::persona::roster::{Accounts, Roster};
 use crate::persona::{Persona, StandupRole, Tier};
 

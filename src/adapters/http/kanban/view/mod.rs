@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::adapters::http::kanban::Shown;
 use crate::features::backlog::model::Owner;
 use crate::store::Store;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
