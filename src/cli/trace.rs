@@ -119,7 +119,12 @@ fn lines_of_message(trace: &Trace) -> Vec<Line> {
         lines.push(match &row.posted {
             Some(posted) => line(
                 posted.at,
-                format!("{kind} by {persona}: {state} as {} after {}: {}", posted.message.bare(), attempts(row.attempts), cut(&message.text)),
+                format!(
+                    "{kind} by {persona}: {state} as {} after {}: {}",
+                    posted.message.bare(),
+                    attempts(row.attempts),
+                    cut(&message.text)
+                ),
             ),
             None => line(
                 row.created_at,

@@ -103,7 +103,8 @@ impl Config {
         let kinds = rules.kinds.iter_mut().map(|(channel, _)| channel);
         let bindings = rules.bindings.iter_mut().map(|(channel, _)| channel);
         let answers = rules.fallback.iter_mut().map(|(channel, _)| channel);
-        let places = schedules.jobs.iter_mut().filter_map(|job| job.channel.as_mut()).chain(&mut backlog.channel).chain(&mut discord.ops_channel);
+        let places =
+            schedules.jobs.iter_mut().filter_map(|job| job.channel.as_mut()).chain(&mut backlog.channel).chain(&mut discord.ops_channel);
         for written in kinds.chain(bindings).chain(answers).chain(places).chain(&mut chat.allowed_channels).chain(&mut chat.operators) {
             *written = complete(PLATFORM, written).into_owned();
         }

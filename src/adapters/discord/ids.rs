@@ -18,7 +18,8 @@ pub(super) fn from_discord<T: From<String>>(id: impl Display) -> T {
 /// # Errors
 /// It is of another platform, or no number. Ids come from the store and from people; anything but a number could address another path.
 pub(super) fn to_discord(id: &str) -> Result<NonZeroU64, Failure> {
-    let number = id.strip_prefix(PLATFORM).and_then(|rest| rest.strip_prefix(':')).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+    let number =
+        id.strip_prefix(PLATFORM).and_then(|rest| rest.strip_prefix(':')).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
     number.and_then(|number| number.parse().ok()).ok_or_else(|| Failure::refused(format!("{id:?} is not an id of Discord")))
 }
 
@@ -38,7 +39,18 @@ mod tests {
 
     #[test]
     fn an_id_that_is_not_of_discord_is_refused_for_good_and_reaches_no_path() {
-        for bad in ["", "10", "x", "discord:", "discord:0", "discord:x", "discord:10/../../users/@me", "discord:-1", "discord:+1", "discord:10?x=1"] {
+        for bad in [
+            "",
+            "10",
+            "x",
+            "discord:",
+            "discord:0",
+            "discord:x",
+            "discord:10/../../users/@me",
+            "discord:-1",
+            "discord:+1",
+            "discord:10?x=1",
+        ] {
             assert!(to_discord(bad).is_err(), "{bad}");
         }
         let refused = SendError::from(to_discord("slack:C024BE91L").unwrap_err());

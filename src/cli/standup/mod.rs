@@ -43,7 +43,10 @@ async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> a
     match Store::open(&config.database_url, SystemClock.now()).await {
         Ok(store) => {
             if let Some(channel) = channel {
-                eprintln!("no team is running, so the standup is held here and not in #{}", ChannelId::new(channel.trim_start_matches('#')).bare());
+                eprintln!(
+                    "no team is running, so the standup is held here and not in #{}",
+                    ChannelId::new(channel.trim_start_matches('#')).bare()
+                );
             }
             let ended = terminal::hold(config, roster, &store).await;
             store.close().await;

@@ -336,7 +336,10 @@ fn an_id_in_the_settings_may_leave_out_its_platform() {
     );
     let chat = &config.chat;
     assert_eq!(chat.operators, ["*", "discord:42", "discord:43", "slack:U1"]);
-    assert_eq!((&chat.allowed_users[..], &chat.allowed_bots[..]), (&["discord:42".into(), "slack:U1".into()][..], &["discord:44".into()][..]));
+    assert_eq!(
+        (&chat.allowed_users[..], &chat.allowed_bots[..]),
+        (&["discord:42".into(), "slack:U1".into()][..], &["discord:44".into()][..])
+    );
     assert_eq!(chat.allowed_channels, ["discord:7", "general"]);
     let here = "discord:7".into();
     let rules = (chat.channels.kind_of(&here, "x"), chat.channels.find_binding(&here, "x"), chat.channels.fallback_of(&here, "x"));

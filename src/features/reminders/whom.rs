@@ -88,7 +88,9 @@ fn of_persona(name: &str) -> String {
 /// A mention, or an id alone as the command line knows it.
 fn parse_mention(name: &str) -> Option<UserId> {
     let name = name.trim();
-    let is_id = name.split_once(':').is_some_and(|(_, id)| id.bytes().all(|byte| byte.is_ascii_alphanumeric()) && id.bytes().any(|byte| byte.is_ascii_digit()));
+    let is_id = name
+        .split_once(':')
+        .is_some_and(|(_, id)| id.bytes().all(|byte| byte.is_ascii_alphanumeric()) && id.bytes().any(|byte| byte.is_ascii_digit()));
     find_mention(name).or_else(|| is_id.then(|| name.into()))
 }
 

@@ -111,7 +111,8 @@ async fn a_team_goes_on_after_its_ids_have_got_their_platform(backing: Backing) 
         stage.team.answers(ELSEWHERE).await.iter().any(|shown| shown.text == expected && shown.raw["mentions"][0]["id"] == json!(account))
     })
     .await;
-    eventually("the open turn is answered", || async { stage.team.answers(ELSEWHERE).await.iter().any(|shown| shown.author == "Vince") }).await;
+    eventually("the open turn is answered", || async { stage.team.answers(ELSEWHERE).await.iter().any(|shown| shown.author == "Vince") })
+        .await;
 
     stage.team.say(CHANNEL, "I fixed the login; the rest waits for Vince.").await;
     let held = stage.over().await;
@@ -121,7 +122,12 @@ async fn a_team_goes_on_after_its_ids_have_got_their_platform(backing: Backing) 
     stage.pass(std::time::Duration::from_hours(3)).await;
     let told = format!("Reminder for <@{account}>");
     eventually("the reminder reaches the person", || async {
-        stage.team.answers(ELSEWHERE).await.iter().any(|shown| shown.text.starts_with(&told) && shown.raw["mentions"][0]["id"] == json!(account))
+        stage
+            .team
+            .answers(ELSEWHERE)
+            .await
+            .iter()
+            .any(|shown| shown.text.starts_with(&told) && shown.raw["mentions"][0]["id"] == json!(account))
     })
     .await;
     let by_vince = stage.team.answers(ELSEWHERE).await.into_iter().filter(|shown| shown.author == "Vince").count();

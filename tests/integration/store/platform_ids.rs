@@ -1,5 +1,7 @@
 //! Migration 16: ids that an earlier version stored without their platform get it.
 
+use std::fmt::Write as _;
+
 use secrecy::ExposeSecret;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 
@@ -47,7 +49,7 @@ pub(crate) async fn cells(url: &str) -> Cells {
 pub(crate) async fn forget_platforms(url: &str) {
     let mut sql = String::from("DELETE FROM _sqlx_migrations WHERE version = 16;");
     for (table, column) in columns(url).await {
-        sql += &format!("UPDATE {table} SET {column} = replace({column}, 'discord:', '') WHERE {column} LIKE '%discord:%';");
+        let _ = write!(sql, "UPDATE {table} SET {column} = replace({column}, 'discord:', '') WHERE {column} LIKE '%discord:%';");
     }
     let sql = AssertSqlSafe(sql);
     if url.starts_with("sqlite:") {
@@ -60,6 +62,7 @@ pub(crate) async fn forget_platforms(url: &str) {
 const AT: &str = "'2026-11-21T12:00:00+00:00'";
 
 /// Rows with an id in each column that may hold one.
+#[expect(clippy::too_many_lines, reason = "a row for each table")]
 fn rows() -> Vec<String> {
     let inbound = r#"{"id":"discord:100","channel":{"id":"discord:20","name":"20","place":{"thread":{"parent":"discord:10","parent_name":"10","owner":"discord:5"}}},"author":{"id":"discord:5","name":"5","kind":"person","roles":["discord:70","discord:71"]},"text":"42 <user:discord:3> <user:discord:4> in <channel:discord:10>: \"id\":\"5\", \"mentions\":[\"5\"]","mentions":["discord:3","discord:4"],"reply_to":{"message":"discord:99","author":"discord:4"},"attachments":[{"id":"discord:88","name":"1","size":5,"content_type":null,"url":"http://x/1"}],"sent_at":"2026-11-21T12:00:00Z","seen_by":"kelly","complete":true}"#;
     let outbound = r#"{"id":"0192f0c1d2e37a4b8c5d6e7f8091a2b3","persona":"kelly","channel":"discord:10","turn":null,"kind":"notice","text":"<user:discord:5>: 7","reply_to":"discord:100","files":[],"pings":["discord:5","discord:6"],"buttons":[{"id":"remind:done:1:2","label":"7","style":"success"}],"place":"channel"}"#;
@@ -71,7 +74,9 @@ fn rows() -> Vec<String> {
         insert(
             "channels",
             "id, name, place, last_message, last_at",
-            &format!(r#"'discord:20', '20', '{{"thread":{{"parent":"discord:10","parent_name":"10","owner":null}}}}', 'discord:100', {AT}"#),
+            &format!(
+                r#"'discord:20', '20', '{{"thread":{{"parent":"discord:10","parent_name":"10","owner":null}}}}', 'discord:100', {AT}"#
+            ),
         ),
         insert(
             "inbox",
@@ -158,8 +163,16 @@ fn rows() -> Vec<String> {
                 r#"'r1', 'discord:20', FALSE, 'kelly', 'call <user:discord:6>', '{{"id":"discord:5","name":"5"}}', '{{"id":"discord:6","name":"6"}}', {AT}, 'UTC', 'waiting', 0, {AT}"#
             ),
         ),
-        insert("schedules", "name, job, added_by, added_at", &format!(r#"'s1', '{{"action":"post: <user:discord:5> 7","channel":"discord:20"}}', '5', {AT}"#)),
-        insert("firings", "job, instant, action, state, passed_over, at", &format!(r#"'s1', {AT}, '"post: <user:discord:5> 7"', 'open', 0, {AT}"#)),
+        insert(
+            "schedules",
+            "name, job, added_by, added_at",
+            &format!(r#"'s1', '{{"action":"post: <user:discord:5> 7","channel":"discord:20"}}', '5', {AT}"#),
+        ),
+        insert(
+            "firings",
+            "job, instant, action, state, passed_over, at",
+            &format!(r#"'s1', {AT}, '"post: <user:discord:5> 7"', 'open', 0, {AT}"#),
+        ),
         insert(
             "jobs",
             "kind, queue, payload, state, run_at, place_from, created_at",
@@ -207,7 +220,7 @@ async fn what_is_no_id_of_discord_stays_as_it_is(home: &Home) {
         format!("INSERT INTO identities (persona, platform, account, updated_at) VALUES ('kelly', 'discord', '', {AT}), ('vince', 'corner', 'corner:7', {AT})"),
         format!("INSERT INTO channels (id, name, place, last_message, last_at) VALUES ('corner:7', '7', '\"server\"', 'corner:m7', {AT}), ('terminal', '7', '\"server\"', '', {AT})"),
         format!("INSERT INTO halts (scope, by, at) VALUES ('all', '7', {AT}), ('persona:7', '7', {AT}), ('channel:terminal', '7', {AT})"),
-        format!("INSERT INTO seats (meeting, round, position, who, name, state, attempts, words) VALUES ('7', 0, 0, 'guest:7', '7', 'spoke', 1, 3), ('7', 0, 1, 'person:corner:ann', '7', 'spoke', 1, 3)"),
+        "INSERT INTO seats (meeting, round, position, who, name, state, attempts, words) VALUES ('7', 0, 0, 'guest:7', '7', 'spoke', 1, 3), ('7', 0, 1, 'person:corner:ann', '7', 'spoke', 1, 3)".to_owned(),
         format!("INSERT INTO asks (id, message, chain, channel, asker, askee, question, path, state, asked_at, deadline) VALUES ('7', 'command-7', 'command-7', 'terminal', 'kelly', 'vince', '7', '[]', 'asked', {AT}, {AT})"),
         format!("INSERT INTO events (at, topic, subject, kind, actor, actor_name, audience, payload) VALUES ({AT}, 'item', '7', 'done', 'person:', '7', 'team', '{{\"note\":\"7\",\"id\":\"\"}}')"),
         format!("INSERT INTO memories (id, kind, text, tags, significance, source, created_at) VALUES ('7', 'fact', '7 <user:name> <channel:>', '[\"7\"]', 1, '{{\"meeting\":\"7\"}}', {AT})"),

@@ -136,7 +136,10 @@ async fn what_an_earlier_version_stored_has_values_after_the_migration(home: &Ho
     for _ in 0..2 {
         tamper(home, "DELETE FROM _sqlx_migrations WHERE version IN (14, 16)").await;
         let store = home.open().await;
-        assert_eq!(texts(&store, 10).await, ["<user:discord:42> and <user:discord:7> in <channel:discord:9>: <@&3> <@x>", "for <user:discord:42>"]);
+        assert_eq!(
+            texts(&store, 10).await,
+            ["<user:discord:42> and <user:discord:7> in <channel:discord:9>: <@&3> <@x>", "for <user:discord:42>"]
+        );
         assert_eq!(store.find_turn(&first.id).await.unwrap().unwrap().reply.as_deref(), Some("ask <user:discord:42>"));
         store.close().await;
         let said = r#"contribution = '{"text":"Nothing to report.\n<small>looked at <3 feeds"}'"#;

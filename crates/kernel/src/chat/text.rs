@@ -249,7 +249,19 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_value_is_text() {
-        for text in ["<user:>", "<user:42>", "<user:name>", "<user::1>", "<user:a:>", "<user:a:b c>", "<user:a:42", "<@42>", "a < b", "<<user", "<https://a.org>"] {
+        for text in [
+            "<user:>",
+            "<user:42>",
+            "<user:name>",
+            "<user::1>",
+            "<user:a:>",
+            "<user:a:b c>",
+            "<user:a:42",
+            "<@42>",
+            "a < b",
+            "<<user",
+            "<https://a.org>",
+        ] {
             assert_eq!(parts(text), [Part::Markdown(text)], "{text}");
         }
         assert_eq!(parts("<<user:a:1>"), [Part::Markdown("<"), Part::Mention("a:1".into())]);

@@ -171,7 +171,10 @@ mod tests {
         assert_eq!(channels.describe(ChannelId::new(10)).place, Place::Server);
         let thread = channels.describe(ChannelId::new(20));
         assert_eq!(thread.name, "plan");
-        assert_eq!(thread.place, Place::Thread { parent: "discord:10".into(), parent_name: "general".to_owned(), owner: Some("discord:5".into()) });
+        assert_eq!(
+            thread.place,
+            Place::Thread { parent: "discord:10".into(), parent_name: "general".to_owned(), owner: Some("discord:5".into()) }
+        );
         assert_eq!(channels.find_parent(ChannelId::new(20)), Some(ChannelId::new(10)));
         assert_eq!(channels.find_parent(ChannelId::new(10)), None);
     }

@@ -40,7 +40,13 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
 }
 
 fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
-    Attachment { id: from_discord(file.id), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
+    Attachment {
+        id: from_discord(file.id),
+        name: file.filename,
+        size: u64::from(file.size),
+        content_type: file.content_type,
+        url: file.url,
+    }
 }
 
 /// The message that a reply answers. A forward also has a reference, but answers nothing.

@@ -68,7 +68,10 @@ mod tests {
     use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind};
 
     fn row(text: &str) -> OutboundMessage {
-        OutboundMessage { pings: vec!["discord:5".into(), "slack:6".into()], ..OutboundMessage::new(&"vince".into(), &"discord:10".into(), OutboundKind::Answer, text) }
+        OutboundMessage {
+            pings: vec!["discord:5".into(), "slack:6".into()],
+            ..OutboundMessage::new(&"vince".into(), &"discord:10".into(), OutboundKind::Answer, text)
+        }
     }
 
     #[test]
