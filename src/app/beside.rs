@@ -41,6 +41,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
     let meetings = Wakeup::default();
-    provide(&services, config, Hands { store: store.clone(), roster, clock, relay: None, meetings }, schedule, chat);
+    provide(&services, config, Hands { store: store.clone(), roster, clock, meetings }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

@@ -1,6 +1,7 @@
 //! Builds the team from its components, starts it, waits, and stops it. The only place that names concrete adapters.
 
 mod beside;
+mod elsewhere;
 mod local_tools;
 mod parts;
 mod ports;
@@ -9,11 +10,11 @@ mod retention;
 pub mod shutdown;
 mod sources;
 mod standby;
+mod team;
 mod team_feeds;
 pub mod telemetry;
 mod tools;
 
-use std::iter;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -24,31 +25,25 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use crate::adapters::http;
 use crate::app::shutdown::Shutdown;
 use crate::config::{Config, PLATFORM};
-use crate::features::backlog::Work;
-use crate::features::chat::commands::{ChatCommands, authorizer};
-use crate::features::chat::jobs::TurnHandler;
-use crate::features::chat::{Conversation, Parts};
-use crate::features::meeting::Meetings;
-use crate::features::schedule::Schedule;
-use crate::features::standup::Standup;
-use crate::features::{self, backlog as work, meeting, schedule, standup};
+use crate::features::chat::Conversation;
+use crate::features::chat::commands::authorizer;
+use crate::features::{self};
 use crate::store::Store;
 pub use beside::{Beside, beside};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
-use kernel::jobs::{JobHandler, Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 pub use local_tools::{LocalParts, local_tools};
 pub(crate) use parts::redactor;
 pub use parts::{AgentParts, Connect, Connection, agents, people, terms};
-use parts::{Hands, connect, known_accounts, provide, work_parts};
+use parts::{connect, known_accounts};
 pub use reload::{Reload, Reloaded};
 pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
+use team::{Team, TeamDeps};
 pub use team_feeds::TeamFeeds;
 
 /// Capacity of the queue between the identities' threads and the intake. A full queue slows the gateway readers down, which Discord tolerates.
@@ -105,7 +100,6 @@ impl App {
         started
     }
 
-    #[expect(clippy::too_many_lines, reason = "it puts the parts of the team together, one after the other")]
     async fn start_with(opened: &Opened, setting: Setting, connect: Connect) -> anyhow::Result<Self> {
         let Opened { store, tasks, shutdown, .. } = opened;
         let (store, tasks, shutdown) = (store.clone(), tasks.clone(), shutdown.clone());
@@ -124,116 +118,41 @@ impl App {
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
-        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone())));
-        let known_accounts = known_accounts(&store).await?;
         let platform = connect(Connection {
             config: config.clone(),
             roster: roster.clone(),
-            known_accounts: known_accounts.clone(),
+            known_accounts: known_accounts(&store).await?,
             events,
-            commands,
+            commands: Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone()))),
             store: store.clone(),
             clock: clock.clone(),
         })
         .await?;
         let platform = opened.platform.get_or_init(|| platform).clone();
-        let port = platform.clone();
-        let relay = Relay::start(store.database(), port.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
-        let agents = Arc::new(agents);
-        let work = Work::new(work::Parts { relay: Some(relay.clone()), ..work_parts(&config, &store, &agents, workspaces, &clock) });
-        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
-        let standup = Arc::new(Standup::new(standup::Parts {
-            roster: roster.clone(),
-            standup: config.standup.clone(),
-            terms: terms(&config, &roster),
-            reports: config.data.join("reports"),
-            store: store.clone(),
-            relay: relay.clone(),
-            agents: agents.clone(),
-            clock: clock.clone(),
-            meetings: wakeup.clone(),
-        }));
-        let schedule = Schedule::new(schedule::Parts {
-            settings: config.schedules.clone(),
-            coordinator: roster.coordinator().slug.clone(),
-            actions: standup::actions(terms(&config, &roster), &store, wakeup.clone(), Some(&standup)),
-            store: store.clone(),
-            platform: Some(port.clone()),
-            clock: clock.clone(),
-        });
-        let meetings = Meetings::new(meeting::Parts {
-            agendas: vec![standup.clone()],
+        let relay =
+            Relay::start(store.database(), platform.clone(), redactor(&config), clock.clone(), tasks.clone(), shutdown.stop.clone());
+        let team = Team::new(TeamDeps {
+            config: config.clone(),
             roster: roster.clone(),
             store: store.clone(),
-            platform: port.clone(),
-            relay: relay.clone(),
+            agents,
+            workspaces,
+            services: services.clone(),
+            platform: platform.clone(),
+            serves: true,
             clock: clock.clone(),
             tasks: tasks.clone(),
-            wakeup: wakeup.clone(),
-            answered: answered.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
-        });
-        let hands = Hands {
-            store: store.clone(),
-            roster: roster.clone(),
-            clock: clock.clone(),
-            relay: Some(relay.clone()),
-            meetings: wakeup.clone(),
-        };
-        let members = roster.clone();
-        let conversation = Conversation::new(
-            Parts {
-                roster,
-                chat: config.chat.clone(),
-                guard: config.guard.clone(),
-                ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
-                store: store.clone(),
-                platform: port.clone(),
-                relay: relay.clone(),
-                listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
-                halted: wakeup,
-                answered,
-                agents: agents.clone(),
-                clock: clock.clone(),
-                tasks: tasks.clone(),
-                stop: shutdown.stop.clone(),
-                kill: shutdown.kill.clone(),
-            },
-            known_accounts,
-        )
+            shutdown: shutdown.clone(),
+        })
         .await?;
-        let chat = ChatCommands {
-            store: store.clone(),
-            roster: members.clone(),
-            agents: Some(agents),
-            clock: clock.clone(),
-            live: Some(conversation.clone()),
-        };
-        provide(&services, &config, hands, schedule.clone(), chat);
-        tasks.spawn(conversation.clone().follow_halts());
-        conversation.recover().await?;
-        meetings.start();
-        tasks.spawn(async move { standup.write_missing_file().await });
-        work.recover().await?;
-        let jobs = JobsDeps {
-            database: store.database(),
-            clock: clock.clone(),
-            tasks: tasks.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
-        };
-        let mut handlers: Vec<Arc<dyn JobHandler>> =
-            vec![Arc::new(TurnHandler { conversation: conversation.clone() }), schedule.job_handler(relay.clone())];
-        handlers.extend(work.job_handlers());
-        handlers.extend(features::job_handlers(&services)?);
-        Jobs::start(jobs, config.jobs, handlers, retention_rules(&config.retention));
-        schedule.start(&tasks, shutdown.stop.clone());
+        team.recover().await?;
+        team.start()?;
+        let conversation = team.conversation;
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let (team, settings, ears) = (config.team.clone(), config.server.clone(), conversation.clone());
         let is_listening = Arc::new(move || ears.is_listening());
-        let shown = http::Shown { team, settings, roster: members, store: store.clone(), platform: port, is_listening, metrics, clock };
+        let shown = http::Shown { team, settings, roster, store: store.clone(), platform: platform.clone(), is_listening, metrics, clock };
         let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
         Ok(Self { store, platform, relay, conversation, services, tasks, shutdown, http })
     }

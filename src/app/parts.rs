@@ -23,7 +23,6 @@ use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::{STANDUP, StandupTerms};
 use crate::store::Store;
 use kernel::agent::{Agents, Readings, Runner};
-use kernel::chat::outbox::Relay;
 use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::commands::{Registry, Services};
@@ -49,20 +48,18 @@ pub(super) struct Hands {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
     pub(super) clock: SharedClock,
-    pub(super) relay: Option<Relay>,
     /// Notified when a meeting is called or steered.
     pub(super) meetings: Wakeup,
 }
 
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
-    let Hands { store, roster, clock, relay, meetings } = hands;
+    let Hands { store, roster, clock, meetings } = hands;
     services.provide(Arc::new(Reminders::new(reminders::Parts {
         store: store.clone(),
         roster: roster.clone(),
         people: people(config),
         zone: config.schedules.zone,
-        relay: relay.clone(),
         clock: clock.clone(),
     })));
     services.provide(Arc::new(Backlog::new(service::Parts {
@@ -71,7 +68,6 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
         people: people(config),
         budgets: config.budgets.clone(),
         most_rejections: config.backlog.attempts,
-        relay: relay.clone(),
         clock: clock.clone(),
     })));
     let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::named(STANDUP.as_str()));
@@ -80,7 +76,6 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
         scheduled_in: scheduled.and_then(|job| job.channel.clone()),
         store,
         roster,
-        relay,
         meetings,
         clock,
     }));
@@ -179,14 +174,13 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     Ok(AgentParts { agents, budget_low, workspaces })
 }
 
-/// Dependencies of the backlog in a process without a relay.
+/// Dependencies of the backlog.
 pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
     work::Parts {
         roster: agents.roster.clone(),
         settings: config.backlog.clone(),
         learnings: config.data.join("learnings.md"),
         store: store.clone(),
-        relay: None,
         agents: agents.clone(),
         budgets: config.budgets.clone(),
         workspaces,

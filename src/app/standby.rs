@@ -1,28 +1,26 @@
-//! A second process on one PostgreSQL database: it takes over when the first one dies.
+//! A second process on one PostgreSQL database: it shares the work, and takes over when the first one dies.
 //!
-//! Only one process runs the team, because an identity can be online only once. The processes share rows: the standby fires the schedule when the
-//! other is too busy or dead, and runs jobs of the backlog. It runs no other jobs, because their handlers post through a relay, which only the process with the identities
-//! has. SQLite allows no takeover from another machine, so a second process there is an
-//! error.
+//! Only one process serves, because an identity can be online only once: it hears the channels and posts the outbox. All jobs are shared, and
+//! the second process fires the schedule when the first is too busy or dead. SQLite allows no takeover from another machine, so a second
+//! process there is an error.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{AgentParts, App, Setting, retention_rules, shutdown};
-use crate::features::backlog::Work;
-use crate::features::schedule::Schedule;
-use crate::features::{schedule, standup};
+use crate::adapters::discord;
+use crate::app::elsewhere::Elsewhere;
+use crate::app::shutdown::Shutdown;
+use crate::app::team::{Team, TeamDeps};
+use crate::app::{AgentParts, App, Setting, shutdown};
 use crate::store::Store;
+use kernel::commands::Services;
 use kernel::db::StoreError;
-use kernel::jobs::{Jobs, JobsDeps};
-use kernel::wakeup::Wakeup;
 
-/// Interval between two attempts to take over. The database releases the lock of a killed process at once. Including its start, the standby replaces
-/// it well within 30 s (OPS-3).
+/// Interval between two attempts to take over. The database releases the lock of a killed process at once, and of a silent one after 15 s. Including
+/// its start, the standby replaces either within 30 s (OPS-3).
 const EACH: Duration = Duration::from_secs(5);
 
 /// Starts the team, at once or when the serving process has ended. None: a stop was requested while on standby.
@@ -66,42 +64,42 @@ async fn take_over(setting: &Setting) -> anyhow::Result<App> {
     }
 }
 
-/// The schedule and the backlog beside a serving process.
+/// The jobs and the schedule, beside a serving process.
 struct Watch {
     store: Store,
     tasks: TaskTracker,
-    stop: CancellationToken,
-    kill: CancellationToken,
+    shutdown: Shutdown,
 }
 
 impl Watch {
     async fn begin(setting: &Setting) -> anyhow::Result<Self> {
-        let Setting { config, roster, clock } = setting;
-        let store = Store::open_shared(&config.database_url, clock.now()).await?;
-        let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let schedule = Schedule::new(schedule::Parts {
-            settings: config.schedules.clone(),
-            coordinator: roster.coordinator().slug.clone(),
-            // Actions become jobs, which the serving process runs.
-            actions: standup::actions(super::terms(config, roster), &store, Wakeup::default(), None),
+        let Setting { config, roster, clock } = setting.clone();
+        let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
+        let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
+        let AgentParts { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
+        let services = Services::new("This process takes no commands.");
+        let team = Team::new(TeamDeps {
+            config,
+            roster,
             store: store.clone(),
-            platform: None,
-            clock: clock.clone(),
-        });
-        schedule.start(&tasks, stop.clone());
-        let roster = Arc::new(roster.clone());
-        let AgentParts { agents, workspaces, .. } = super::agents(config, &roster, &store, clock)?;
-        let parts = super::work_parts(config, &store, &Arc::new(agents), workspaces, clock);
-        let jobs =
-            JobsDeps { database: store.database(), clock: clock.clone(), tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone() };
-        Jobs::start(jobs, config.jobs, Work::new(parts).job_handlers(), retention_rules(&config.retention));
-        Ok(Self { store, tasks, stop, kill })
+            agents,
+            workspaces,
+            services,
+            platform: Arc::new(Elsewhere { name: discord::PLATFORM, format: discord::TEXT }),
+            serves: false,
+            clock,
+            tasks: tasks.clone(),
+            shutdown: shutdown.clone(),
+        })
+        .await?;
+        team.start()?;
+        Ok(Self { store, tasks, shutdown })
     }
 
     async fn end(self) {
-        self.stop.cancel();
+        self.shutdown.stop.cancel();
         // Work in progress is released. The next process that claims it continues the same run.
-        self.kill.cancel();
+        self.shutdown.kill.cancel();
         self.tasks.close();
         self.tasks.wait().await;
         self.store.close().await;

@@ -8,7 +8,7 @@ use kernel::chat::text::{self, ChannelRef, Markup, Mention, escape_values};
 use kernel::ids::{ChannelId, UserId};
 
 /// What a message can hold; <https://docs.discord.com/developers/resources/message#create-message>. Discord counts code points.
-pub(crate) const TEXT: TextFormat = TextFormat { limit: 2000, has_tables: false, render: written };
+pub const TEXT: TextFormat = TextFormat { limit: 2000, has_tables: false, render: written };
 
 /// A text as Discord has it.
 pub(crate) fn written(text: &str) -> String {

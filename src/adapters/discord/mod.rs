@@ -33,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use check::{Finding, check};
 pub use ids::PLATFORM;
+pub use markup::TEXT;
 pub use options::{ConnectError, Options, Timing};
 pub use ports::{IdentifyLog, Registrations};
 

@@ -96,7 +96,7 @@ fn build(
 ) -> anyhow::Result<Meetings> {
     let platform = Arc::new(Terminal { roster: roster.clone(), transcript: Transcript::new(), threads: Mutex::default() });
     let AgentParts { agents, .. } = app::agents(config, roster, store, clock)?;
-    let relay =
+    let _relay =
         Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
     let wakeup = Wakeup::default();
     let standup = Arc::new(Standup::new(standup::Parts {
@@ -106,7 +106,7 @@ fn build(
         terms: app::terms(config, roster),
         reports: config.data.join("reports"),
         store: store.clone(),
-        relay: relay.clone(),
+        format: platform.text_format(),
         agents: Arc::new(agents),
         clock: clock.clone(),
         meetings: wakeup.clone(),
@@ -121,7 +121,6 @@ fn build(
         roster: roster.clone(),
         store: store.clone(),
         platform,
-        relay,
         clock: clock.clone(),
         tasks: tasks.clone(),
         wakeup,

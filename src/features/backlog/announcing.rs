@@ -38,7 +38,6 @@ impl Work {
         for line in lines {
             let line = OutboundMessage { id: item.notice_id(), ..line };
             self.parts().store.enqueue_once(&line, self.parts().clock.now()).await?;
-            self.wake_relay(Some(&line.channel));
         }
         Ok(())
     }

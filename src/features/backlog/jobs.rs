@@ -21,10 +21,8 @@ const REVIEW_RETRY: Duration = Duration::from_secs(20);
 const RETRY: Duration = Duration::from_secs(10);
 
 impl Work {
-    /// What runs the jobs. Only the process with the relay announces and writes the file of learnings.
     pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
-        let everywhere = [RUN, REVIEW, PLAN].into_iter();
-        let kinds = everywhere.chain([ANNOUNCE, LEARNINGS].into_iter().filter(|_| self.parts().relay.is_some()));
+        let kinds = [RUN, REVIEW, PLAN, ANNOUNCE, LEARNINGS].into_iter();
         kinds.map(|kind| Arc::new(BacklogHandler { work: self.clone(), kind }) as Arc<dyn JobHandler>).collect()
     }
 }

@@ -68,7 +68,6 @@ impl Work {
             at: now,
         };
         parts.store.judge_item(&item.id, &judgement).await?;
-        self.wake_relay(channel.as_ref());
         Ok(())
     }
 
@@ -105,7 +104,6 @@ impl Work {
         if parts.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
             parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
         }
-        self.wake_relay(Some(&channel));
         Ok(())
     }
 }

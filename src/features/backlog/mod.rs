@@ -56,7 +56,6 @@ use crate::features::backlog::settings::BacklogSettings;
 use crate::store::Store;
 use executor::agent_run::AgentExecutor;
 use kernel::agent::Agents;
-use kernel::chat::outbox::Relay;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::llm::budget::Budgets;
@@ -76,7 +75,6 @@ pub struct Parts {
     pub learnings: PathBuf,
     pub store: Store,
     /// None in a standby process: the serving process finds the messages itself.
-    pub relay: Option<Relay>,
     pub agents: Arc<Agents>,
     pub budgets: Budgets,
     pub workspaces: Workspaces,
@@ -128,13 +126,6 @@ impl Work {
             tracing::info!(lost, "items without a job have got one");
         }
         Ok(())
-    }
-
-    /// Notifies the relay.
-    fn wake_relay(&self, channel: Option<&ChannelId>) {
-        if let (Some(relay), Some(channel)) = (&self.parts().relay, channel) {
-            relay.wake(channel);
-        }
     }
 
     /// The persona that speaks about an item: the one that executes it.

@@ -202,9 +202,6 @@ impl Work {
                 Ok(Some(_)) => {
                     tracing::info!(%item, end = name, "a run ended");
                     metrics::counter!("teamroom_work_runs_total", "end" => name).increment(1);
-                    for message in &outbox {
-                        self.wake_relay(Some(&message.channel));
-                    }
                     return Ok(());
                 }
                 // Already stored together with the approval.

@@ -41,7 +41,6 @@ use kernel::agent::Agents;
 use kernel::agent::halts::Halts;
 use kernel::catch_panic::contain;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
-use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
@@ -69,7 +68,8 @@ pub struct Parts {
     pub answered: Wakeup,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    pub relay: Relay,
+    /// Whether this process hears the channels. Another one that runs turns asks the database whether a person waits.
+    pub serves: bool,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
@@ -191,9 +191,6 @@ impl Conversation {
     }
 
     async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {
-        let channel = message.channel.clone();
-        self.parts().store.enqueue(&[message], self.parts().clock.now()).await?;
-        self.parts().relay.wake(&channel);
-        Ok(())
+        self.parts().store.enqueue(&[message], self.parts().clock.now()).await
     }
 }

@@ -39,7 +39,6 @@ use crate::features::meeting::model::MeetingKind;
 use crate::store::Store;
 use kernel::catch_panic::contain;
 use kernel::chat::ChatPlatform;
-use kernel::chat::outbox::Relay;
 use kernel::ids::MeetingId;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -58,7 +57,6 @@ pub struct Parts {
     pub roster: Arc<Roster>,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
-    pub relay: Relay,
     pub clock: SharedClock,
     pub tasks: TaskTracker,
     /// Notified when a meeting is called, changed or halted.

@@ -76,9 +76,6 @@ impl TellReminder {
             return Ok(());
         }
         let message = render_told(&reminder, self.reminders.speaker_of(&reminder), now);
-        insert_outbound(transaction, &[message], None, now).await?;
-        let (reminders, channel) = (self.reminders.clone(), reminder.channel);
-        transaction.after_commit(move || reminders.wake(&channel));
-        Ok(())
+        insert_outbound(transaction, &[message], None, now).await
     }
 }

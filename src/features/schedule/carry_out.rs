@@ -5,7 +5,6 @@ use async_trait::async_trait;
 use crate::features::schedule::action::{Action, ActionOutcome};
 use crate::features::schedule::model::FiringState;
 use crate::features::schedule::store::{FiringJob, end_firing};
-use kernel::chat::outbox::Relay;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings};
@@ -17,7 +16,6 @@ const TRIES: u32 = 8;
 /// Runs the action of an open firing and ends the firing.
 pub(super) struct CarryOut {
     pub(super) actions: Vec<Arc<dyn Action>>,
-    pub(super) relay: Relay,
     pub(super) clock: SharedClock,
 }
 
@@ -44,8 +42,6 @@ impl JobHandler for CarryOut {
         };
         if end_firing(&mut transaction, &firing.job, firing.instant, state, note.as_deref(), job.now()).await? {
             insert_outbound(&mut transaction, &outbox, None, job.now()).await?;
-            let relay = self.relay.clone();
-            transaction.after_commit(move || outbox.iter().for_each(|message| relay.wake(&message.channel)));
         }
         transaction.finish().await
     }

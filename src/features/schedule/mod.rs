@@ -44,7 +44,6 @@ use crate::features::schedule::model::Actions;
 use crate::features::schedule::settings::ScheduleSettings;
 use crate::store::Store;
 use kernel::chat::ChatPlatform;
-use kernel::chat::outbox::Relay;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobHandler;
 use kernel::time::SharedClock;
@@ -93,8 +92,8 @@ impl Schedule {
     }
 
     /// The handler of the jobs that carry out open firings.
-    pub fn job_handler(&self, relay: Relay) -> Arc<dyn JobHandler> {
-        Arc::new(CarryOut { actions: self.parts().actions.clone(), relay, clock: self.parts().clock.clone() })
+    pub fn job_handler(&self) -> Arc<dyn JobHandler> {
+        Arc::new(CarryOut { actions: self.parts().actions.clone(), clock: self.parts().clock.clone() })
     }
 
     fn parts(&self) -> &Parts {

@@ -204,7 +204,7 @@ impl Standup {
             channel,
             &original,
             &name,
-            &render::render_report_thread(report, &self.parts.relay.text_format()),
+            &render::render_report_thread(report, &self.parts.format),
         ));
         outbox
     }

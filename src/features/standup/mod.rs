@@ -37,10 +37,10 @@ use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKi
 use crate::features::standup::settings::StandupSettings;
 use crate::store::Store;
 use kernel::agent::{Agents, RunError};
+use kernel::chat::format::TextFormat;
 use kernel::chat::format::clean;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
-use kernel::chat::outbox::Relay;
 use kernel::chat::text::Subtext;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
@@ -68,7 +68,8 @@ pub struct Parts {
     /// The folder for Day Report files.
     pub reports: PathBuf,
     pub store: Store,
-    pub relay: Relay,
+    /// What a message of the platform can hold.
+    pub format: TextFormat,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
     /// Notified when a command changes a meeting.
@@ -128,7 +129,7 @@ impl Standup {
 
     /// Text in the format of the platform: cleaned, laid out, split at the length limit.
     fn cut(&self, text: &str) -> Vec<String> {
-        let format = self.parts.relay.text_format();
+        let format = &self.parts.format;
         format.split(&format.lay_out(&clean(text, &self.parts.roster)))
     }
 }

@@ -29,7 +29,7 @@ impl Standup {
             page = self.read_page(meeting) => page?,
             () = cancel.cancelled() => anyhow::bail!("the process is ending"),
         };
-        let text = render::render_page(&page, &self.parts.roster, &self.parts.relay.text_format());
+        let text = render::render_page(&page, &self.parts.roster, &self.parts.format);
         let summary = say(meeting, OutboundKind::Report, text.summary);
         let detail = self.in_thread(&meeting.facilitator, &meeting.channel.id, &summary, THREAD, &text.detail);
         let outbox = std::iter::once(summary).chain(detail).collect();

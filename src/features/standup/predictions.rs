@@ -25,7 +25,6 @@ impl Standup {
             if store.settle_prediction(&prediction.id, &settled, &[said], self.parts.clock.now()).await? {
                 metrics::counter!("teamroom_predictions_total", "verdict" => format!("{:?}", settled.verdict).to_lowercase()).increment(1);
                 tracing::info!(prediction = %prediction.id, verdict = ?settled.verdict, value = settled.value, "a prediction was settled");
-                self.parts.relay.wake(&prediction.channel);
             }
         }
         Ok(())

@@ -219,7 +219,7 @@ impl Stage {
         let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
         let platform = Arc::new(Transcript { log: self.log.clone(), clock: self.clock.clone() });
         let clock = Arc::new(self.clock.clone());
-        let relay = Relay::start(self.store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
+        Relay::start(self.store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
         let panel = Panel {
             store: self.store.clone(),
             clock: self.clock.clone(),
@@ -233,7 +233,6 @@ impl Stage {
             roster: Arc::new(sample::roster()),
             store: self.store.clone(),
             platform,
-            relay,
             clock,
             tasks: tasks.clone(),
             wakeup: wakeup.clone(),

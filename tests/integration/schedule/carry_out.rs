@@ -7,8 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono_tz::Tz;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
-use kernel::chat::outbox::Relay;
-use kernel::chat::redact::Redactor;
 use kernel::db::sql;
 use kernel::jobs::{Jobs, JobsDeps, JobsSettings};
 use kernel::time::ManualClock;
@@ -85,7 +83,6 @@ struct Serving {
     schedule: Schedule,
     store: Store,
     clock: ManualClock,
-    relay: Relay,
     tasks: TaskTracker,
     stop: CancellationToken,
     kill: CancellationToken,
@@ -98,20 +95,15 @@ impl Serving {
     async fn on(place: &Place, actions: Vec<Arc<dyn Action>>) -> Self {
         let (store, clock) = (place.open().await, ManualClock::new(utc(BEGIN)));
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let platform = Arc::new(Nobody);
         let schedule = Schedule::new(Parts {
             settings: ScheduleSettings { zone: Tz::UTC, jobs: vec![chart()] },
             coordinator: "kelly".into(),
             actions,
             store: store.clone(),
-            platform: Some(platform.clone()),
+            platform: Some(Arc::new(Nobody)),
             clock: Arc::new(clock.clone()),
         });
-        // It sends nothing: what is to be posted stays to be counted.
-        let stopped = CancellationToken::new();
-        stopped.cancel();
-        let relay = Relay::start(store.database(), platform, Redactor::new(&[]), Arc::new(clock.clone()), tasks.clone(), stopped);
-        Self { schedule, store, clock, relay, tasks, stop, kill }
+        Self { schedule, store, clock, tasks, stop, kill }
     }
 
     fn work(&self) {
@@ -122,7 +114,7 @@ impl Serving {
             stop: self.stop.clone(),
             kill: self.kill.clone(),
         };
-        Jobs::start(deps, JobsSettings::default(), vec![self.schedule.job_handler(self.relay.clone())], Vec::new());
+        Jobs::start(deps, JobsSettings::default(), vec![self.schedule.job_handler()], Vec::new());
     }
 
     /// The chart's time comes.

@@ -9,6 +9,7 @@ mod load;
 mod loops;
 mod models;
 mod places;
+mod processes;
 mod talk;
 mod time;
 mod trace;

@@ -6,8 +6,12 @@ use std::sync::{Mutex, MutexGuard};
 use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, plain, sql};
+use crate::events::Topic;
 use crate::ids::{ChannelId, PersonaSlug};
 use crate::wakeup::Wakeup;
+
+/// Halts that begin and end.
+pub const HALTS: Topic = Topic::new("halt");
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HaltScope {
@@ -167,21 +171,27 @@ impl Halts {
 impl Database {
     /// Starts a halt. An active one stays as it is.
     pub async fn halt(&self, scope: &HaltScope, by: &str, at: DateTime<Utc>) -> Result<()> {
+        let mut transaction = self.db().begin().await?;
         sql!(
-            self.db().write()?,
+            transaction.on(),
             execute,
             "INSERT INTO halts (scope, by, at) VALUES ($1, $2, $3) ON CONFLICT (scope) DO NOTHING",
             scope.key(),
             plain(by),
             at
         )?;
+        transaction.announce(HALTS);
+        transaction.commit().await?;
         self.db().handover().wake();
         Ok(())
     }
 
     /// Ends a halt. False if there was none.
     pub async fn resume(&self, scope: &HaltScope) -> Result<bool> {
-        let ended = sql!(self.db().write()?, execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        let mut transaction = self.db().begin().await?;
+        let ended = sql!(transaction.on(), execute, "DELETE FROM halts WHERE scope = $1", scope.key())?;
+        transaction.announce(HALTS);
+        transaction.commit().await?;
         self.db().handover().wake();
         Ok(ended > 0)
     }

@@ -18,6 +18,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::chat::outbox::NewRows;
 use crate::events::{Feed, Topic};
 use crate::jobs::Handover;
 use sqlx::{PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool};
@@ -44,6 +45,7 @@ pub enum Backend<S, P> {
 pub struct Db {
     pools: Pools,
     handover: Arc<Handover>,
+    new_rows: Arc<NewRows>,
     feed: Arc<Feed>,
 }
 
@@ -62,7 +64,7 @@ pub enum Pools {
 
 impl From<Pools> for Db {
     fn from(pools: Pools) -> Self {
-        Self { pools, handover: Arc::default(), feed: Arc::default() }
+        Self { pools, handover: Arc::default(), new_rows: Arc::default(), feed: Arc::default() }
     }
 }
 
@@ -100,13 +102,18 @@ impl Db {
             }
             Pools::Postgres(pool) => Backend::Postgres(bounded(pool.begin()).await?),
         };
-        let (handover, feed) = (self.handover.clone(), self.feed.clone());
-        Ok(Transaction { backend, handover, feed, topics: Vec::new(), after_commit: Vec::new() })
+        let (handover, new_rows, feed) = (self.handover.clone(), self.new_rows.clone(), self.feed.clone());
+        Ok(Transaction { backend, handover, new_rows, feed, topics: Vec::new(), after_commit: Vec::new() })
     }
 
     /// This process's worker, once it exists.
     pub(crate) fn handover(&self) -> &Arc<Handover> {
         &self.handover
+    }
+
+    /// The relay of this process, once it exists.
+    pub(crate) fn new_rows(&self) -> &Arc<NewRows> {
+        &self.new_rows
     }
 
     /// The subscribers to events.
@@ -130,6 +137,7 @@ impl Db {
 pub struct Transaction {
     backend: Backend<sqlx::Transaction<'static, Sqlite>, sqlx::Transaction<'static, Postgres>>,
     handover: Arc<Handover>,
+    new_rows: Arc<NewRows>,
     feed: Arc<Feed>,
     /// The topics of its events.
     topics: Vec<Topic>,
@@ -183,6 +191,10 @@ impl Transaction {
 
     pub(crate) fn handover(&self) -> &Arc<Handover> {
         &self.handover
+    }
+
+    pub(crate) fn new_rows(&self) -> &Arc<NewRows> {
+        &self.new_rows
     }
 }
 

@@ -1,4 +1,4 @@
-//! PostgreSQL: the address, and the session lock of the serving process.
+//! PostgreSQL: the address, and the lock of the serving process. It belongs to a session, which the server ends when the process is silent.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -13,6 +13,10 @@ const CONNECTIONS: u32 = 6;
 
 /// The key of the session lock: "teamroom" in ASCII. Advisory locks apply per database.
 const LEADER: i64 = i64::from_be_bytes(*b"teamroom");
+
+/// The server ends a session with the lock that has been silent for this long: the process is suspended, or its machine is off or cut off.
+/// The process that serves speaks every two seconds, so a busy machine does not lose the lock.
+const LEASE: Duration = Duration::from_secs(15);
 
 /// A connection idle for longer is tested before use, which detects a restarted server. Busy connections are not tested.
 const TRUSTED: Duration = Duration::from_secs(1);
@@ -61,6 +65,11 @@ impl Address {
     pub async fn lock(&self, who: &str) -> Result<Result<PgConnection, String>> {
         let options = self.0.clone().application_name(&format!("teamroom {who}"));
         let mut session = bounded(PgConnection::connect_with(&options)).await?;
+        let lease = sqlx::query("SELECT set_config('idle_session_timeout', $1, FALSE)").bind(LEASE.as_millis().to_string());
+        if let Err(error) = bounded(lease.execute(&mut session)).await {
+            // PostgreSQL before 14. The lock then ends with the connection.
+            tracing::debug!(%error, "the lock of the serving process has no lease");
+        }
         let locked = bounded(sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(LEADER).fetch_one(&mut session)).await?;
         if locked { Ok(Ok(session)) } else { Ok(Err(find_holder(&mut session).await?)) }
     }

@@ -22,7 +22,6 @@ impl Work {
         let announcer = Announcer { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
         let message = OutboundMessage { id: id.clone(), ..announcer.remind(item, answer) };
         parts.store.enqueue_once(&message, parts.clock.now()).await?;
-        self.wake_relay(Some(&channel));
         let mut waited = Duration::ZERO;
         // The verifier checks delivery. Waiting here saves a second attempt.
         while waited < DELIVERY && !assignment.cancel.is_cancelled() && parts.store.find_posted(&id).await?.is_none() {

@@ -47,7 +47,6 @@ impl Backlog {
         if self.parts.store.answer_item(id, &answer).await?.is_none() {
             return self.already_decided(&item).await;
         }
-        self.wake_relay(said.first().map(|message| &message.channel));
         Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
     }
 
@@ -90,7 +89,6 @@ impl Backlog {
             at: self.parts.clock.now(),
         };
         let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
-        self.wake_relay(channel);
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),

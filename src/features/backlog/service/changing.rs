@@ -80,7 +80,6 @@ impl Backlog {
         let said = self.tell_elsewhere(item, asker);
         let ended = self.parts.store.cancel_item(&item.id, asker.name(), &said, self.parts.clock.now()).await?;
         let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
-        self.wake_relay(said.first().map(|message| &message.channel));
         Ok(ended)
     }
 

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use crate::features::backlog::render::Announcer;
 use crate::store::Store;
-use kernel::chat::outbox::Relay;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, UserId};
 use kernel::llm::budget::Budgets;
@@ -31,7 +30,6 @@ pub struct Parts {
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
     /// None beside a running team, whose relay finds the rows.
-    pub relay: Option<Relay>,
     pub clock: SharedClock,
 }
 
@@ -65,13 +63,6 @@ impl Backlog {
     /// Posts as the coordinator, who owns the backlog.
     fn announcer<'a>(&'a self, channel: &'a ChannelId) -> Announcer<'a> {
         Announcer { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
-    }
-
-    /// Notifies the relay if a message was added in `told`.
-    fn wake_relay(&self, told: Option<&ChannelId>) {
-        if let (Some(relay), Some(channel)) = (&self.parts.relay, told) {
-            relay.wake(channel);
-        }
     }
 }
 

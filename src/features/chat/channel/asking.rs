@@ -142,7 +142,6 @@ impl Conversation {
                 let answered = |state| AskUpdate { ask: &ask.id, state, answer: Some(&reply.text) };
                 if ask.state == AskState::Expired || !parts.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
                     parts.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
-                    parts.relay.wake(&ask.channel);
                 }
                 Ok(Outcome::Answered(reply.text))
             }

@@ -76,9 +76,6 @@ impl Conversation {
             self.forget_ended_turns(&message.channel.id, queue).await;
             return Ok(());
         }
-        if !rows.outbox.is_empty() {
-            parts.relay.wake(&message.channel.id);
-        }
         metrics::counter!("teamroom_decisions_total", "reason" => format!("{:?}", decision.reason)).increment(1);
         tracing::info!(
             message = %message.id,

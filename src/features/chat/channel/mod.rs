@@ -22,7 +22,7 @@ use crate::features::chat::Conversation;
 use kernel::catch_panic::contain;
 use kernel::ids::ChannelId;
 
-/// Polling interval for turns that ended without a notification. Another process may end them too.
+/// How often to check for turns that ended without a notification.
 const LOOK: Duration = Duration::from_secs(2);
 
 impl Conversation {
@@ -58,7 +58,7 @@ impl Conversation {
         }
     }
 
-    async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
+    pub(super) async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
         let changes = queue.changes();
         match self.parts().store.list_awaited_turns(channel).await {
             Ok(open) => queue.retain_turns(changes, &open),

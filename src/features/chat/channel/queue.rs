@@ -107,6 +107,8 @@ impl ChannelQueue {
         if state.changes == changes {
             state.turns.retain(|turn| open.contains(turn));
         }
+        drop(state);
+        self.over.notify_one();
     }
 
     /// The state of the burst at the front. `None` without a message.

@@ -7,7 +7,7 @@ use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::channel::answering::Ending;
 use crate::features::chat::endurance::RETRY;
 use crate::features::chat::model::decision::{Block, Decision, Reason};
-use crate::features::chat::store::{CancelScope, Finished, FollowUp, fail_turn, finish_turn};
+use crate::features::chat::store::{CancelScope, Finished, FollowUp, TURNS, fail_turn, finish_turn};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::catch_panic::contain;
@@ -49,7 +49,7 @@ impl Conversation {
         // Registers first, so that no stop misses the turn.
         let _registered = self.register(turn, &cancel);
         let among_agents = matches!(turn.trigger, Trigger::Agent { .. });
-        if among_agents && queue.has_message() {
+        if among_agents && self.person_waits(turn, queue).await? {
             self.yield_to_person(turn).await?;
             return Err(JobError::LostLease);
         }
@@ -85,6 +85,11 @@ impl Conversation {
         Ok(())
     }
 
+    /// Whether somebody has written in the channel of a turn.
+    async fn person_waits(&self, turn: &Turn, queue: &ChannelQueue) -> Result<bool, StoreError> {
+        Ok(queue.has_message() || (!self.parts().serves && !self.parts().store.list_undecided(Some(&turn.channel)).await?.is_empty()))
+    }
+
     /// Ends the talk of agents when a person speaks.
     async fn yield_to_person(&self, turn: &Turn) -> Result<(), StoreError> {
         if let Trigger::Agent { from, .. } = &turn.trigger {
@@ -98,7 +103,7 @@ impl Conversation {
         let Run { turn, job, queue, since } = *run;
         let parts = self.parts();
         // In a busy channel the answer is a reply to its message.
-        let reply_to = queue.has_message().then(|| turn.message.clone());
+        let reply_to = self.person_waits(turn, queue).await?.then(|| turn.message.clone());
         let mut outbox = Vec::new();
         let mut follow_ups = Vec::new();
         if let Some(reply) = &ending.reply {
@@ -134,7 +139,6 @@ impl Conversation {
             tracing::info!(message = %turn.message, turn = %turn.id, "the turn was over already; its answer is dropped");
             return Ok(());
         }
-        parts.relay.wake(&turn.channel);
         count_turn(turn, ending.state, ending.error.as_deref());
         Ok(())
     }
@@ -144,7 +148,7 @@ impl Conversation {
     async fn store_end(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
         let parts = self.parts();
         loop {
-            match try_to_store(job, finished).await {
+            match self.try_to_store(job, finished).await {
                 Err(JobError::Unavailable(error)) if !job.cancelled().is_cancelled() => {
                     tracing::warn!(%error, "waiting for the store to take an answer");
                     job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
@@ -159,6 +163,16 @@ impl Conversation {
         }
     }
 
+    async fn try_to_store(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
+        let mut last = job.begin_final().await?;
+        let stored = finish_turn(&mut last, finished).await?;
+        if !self.parts().serves {
+            last.announce(TURNS);
+        }
+        last.finish().await?;
+        Ok(stored)
+    }
+
     /// Ends the turn of a job that is no longer retried, and notifies those who wait for its answer.
     pub(crate) async fn give_up_turn(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
         let now = self.parts().clock.now();
@@ -171,7 +185,6 @@ impl Conversation {
         insert_outbound(transaction, &[Self::notice(&turn.persona, &turn.channel, text)], Some(&turn.message), now).await?;
         let conversation = self.clone();
         transaction.after_commit(move || {
-            conversation.parts().relay.wake(&turn.channel);
             conversation.close_turns(std::slice::from_ref(&turn.id));
             count_turn(&turn, TurnState::Failed, Some(&error));
         });
@@ -183,13 +196,6 @@ impl Conversation {
         self.running().insert(turn.id.clone(), running);
         Registered { conversation: self, turn: turn.id.clone() }
     }
-}
-
-async fn try_to_store(job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
-    let mut last = job.begin_final().await?;
-    let stored = finish_turn(&mut last, finished).await?;
-    last.finish().await?;
-    Ok(stored)
 }
 
 async fn person_spoke(queue: &ChannelQueue) {

@@ -1,26 +1,42 @@
-//! Halts that other processes write, such as `teamroom halt`.
+//! Changes by other processes: halts, such as by `teamroom halt`, and turns that ended.
 
-use std::time::Duration;
-
-use crate::features::chat::Conversation;
-use kernel::agent::halts::{ChangedHalts, HaltScope};
+use crate::features::chat::store::TURNS;
+use crate::features::chat::{Conversation, Parts};
+use kernel::agent::halts::{ChangedHalts, HALTS, HaltScope};
 use kernel::chat::Presence;
 
-/// Polling interval for such halts.
-const LOOK: Duration = Duration::from_secs(1);
-
 impl Conversation {
-    /// Applies halts that other processes write and lift, until the team stops.
-    pub(crate) async fn follow_halts(self) {
+    /// Applies what other processes change, until the team stops.
+    pub(crate) async fn follow_others(self) {
+        let Parts { store, clock, stop, .. } = self.parts();
+        let (mut halts, mut turns) = (store.subscribe(HALTS, clock), store.subscribe(TURNS, clock));
         loop {
             tokio::select! {
-                () = self.parts().stop.cancelled() => return,
-                () = self.parts().clock.sleep(LOOK) => {}
+                () = stop.cancelled() => return,
+                () = halts.next() => self.follow_halts().await,
+                () = turns.next() => self.follow_turns().await,
             }
-            match self.inner.halts.refresh().await {
-                Ok(changed) => self.obey(changed).await,
-                Err(error) => tracing::warn!(%error, "halts by other processes cannot be read"),
-            }
+        }
+    }
+
+    /// Another process has ended a turn, and may have started others that follow from it.
+    async fn follow_turns(&self) {
+        match self.parts().store.list_open_turns().await {
+            Ok(open) => open.iter().for_each(|turn| {
+                self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
+            }),
+            Err(error) => tracing::warn!(%error, "the open turns cannot be read"),
+        }
+        let queues: Vec<_> = self.queues().iter().map(|(channel, queue)| (channel.clone(), queue.clone())).collect();
+        for (channel, queue) in queues.iter().filter(|(_, queue)| queue.has_turns()) {
+            self.forget_ended_turns(channel, queue).await;
+        }
+    }
+
+    async fn follow_halts(&self) {
+        match self.inner.halts.refresh().await {
+            Ok(changed) => self.obey(changed).await,
+            Err(error) => tracing::warn!(%error, "halts by other processes cannot be read"),
         }
     }
 

@@ -112,7 +112,6 @@ impl Conversation {
                 at: now,
             })
             .await?;
-        parts.relay.wake(channel);
         tracing::info!(message = %message.id, %channel, "a person said stop");
         Ok(())
     }

@@ -16,6 +16,7 @@ pub use activity::{ActivityKind, ActivityLine};
 pub use asks::AskUpdate;
 pub use decisions::Decided;
 pub use events::MESSAGES;
+pub(crate) use events::TURNS;
 pub use guard::Blocked;
 pub use inbox::{Claim, InboxRow};
 pub use retention::retention;

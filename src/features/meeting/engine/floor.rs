@@ -33,7 +33,6 @@ impl Meetings {
         let spoken = match &seat.who {
             // Waiting for a person cannot crash the process, so attempts do not count.
             who if who.is_awaited() => {
-                parts.relay.wake(&meeting.channel.id);
                 let is_late = self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
                 // The person's report, a pause or the meeting's end may have come at the same moment.
                 if !is_late || self.find_stop(&seat).await?.is_some() {
@@ -67,7 +66,6 @@ impl Meetings {
             }
         };
         if self.store_turn(&seat, &outbox).await? {
-            parts.relay.wake(&meeting.channel.id);
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
         }

@@ -113,7 +113,6 @@ impl Meetings {
         if let Some(budget) = broke.filter(|_| !meeting.wrap) {
             let notice = agenda.render_out_of_budget(meeting, budget);
             parts.store.end_budget(&meeting.id, &notice, parts.clock.now()).await?;
-            parts.relay.wake(&meeting.channel.id);
         }
         let reason = match broke {
             Some(_) => Some("the meeting's budget was used up"),
@@ -144,7 +143,6 @@ impl Meetings {
         let seats = seats_of(meeting, 0, opening.participants);
         let now = parts.clock.now();
         parts.store.open_meeting(&meeting.id, &seats, &opening.outbox, now).await?;
-        parts.relay.wake(&meeting.channel.id);
         let waited = (now - meeting.called_at).to_std().unwrap_or_default();
         metrics::histogram!("teamroom_meeting_kickoff_seconds").record(waited.as_secs_f64());
         tracing::info!(meeting = %meeting.id, kind = meeting.kind.as_str(), by = meeting.called_by.describe(), seats = seats.len(), "meeting opened");
@@ -166,7 +164,6 @@ impl Meetings {
             return Ok(false);
         }
         parts.store.open_round(&meeting.id, &seats, round.payload.as_ref(), &round.outbox, parts.clock.now()).await?;
-        parts.relay.wake(&meeting.channel.id);
         tracing::info!(meeting = %meeting.id, round = number, seats = seats.len(), "round opened");
         // If it was not stored, somebody changed the meeting. The next step handles that.
         Ok(true)
@@ -176,7 +173,6 @@ impl Meetings {
         let parts = self.parts();
         let preparation = agenda.prepare(meeting, &parts.kill).await?;
         parts.store.record_material(&meeting.id, &preparation.material, &preparation.outbox, parts.clock.now()).await?;
-        parts.relay.wake(&meeting.channel.id);
         Ok(Next::Now)
     }
 
@@ -204,7 +200,6 @@ impl Meetings {
                 return Ok(Next::Now);
             }
         }
-        parts.relay.wake(&meeting.channel.id);
         Ok(Next::Now)
     }
 
@@ -296,7 +291,6 @@ impl Meetings {
             let Some(meeting) = parts.store.find_meeting(id).await? else { return Ok(()) };
             let outbox = self.find_agenda(&meeting.kind).map_or_else(Vec::new, |agenda| agenda.render_failure(&meeting, reason));
             parts.store.end_meeting(id, MeetingState::Failed, reason, &outbox, parts.clock.now()).await?;
-            parts.relay.wake(&meeting.channel.id);
             Ok::<(), StoreError>(())
         };
         if let Err(error) = ended.await {

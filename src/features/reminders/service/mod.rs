@@ -14,9 +14,8 @@ use crate::features::reminders::model::Reminder;
 use crate::features::reminders::when::{When, WhenError, parse_when};
 use crate::store::Store;
 use kernel::chat::medium::Medium;
-use kernel::chat::outbox::Relay;
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, PersonaSlug, UserId};
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
@@ -32,7 +31,6 @@ pub struct Parts {
     /// The team's zone, in which people's times are.
     pub zone: Tz,
     /// None beside a team that runs: its own relay finds the rows.
-    pub relay: Option<Relay>,
     pub clock: SharedClock,
 }
 
@@ -77,13 +75,6 @@ impl Reminders {
     pub(in crate::features::reminders) fn speaker_of<'a>(&'a self, reminder: &'a Reminder) -> &'a PersonaSlug {
         let roster = &self.parts.roster;
         roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
-    }
-
-    /// Tells the relay in which channel rows wait.
-    pub(in crate::features::reminders) fn wake(&self, channel: &ChannelId) {
-        if let Some(relay) = &self.parts.relay {
-            relay.wake(channel);
-        }
     }
 
     /// A time that somebody gives as an argument.

@@ -15,7 +15,6 @@ use crate::features::standup::opening::CALLS;
 use crate::features::standup::render;
 use crate::features::standup::store::StoredReport;
 use crate::store::Store;
-use kernel::chat::outbox::Relay;
 use kernel::chat::text::ChannelRef;
 use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
 use kernel::persona::roster::Roster;
@@ -32,7 +31,6 @@ pub struct StandupCommands {
     /// The channel of the scheduled standup, for callers outside of channels.
     pub scheduled_in: Option<String>,
     /// None beside a running team, whose relay finds the rows.
-    pub relay: Option<Relay>,
     /// Notified when a meeting was called or changed.
     pub meetings: Wakeup,
     pub clock: SharedClock,

@@ -111,9 +111,6 @@ impl StandupCommands {
         if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &said, self.clock.now()).await? {
             refuse("the standup is over already")?;
         }
-        if let Some(relay) = &self.relay {
-            relay.wake(&meeting.channel.id);
-        }
         self.meetings.wake();
         Ok(CommandReply::private("The standup is cancelled."))
     }

@@ -12,13 +12,14 @@ use crate::chat::format::TextFormat;
 use crate::chat::outbound::{OutboundMessage, Placement};
 use crate::chat::outbox::OutboxRow;
 use crate::chat::outbox::delivery::{Delivery, Hitch};
+use crate::chat::outbox::new_rows::OUTBOX;
 use crate::chat::redact::Redactor;
 use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
 use crate::ids::ChannelId;
 use crate::time::SharedClock;
 
-/// The polling interval for rows that are due later. New rows are announced by [`Relay::wake`].
+/// The polling interval for rows that are due later. The commit of a new row wakes the relay.
 const SWEEP: Duration = Duration::from_secs(2);
 
 /// Waits between attempts double from the first to the last of these.
@@ -34,7 +35,7 @@ pub struct Relay {
     inner: Arc<Inner>,
 }
 
-struct Inner {
+pub(super) struct Inner {
     store: Database,
     platform: Arc<dyn ChatPlatform>,
     redactor: Redactor,
@@ -59,11 +60,12 @@ impl Relay {
     ) -> Self {
         let busy = Mutex::new(HashMap::new());
         let relay = Self { inner: Arc::new(Inner { store, platform, redactor, clock, tasks, stop, busy, settled: Notify::new() }) };
+        relay.inner.store.db().new_rows().set_relay(Arc::downgrade(&relay.inner));
         relay.inner.tasks.spawn(relay.clone().sweep());
         relay
     }
 
-    /// Announces new rows for `channel`.
+    /// Sends the rows of `channel`.
     pub fn wake(&self, channel: &ChannelId) {
         {
             let mut busy = self.busy();
@@ -103,14 +105,17 @@ impl Relay {
     }
 
     async fn sweep(self) {
+        let Inner { store, clock, .. } = &*self.inner;
+        let mut elsewhere = store.subscribe(OUTBOX, clock);
         loop {
-            match self.inner.store.list_due_channels(self.inner.clock.now()).await {
+            match store.list_due_channels(clock.now()).await {
                 Ok(channels) => channels.iter().for_each(|channel| self.wake(channel)),
                 Err(error) => tracing::warn!(%error, "cannot read the outbox"),
             }
             tokio::select! {
                 () = self.inner.stop.cancelled() => return,
-                () = self.inner.clock.sleep(SWEEP) => {}
+                () = clock.sleep(SWEEP) => {}
+                () = elsewhere.next() => {}
             }
         }
     }
@@ -199,6 +204,12 @@ impl Relay {
         tracing::error!(outbox = %message.id, persona = %message.persona, channel = %message.channel, why, "a message was given up on");
         metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
         self.inner.store.record_failed(&message.id, why).await
+    }
+}
+
+impl From<Arc<Inner>> for Relay {
+    fn from(inner: Arc<Inner>) -> Self {
+        Self { inner }
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 use crate::chat::outbound::{DeliveryState, OutboundMessage, Posted};
+use crate::chat::outbox::new_rows::announce;
 use crate::db::{Database, Document, Result, Transaction, Word, document, plain, sql};
 use crate::ids::{ChannelId, MessageId, OutboxId, TurnId};
 use crate::jobs::RetentionRule;
@@ -289,5 +290,6 @@ pub async fn insert_outbound(
             at
         )?;
     }
+    announce(transaction, messages);
     Ok(())
 }

@@ -1,0 +1,49 @@
+//! The platform as a process sees it that has no identities: what it says stays in the outbox, and the process that serves posts it.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use kernel::chat::format::TextFormat;
+use kernel::chat::outbound::{OutboundMessage, Posted};
+use kernel::chat::{ChatPlatform, SendError};
+use kernel::ids::{ChannelId, MessageId};
+
+pub(super) struct Elsewhere {
+    pub(super) name: &'static str,
+    pub(super) format: TextFormat,
+}
+
+#[async_trait]
+impl ChatPlatform for Elsewhere {
+    async fn send(&self, _message: &OutboundMessage) -> Result<Posted, SendError> {
+        Err(not_here())
+    }
+
+    async fn edit(&self, _message: &OutboundMessage, _posted: &MessageId) -> Result<Posted, SendError> {
+        Err(not_here())
+    }
+
+    async fn open_thread(&self, _channel: &ChannelId, _message: &MessageId, _name: &str) -> Result<ChannelId, SendError> {
+        Err(not_here())
+    }
+
+    async fn find_posted(&self, _message: &OutboundMessage, _since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
+        Err(not_here())
+    }
+
+    async fn find_channel(&self, _name: &str) -> Option<ChannelId> {
+        None
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn text_format(&self) -> TextFormat {
+        self.format
+    }
+}
+
+fn not_here() -> SendError {
+    SendError::Unreachable("this process has no identities".to_owned())
+}

@@ -1,0 +1,156 @@
+//! The features of the team on one database, as each process has them that runs jobs.
+
+use std::iter;
+use std::sync::Arc;
+
+use tokio_util::task::TaskTracker;
+
+use crate::app::parts::{Hands, known_accounts, provide, terms, work_parts};
+use crate::app::retention::retention_rules;
+use crate::app::shutdown::Shutdown;
+use crate::config::Config;
+use crate::features;
+use crate::features::backlog::Work;
+use crate::features::chat::commands::ChatCommands;
+use crate::features::chat::jobs::TurnHandler;
+use crate::features::chat::{self, Conversation};
+use crate::features::meeting::{self, Meetings};
+use crate::features::schedule::{self, Schedule};
+use crate::features::standup::{self, Standup};
+use crate::store::Store;
+use kernel::agent::Agents;
+use kernel::chat::ChatPlatform;
+use kernel::commands::Services;
+use kernel::jobs::{JobHandler, Jobs, JobsDeps};
+use kernel::persona::roster::Roster;
+use kernel::time::SharedClock;
+use kernel::tools::workspace::Workspaces;
+use kernel::wakeup::Wakeup;
+
+pub(super) struct TeamDeps {
+    pub(super) config: Config,
+    pub(super) roster: Arc<Roster>,
+    pub(super) store: Store,
+    pub(super) agents: Agents,
+    pub(super) workspaces: Workspaces,
+    pub(super) services: Services,
+    pub(super) platform: Arc<dyn ChatPlatform>,
+    /// Whether this process has the identities, so that it hears the channels.
+    pub(super) serves: bool,
+    pub(super) clock: SharedClock,
+    pub(super) tasks: TaskTracker,
+    pub(super) shutdown: Shutdown,
+}
+
+pub(super) struct Team {
+    pub(super) conversation: Conversation,
+    meetings: Meetings,
+    schedule: Schedule,
+    standup: Arc<Standup>,
+    work: Work,
+    services: Services,
+    config: Config,
+    store: Store,
+    clock: SharedClock,
+    tasks: TaskTracker,
+    shutdown: Shutdown,
+}
+
+impl Team {
+    /// Nothing runs before [`Self::start`].
+    pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
+        let TeamDeps { config, roster, store, agents, workspaces, services, platform, serves, clock, tasks, shutdown } = deps;
+        let agents = Arc::new(agents);
+        let work = Work::new(work_parts(&config, &store, &agents, workspaces, &clock));
+        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
+        let standup = Arc::new(Standup::new(standup::Parts {
+            roster: roster.clone(),
+            standup: config.standup.clone(),
+            terms: terms(&config, &roster),
+            reports: config.data.join("reports"),
+            store: store.clone(),
+            format: platform.text_format(),
+            agents: agents.clone(),
+            clock: clock.clone(),
+            meetings: wakeup.clone(),
+        }));
+        let schedule = Schedule::new(schedule::Parts {
+            settings: config.schedules.clone(),
+            coordinator: roster.coordinator().slug.clone(),
+            actions: standup::actions(terms(&config, &roster), &store, wakeup.clone(), Some(&standup)),
+            store: store.clone(),
+            platform: serves.then(|| platform.clone()),
+            clock: clock.clone(),
+        });
+        let meetings = Meetings::new(meeting::Parts {
+            agendas: vec![standup.clone()],
+            roster: roster.clone(),
+            store: store.clone(),
+            platform: platform.clone(),
+            clock: clock.clone(),
+            tasks: tasks.clone(),
+            wakeup: wakeup.clone(),
+            answered: answered.clone(),
+            stop: shutdown.stop.clone(),
+            kill: shutdown.kill.clone(),
+        });
+        let hands = Hands { store: store.clone(), roster: roster.clone(), clock: clock.clone(), meetings: wakeup.clone() };
+        let conversation = Conversation::new(
+            chat::Parts {
+                roster: roster.clone(),
+                chat: config.chat.clone(),
+                guard: config.guard.clone(),
+                ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
+                store: store.clone(),
+                platform,
+                serves,
+                listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
+                halted: wakeup,
+                answered,
+                agents: agents.clone(),
+                clock: clock.clone(),
+                tasks: tasks.clone(),
+                stop: shutdown.stop.clone(),
+                kill: shutdown.kill.clone(),
+            },
+            known_accounts(&store).await?,
+        )
+        .await?;
+        let chat =
+            ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live: Some(conversation.clone()) };
+        provide(&services, &config, hands, schedule.clone(), chat);
+        Ok(Self { conversation, meetings, schedule, standup, work, services, config, store, clock, tasks, shutdown })
+    }
+
+    /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
+    pub(super) async fn recover(&self) -> anyhow::Result<()> {
+        self.conversation.recover().await?;
+        self.meetings.start();
+        let standup = self.standup.clone();
+        self.tasks.spawn(async move { standup.write_missing_file().await });
+        Ok(self.work.recover().await?)
+    }
+
+    /// Runs jobs, and fires the schedule.
+    pub(super) fn start(&self) -> anyhow::Result<()> {
+        self.tasks.spawn(self.conversation.clone().follow_others());
+        let deps = JobsDeps {
+            database: self.store.database(),
+            clock: self.clock.clone(),
+            tasks: self.tasks.clone(),
+            stop: self.shutdown.stop.clone(),
+            kill: self.shutdown.kill.clone(),
+        };
+        Jobs::start(deps, self.config.jobs, self.job_handlers()?, retention_rules(&self.config.retention));
+        self.schedule.start(&self.tasks, self.shutdown.stop.clone());
+        Ok(())
+    }
+
+    fn job_handlers(&self) -> anyhow::Result<Vec<Arc<dyn JobHandler>>> {
+        let turns: Arc<dyn JobHandler> = Arc::new(TurnHandler { conversation: self.conversation.clone() });
+        let mut handlers = vec![turns, self.schedule.job_handler()];
+        handlers.extend(self.work.job_handlers());
+        handlers.extend(features::job_handlers(&self.services)?);
+        Ok(handlers)
+    }
+}
