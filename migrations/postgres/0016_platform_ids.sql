@@ -15,11 +15,14 @@ CREATE FUNCTION pg_temp.key_with_platform(key TEXT) RETURNS TEXT LANGUAGE sql IM
 -- Mentions in a text.
 CREATE FUNCTION pg_temp.text_with_platform(said TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS
     $$ SELECT regexp_replace(said, '<(user|channel):([0-9]+)>', '<\1:discord:\2>', 'g') $$;
--- A JSON document. A quote within a text stands after a backslash, so what is replaced are members of objects and of lists.
+-- A JSON document. A quote within a text stands after a backslash, so what is replaced are members of objects.
 CREATE FUNCTION pg_temp.document_with_platform(document TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
-    SELECT pg_temp.text_with_platform(regexp_replace(
-        regexp_replace(document, '"(id|message|chain|channel|parent|author|owner|reply_to)":"([0-9]{1,20})"', '"\1":"discord:\2"', 'g'),
-        '(?<="(?:mentions|pings|roles)":\[[^]]*)"([0-9]{1,20})"', '"discord:\1"', 'g'))
+    SELECT pg_temp.text_with_platform(
+        regexp_replace(document, '"(id|message|chain|channel|parent|author|owner|reply_to)":"([0-9]{1,20})"', '"\1":"discord:\2"', 'g'))
+$$;
+-- The document of a message. Its lists of numbers are `mentions`, `pings` and `roles`.
+CREATE FUNCTION pg_temp.message_with_platform(message TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
+    SELECT pg_temp.document_with_platform(regexp_replace(message, '([[,])"([0-9]{1,20})"(?=[],])', '\1"discord:\2"', 'g'))
 $$;
 
 UPDATE identities SET account = pg_temp.with_platform(account);
@@ -31,7 +34,7 @@ UPDATE inbox SET
     id = pg_temp.with_platform(id),
     channel = pg_temp.with_platform(channel),
     burst = pg_temp.with_platform(burst),
-    message = pg_temp.document_with_platform(message),
+    message = pg_temp.message_with_platform(message),
     speaker = pg_temp.document_with_platform(speaker),
     decision = pg_temp.text_with_platform(decision);
 UPDATE files SET
@@ -48,7 +51,7 @@ UPDATE outbox SET
     channel = pg_temp.with_platform(channel),
     cause = pg_temp.with_platform(cause),
     platform_id = pg_temp.with_platform(platform_id),
-    message = pg_temp.document_with_platform(message);
+    message = pg_temp.message_with_platform(message);
 UPDATE asks SET
     message = pg_temp.with_platform(message),
     chain = pg_temp.with_platform(chain),

@@ -180,6 +180,18 @@ mod tests {
     }
 
     #[test]
+    fn a_channel_is_found_by_its_name_and_by_its_id_with_or_without_its_platform() {
+        let channels = ChannelDirectory::default();
+        channels.record(&channel(json!({"id": "10", "type": 0, "name": "general"})));
+        for name in ["general", "General", "10", "discord:10"] {
+            assert_eq!(channels.find(name), Some(ChannelId::new(10)), "{name}");
+        }
+        for name in ["", "ops", "11", "slack:10", "discord:"] {
+            assert_eq!(channels.find(name), None, "{name}");
+        }
+    }
+
+    #[test]
     fn a_direct_conversation_belongs_to_the_persona_that_was_written_to_first() {
         let channels = ChannelDirectory::default();
         channels.record_direct(ChannelId::new(30), &"vince".into());
