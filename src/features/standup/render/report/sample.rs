@@ -70,6 +70,7 @@ pub(super) fn usual() -> DayReport {
             before_at: "2026-11-19T08:00:00Z".parse().unwrap(),
             now: 502.0,
             now_at: seen,
+            usual: None,
         }],
         moved: vec!["\"Fix the gauge\" is done (Vince).".to_owned()],
         actions: vec![action("Review the open bugs", "Eliza", Urgency::Today), action("Write the changelog", "Ann", Urgency::ThisWeek)],
