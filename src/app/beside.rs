@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::parts::{Hands, agents, provide, terms};
-use crate::config::Config;
+use crate::config::{Config, PLATFORM};
 use crate::features::chat::commands::{ChatCommands, authorizer};
 use crate::features::schedule::Schedule;
 use crate::features::{self, schedule, standup};
@@ -27,7 +27,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let clock: SharedClock = Arc::new(SystemClock);
     let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
-    let registry = features::registry(&services, authorizer(config.chat.clone()));
+    let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
     let schedule = Schedule::new(schedule::Parts {
         settings: config.schedules.clone(),
         coordinator: roster.coordinator().slug.clone(),

@@ -95,7 +95,7 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
     match found {
         Evidence::File { path, sha256, bytes, form } => format!("file {path}: {form}, {bytes} bytes, sha256 {}", short_hash(sha256)),
         Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", time(*at), short_hash(sha256)),
-        Evidence::Delivered { message, at, .. } => format!("message {message} delivered {}", time(*at)),
+        Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), time(*at)),
         Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", time(*at)),
         Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", time(*at)),
         Evidence::Value { feed, name, value, unit, at } => {

@@ -256,10 +256,10 @@ mod tests {
     #[test]
     fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
         with_voice(|announcer| {
-            let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
+            let item = WorkItem { owner: Owner::Person { id: "discord:77".into(), name: "Ann".to_owned() }, ..sample::item() };
             let reminder = announcer.remind(&item, true);
-            assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
-            assert!(reminder.text.contains("<user:77>"));
+            assert_eq!((reminder.pings, reminder.kind), (vec!["discord:77".into()], OutboundKind::Notice));
+            assert!(reminder.text.contains("<user:discord:77>"));
             assert!(announcer.remind(&sample::item(), true).pings.is_empty());
         });
     }

@@ -34,7 +34,7 @@ pub struct StandupCommands {
 
 pub fn register(registry: &mut Registry, services: &Services) {
     let standups = services.late::<StandupCommands>();
-    let channel = |about| ArgumentSpec::text("channel", 100, about).only_in(Surface::CommandLine);
+    let channel = |about| ArgumentSpec::name_or_id("channel", 100, about).only_in(Surface::CommandLine);
     registry
         .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
         .command(
