@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn tiring(as_of: &[DateTime<Utc>], clock: &ManualClock) -> Feed {
-        let limits = Limits { timeout: Duration::from_secs(10), max_age: Duration::from_hours(1) };
+        let limits = Limits { timeout: Duration::from_secs(10), max_age: Duration::from_hours(1), expect: Vec::new() };
         let source = Tiring { calls: AtomicUsize::new(0), as_of: as_of.to_vec() };
         Feed::new(&spec("tiring", json!({})), Box::new(source), limits, Arc::new(clock.clone()))
     }

@@ -53,7 +53,7 @@ fn a_wrong_declaration_says_what_is_allowed() {
     );
     assert_eq!(
         refusal("files", json!({"folder": "x"})),
-        "feed \"files\" has no setting \"folder\". Available: timeout_s, max_age_min, path"
+        "feed \"files\" has no setting \"folder\". Available: timeout_s, max_age_min, expect, path"
     );
     assert_eq!(refusal("git", json!({"timeout_s": 0})), "feed \"git\": timeout_s must be a whole number from 1 to 60");
     assert_eq!(refusal("git", json!({"timeout_s": "ten"})), "feed \"git\": timeout_s must be a whole number from 1 to 60");

@@ -66,7 +66,7 @@ impl Relay {
     }
 
     /// Sends the rows of `channel`.
-    pub fn wake(&self, channel: &ChannelId) {
+    pub(super) fn wake(&self, channel: &ChannelId) {
         {
             let mut busy = self.busy();
             if let Some(again) = busy.get_mut(channel) {
