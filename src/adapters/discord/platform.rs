@@ -251,5 +251,5 @@ fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
 }
 
 fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
-    Ok(to_discord(channel.as_str())?.into())
+    Ok(to_discord(channel.as_str()).map_err(Failure::from)?.into())
 }

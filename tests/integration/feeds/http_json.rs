@@ -177,6 +177,6 @@ fn a_wrong_declaration_says_what_is_allowed() {
     );
     assert_eq!(
         refusal(json!({"url": "http://127.0.0.1/x", "values": {"x": "/x"}, "headers": {}})),
-        "feed \"prices\" has no setting \"headers\". Available: timeout_s, max_age_min, url, values, time"
+        "feed \"prices\" has no setting \"headers\". Available: timeout_s, max_age_min, expect, url, values, time"
     );
 }

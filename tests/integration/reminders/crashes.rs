@@ -6,13 +6,16 @@ use chrono::TimeDelta;
 use kernel::ids::ReminderId;
 use kernel::time::SystemClock;
 use sandbox::{RestFault, Switch};
+use secrecy::ExposeSecret;
 use teamroom::features::reminders::model::{Person, Reminder, ReminderState};
 use teamroom::features::schedule::model::Timetable;
 use teamroom::store::Store;
 
 use super::stage::{HERE, TOLD, quiet, told};
+use crate::store::platform_ids::forget_platforms;
 use crate::support::database::{allow, count, execute, forbid};
 use crate::support::number_from;
+use crate::support::postgres::is_there;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
 
@@ -21,6 +24,7 @@ on_both_stores!(
     killed_before_the_telling_is_stored,
     killed_after_the_platform_took_it,
     killed_at_random_moments,
+    told_to_the_right_person_by_a_version_whose_ids_say_their_platform,
 );
 
 async fn open(team: &TestTeam) -> Store {
@@ -85,6 +89,14 @@ async fn killed_after_it_was_asked_for(backing: Backing) {
     expect_told(&team, 1).await;
     let confirmed = team.answers(HERE).await.iter().filter(|shown| shown.text.starts_with("I'll remind you")).count();
     assert_eq!(confirmed, 1);
+}
+
+async fn told_to_the_right_person_by_a_version_whose_ids_say_their_platform(backing: Backing) {
+    let team = quiet(backing, SystemClock).await;
+    add(&team, &[reminder(&team, "call", 0)]).await;
+    forget_platforms(team.config.database_url.expose_secret()).await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    expect_told(&team, 1).await;
 }
 
 async fn killed_before_the_telling_is_stored(backing: Backing) {
@@ -156,4 +168,22 @@ async fn killed_at_random_moments(backing: Backing) {
     texts.sort();
     texts.dedup();
     assert_eq!(texts.len(), REMINDERS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_processes_share_reminders_and_tell_each_once_when_the_one_that_serves_is_killed() {
+    if !is_there().await {
+        return;
+    }
+    let team = quiet(Backing::Postgres, SystemClock).await;
+    let few = [("TEAMROOM_JOBS_PARALLEL", "1")];
+    let serving = TeamProcess::start(&team, &few).await;
+    let _beside = TeamProcess::spawn(&team, &few);
+    let workers = "SELECT COUNT(*) FROM job_workers";
+    eventually("the second process works beside the first", || async { count(&team, workers).await == 2 }).await;
+    let plants: Vec<_> = (0..12).map(|number| reminder(&team, &format!("water plant {number}"), number * 250)).collect();
+    add(&team, &plants).await;
+    eventually("some are told", || async { count(&team, "SELECT COUNT(*) FROM reminders WHERE state <> 'waiting'").await >= 4 }).await;
+    serving.kill();
+    expect_told(&team, plants.len()).await;
 }

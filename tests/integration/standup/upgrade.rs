@@ -1,17 +1,15 @@
 //! A team whose database was written by a version in which ids did not say their platform.
 
-use chrono::TimeDelta;
 use kernel::agent::turn::{Trigger, Turn, TurnState};
 use kernel::chat::message::{Author, AuthorKind, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
-use kernel::ids::{MessageId, ReminderId, TurnId};
+use kernel::ids::{MessageId, TurnId};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use teamroom::features::backlog::model::{Origin, Owner, WorkItem};
 use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::Decided;
 use teamroom::features::meeting::model::SeatState;
-use teamroom::features::reminders::model::{Person, Reminder, ReminderState};
 use teamroom::store::Store;
 
 use super::cast::Cast;
@@ -74,22 +72,6 @@ async fn a_team_goes_on_after_its_ids_have_got_their_platform(backing: Backing) 
     let mut post = OutboundMessage::new(&"kelly".into(), &there, OutboundKind::Notice, text);
     post.pings = vec![ann.clone()];
     store.enqueue(&[post], stage.now()).await.unwrap();
-    let person = Person { id: ann.clone(), name: PERSON.to_owned() };
-    let reminder = Reminder {
-        id: ReminderId::generate(),
-        what: "pay the bill".to_owned(),
-        by: Some(person.clone()),
-        whom: person,
-        channel: there.clone(),
-        private: false,
-        persona: "kelly".into(),
-        due: stage.now() + TimeDelta::hours(3),
-        repeat: None,
-        zone: chrono_tz::Tz::UTC,
-        state: ReminderState::Waiting,
-        round: 0,
-    };
-    store.add_reminder(&reminder, stage.now()).await.unwrap();
     let owner = Owner::Person { id: ann.clone(), name: PERSON.to_owned() };
     let origin = Origin::Person { id: ann.clone(), name: PERSON.to_owned(), message: Some("discord:1".into()) };
     let item = WorkItem { channel: Some(there.clone()), ..WorkItem::new("Ask the landlord", owner.clone(), origin, stage.now()) };
@@ -119,17 +101,6 @@ async fn a_team_goes_on_after_its_ids_have_got_their_platform(backing: Backing) 
     assert_eq!(held.seats[6].state, SeatState::Spoke);
     assert_eq!(stage.store.find_item(&item.id).await.unwrap().map(|item| item.owner), Some(owner));
 
-    stage.pass(std::time::Duration::from_hours(3)).await;
-    let told = format!("Reminder for <@{account}>");
-    eventually("the reminder reaches the person", || async {
-        stage
-            .team
-            .answers(ELSEWHERE)
-            .await
-            .iter()
-            .any(|shown| shown.text.starts_with(&told) && shown.raw["mentions"][0]["id"] == json!(account))
-    })
-    .await;
     let by_vince = stage.team.answers(ELSEWHERE).await.into_iter().filter(|shown| shown.author == "Vince").count();
     assert_eq!(by_vince, 1, "the message is known and not answered again");
 }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::adapters::discord::ids::ForeignId;
 use kernel::chat::SendError;
 use kernel::ids::PersonaSlug;
 
@@ -30,6 +31,12 @@ pub(crate) mod code {
     pub(crate) const MISSING_PERMISSIONS: u64 = 50013;
     pub(crate) const THREAD_ARCHIVED: u64 = 50083;
     pub(crate) const THREAD_EXISTS: u64 = 160_004;
+}
+
+impl From<ForeignId> for Failure {
+    fn from(foreign: ForeignId) -> Self {
+        Self::refused(foreign.to_string())
+    }
 }
 
 impl Failure {
@@ -110,9 +117,17 @@ fn first_detail(errors: &serde_json::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapters::discord::ids::to_discord;
 
     fn reason(status: u16, body: &str) -> String {
         Failure::from_answer(status, body.as_bytes(), "Send Messages").to_string()
+    }
+
+    #[test]
+    fn an_id_of_another_platform_is_refused_for_good() {
+        let foreign = to_discord("slack:C024BE91L").unwrap_err();
+        let refused = SendError::Refused("\"slack:C024BE91L\" is not an id of Discord".to_owned());
+        assert_eq!(SendError::from(Failure::from(foreign)), refused);
     }
 
     #[test]

@@ -3,13 +3,9 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError, Weak};
 
-use super::relay::{Inner, Relay};
+use super::relay::{Inner, OUTBOX, Relay};
 use crate::chat::outbound::OutboundMessage;
 use crate::db::Transaction;
-use crate::events::Topic;
-
-/// New rows of processes without a relay.
-pub(super) const OUTBOX: Topic = Topic::new("outbox");
 
 /// The relay of this process, once it exists. One per open database.
 #[derive(Default)]

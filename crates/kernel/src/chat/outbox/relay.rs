@@ -12,12 +12,15 @@ use crate::chat::format::TextFormat;
 use crate::chat::outbound::{OutboundMessage, Placement};
 use crate::chat::outbox::OutboxRow;
 use crate::chat::outbox::delivery::{Delivery, Hitch};
-use crate::chat::outbox::new_rows::OUTBOX;
 use crate::chat::redact::Redactor;
 use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
+use crate::events::Topic;
 use crate::ids::ChannelId;
 use crate::time::SharedClock;
+
+/// New rows of processes without a relay.
+pub(super) const OUTBOX: Topic = Topic::new("outbox");
 
 /// The polling interval for rows that are due later. The commit of a new row wakes the relay.
 const SWEEP: Duration = Duration::from_secs(2);
