@@ -48,9 +48,10 @@
 //! through [`kernel::agent`] with a model or the offline composer → one transaction: the answer, its outbox rows, and the turns of agents it addresses as
 //! far as the guard allows → the relay → the platform.
 //!
-//! **A standup.** A person's words, a command, the schedule or another process writes a called meeting → `features::meeting::engine` opens it with the
-//! kickoff, gathers the shared page of all feeds, gives each seat its turn (`features::standup::turns`), every step stored with what it posts →
-//! `features::standup` cross-checks the signals, takes a position, checks the actions → one transaction: report, work items, prediction, memories, outbox.
+//! **A standup.** A person's words, a command, the schedule or another process writes a called meeting with its job → the job's run,
+//! `features::meeting::engine`, opens it with the kickoff, gathers the shared page of all feeds, gives each seat its turn
+//! (`features::standup::turns`), every step stored with what it posts → `features::standup` cross-checks the signals, takes a position, checks the
+//! actions → one transaction: report, work items, prediction, memories, outbox, the end of the job.
 //! At its expiry a firing of the schedule has the prediction settled against its feed.
 //!
 //! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how and by whom → one transaction: the item

@@ -161,7 +161,7 @@ fn the_example_of_the_environment_is_what_the_configuration_declares() {
 
 #[test]
 fn the_readme_lists_the_commands_that_are_registered() {
-    let registry = teamroom::features::registry(&Services::new("not here"), Arc::new(|_, _, _| Ok(())));
+    let registry = teamroom::features::registry("discord", &Services::new("not here"), Arc::new(|_, _, _| Ok(())));
     let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
     let (begin, end) = ("tests/tidy.rs compares. -->\n", "<!-- /commands -->");
     let (before, rest) = readme.split_once(begin).expect("the table of commands has a beginning");

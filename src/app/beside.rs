@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::app::parts::{Hands, agents, provide, terms};
-use crate::config::Config;
+use crate::config::{Config, PLATFORM};
 use crate::features::chat::commands::{ChatCommands, authorizer};
 use crate::features::schedule::Schedule;
 use crate::features::{self, schedule, standup};
@@ -11,7 +11,6 @@ use crate::store::Store;
 use kernel::commands::{Registry, Services};
 use kernel::persona::roster::Roster;
 use kernel::time::{SharedClock, SystemClock};
-use kernel::wakeup::Wakeup;
 
 /// The commands of the team on its database.
 pub struct Beside {
@@ -20,7 +19,7 @@ pub struct Beside {
     pub store: Store,
 }
 
-/// Opens the database even if another process serves from it. A running team finds the new rows by polling. Nothing here notifies it.
+/// Opens the database even if another process serves from it. A running team hears of new rows from the database.
 ///
 /// # Errors
 /// The database cannot be opened.
@@ -28,11 +27,11 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let clock: SharedClock = Arc::new(SystemClock);
     let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
-    let registry = features::registry(&services, authorizer(config.chat.clone()));
+    let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
     let schedule = Schedule::new(schedule::Parts {
         settings: config.schedules.clone(),
         coordinator: roster.coordinator().slug.clone(),
-        actions: standup::actions(terms(config, &roster), &store, Wakeup::default(), None),
+        actions: standup::actions(terms(config, &roster), &store, None),
         store: store.clone(),
         platform: None,
         clock: clock.clone(),
@@ -40,7 +39,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    let meetings = Wakeup::default();
-    provide(&services, config, Hands { store: store.clone(), roster, clock, meetings }, schedule, chat);
+    provide(&services, config, Hands { store: store.clone(), roster, clock }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

@@ -24,7 +24,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use crate::adapters::http;
 use crate::app::shutdown::Shutdown;
-use crate::config::Config;
+use crate::config::{Config, PLATFORM};
 use crate::features::chat::Conversation;
 use crate::features::chat::commands::authorizer;
 use crate::features::{self};
@@ -93,7 +93,7 @@ impl App {
         // database.
         let store = Store::open(&setting.config.database_url, setting.clock.now()).await?;
         let opened = Opened { store, platform: OnceLock::new(), tasks: TaskTracker::new(), shutdown: Shutdown::default() };
-        let started = Self::start_with(&opened, setting, connect).await;
+        let started = Box::pin(Self::start_with(&opened, setting, connect)).await;
         if started.is_err() {
             opened.close().await;
         }
@@ -123,7 +123,7 @@ impl App {
             roster: roster.clone(),
             known_accounts: known_accounts(&store).await?,
             events,
-            commands: Arc::new(features::registry(&services, authorizer(config.chat.clone()))),
+            commands: Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone()))),
             store: store.clone(),
             clock: clock.clone(),
         })

@@ -32,7 +32,6 @@ use kernel::llm::{LedgerMeter, Models};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
-use kernel::wakeup::Wakeup;
 
 /// The accounts of personas known from earlier runs.
 pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
@@ -48,13 +47,11 @@ pub(super) struct Hands {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
     pub(super) clock: SharedClock,
-    /// Notified when a meeting is called or steered.
-    pub(super) meetings: Wakeup,
 }
 
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
-    let Hands { store, roster, clock, meetings } = hands;
+    let Hands { store, roster, clock } = hands;
     services.provide(Arc::new(Reminders::new(reminders::Parts {
         store: store.clone(),
         roster: roster.clone(),
@@ -76,7 +73,6 @@ pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedu
         scheduled_in: scheduled.and_then(|job| job.channel.clone()),
         store,
         roster,
-        meetings,
         clock,
     }));
     services.provide(Arc::new(schedule));

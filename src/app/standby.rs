@@ -85,7 +85,7 @@ impl Watch {
             agents,
             workspaces,
             services,
-            platform: Arc::new(Elsewhere { name: discord::NAME, format: discord::TEXT }),
+            platform: Arc::new(Elsewhere { name: discord::PLATFORM, format: discord::TEXT }),
             serves: false,
             clock,
             tasks: tasks.clone(),

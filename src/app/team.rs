@@ -25,7 +25,6 @@ use kernel::jobs::{JobHandler, Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
-use kernel::wakeup::Wakeup;
 
 pub(super) struct TeamDeps {
     pub(super) config: Config,
@@ -62,7 +61,6 @@ impl Team {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
         let work = Work::new(work_parts(&config, &store, &agents, workspaces, &clock));
-        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
         let standup = Arc::new(Standup::new(standup::Parts {
             roster: roster.clone(),
             standup: config.standup.clone(),
@@ -72,29 +70,23 @@ impl Team {
             format: platform.text_format(),
             agents: agents.clone(),
             clock: clock.clone(),
-            meetings: wakeup.clone(),
         }));
         let schedule = Schedule::new(schedule::Parts {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
-            actions: standup::actions(terms(&config, &roster), &store, wakeup.clone(), Some(&standup)),
+            actions: standup::actions(terms(&config, &roster), &store, Some(&standup)),
             store: store.clone(),
             platform: serves.then(|| platform.clone()),
             clock: clock.clone(),
         });
-        let meetings = Meetings::new(meeting::Parts {
+        let meetings = Meetings::new(meeting::Deps {
             agendas: vec![standup.clone()],
             roster: roster.clone(),
             store: store.clone(),
             platform: platform.clone(),
             clock: clock.clone(),
-            tasks: tasks.clone(),
-            wakeup: wakeup.clone(),
-            answered: answered.clone(),
-            stop: shutdown.stop.clone(),
-            kill: shutdown.kill.clone(),
         });
-        let hands = Hands { store: store.clone(), roster: roster.clone(), clock: clock.clone(), meetings: wakeup.clone() };
+        let hands = Hands { store: store.clone(), roster: roster.clone(), clock: clock.clone() };
         let conversation = Conversation::new(
             chat::Parts {
                 roster: roster.clone(),
@@ -105,8 +97,6 @@ impl Team {
                 platform,
                 serves,
                 listeners: iter::once(meetings.listener()).chain(features::listeners(&services)).collect(),
-                halted: wakeup,
-                answered,
                 agents: agents.clone(),
                 clock: clock.clone(),
                 tasks: tasks.clone(),
@@ -125,7 +115,6 @@ impl Team {
     /// Takes up what an earlier process left. Called once, by the process that serves, before it starts.
     pub(super) async fn recover(&self) -> anyhow::Result<()> {
         self.conversation.recover().await?;
-        self.meetings.start();
         let standup = self.standup.clone();
         self.tasks.spawn(async move { standup.write_missing_file().await });
         Ok(self.work.recover().await?)
@@ -148,7 +137,7 @@ impl Team {
 
     fn job_handlers(&self) -> anyhow::Result<Vec<Arc<dyn JobHandler>>> {
         let turns: Arc<dyn JobHandler> = Arc::new(TurnHandler { conversation: self.conversation.clone() });
-        let mut handlers = vec![turns, self.schedule.job_handler()];
+        let mut handlers = vec![turns, self.schedule.job_handler(), self.meetings.job_handler()];
         handlers.extend(self.work.job_handlers());
         handlers.extend(features::job_handlers(&self.services)?);
         Ok(handlers)

@@ -44,7 +44,7 @@ fn describe_argument(argument: &ArgumentSpec) -> Arg {
 fn value_name(argument: &ArgumentSpec) -> &'static str {
     match argument.kind {
         _ if argument.required => argument.name,
-        ArgumentKind::Text(_) => "text",
+        ArgumentKind::Text(_) | ArgumentKind::NameOrId(_) => "text",
         ArgumentKind::Reference(to) => to,
         ArgumentKind::Choice(_) => argument.name,
         ArgumentKind::Number { .. } | ArgumentKind::Integer { .. } => "number",

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::config::PLATFORM;
 use crate::features;
 use kernel::commands::{Registry, Services};
 
@@ -74,7 +75,7 @@ enum Special {
 /// The command specifications of the team, without handlers.
 fn registry(services: &Services) -> Registry {
     // Only the command line uses it here, and it may do everything.
-    features::registry(services, Arc::new(|_, _, _| Ok(())))
+    features::registry(PLATFORM, services, Arc::new(|_, _, _| Ok(())))
 }
 
 /// The whole command line.

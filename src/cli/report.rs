@@ -6,10 +6,12 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
 
 use crate::cli::{Globals, generated, setting, terminal};
+use crate::config::PLATFORM;
 use crate::features::standup::commands::StandupCommands;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::render::render_report_markdown;
 use kernel::commands::{CommandReply, parse_date};
+use kernel::ids::complete;
 use kernel::time::{Clock, SystemClock};
 
 /// Accepts the date and the channel without a subcommand.
@@ -40,7 +42,8 @@ pub(super) async fn run(globals: &Globals, matches: &ArgMatches) -> anyhow::Resu
     };
     let beside = generated::open(&config).await?;
     let reports = beside.services.late::<StandupCommands>().get()?;
-    let found = reports.get_report(day, text("channel")).await;
+    let channel = text("channel").map(|channel| complete(PLATFORM, channel));
+    let found = reports.get_report(day, channel.as_deref()).await;
     beside.store.close().await;
     match found {
         Ok(found) if matches.get_flag("markdown") => {

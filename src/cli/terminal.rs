@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_terminal_shows_what_was_written() {
         assert_eq!(plain(r"**Split \*\*a\_b\*\*** (#1), `x*y` 2 \<= 3 at C:\\dir\new"), r"Split **a_b** (#1), `x*y` 2 <= 3 at C:\dir\new");
-        assert_eq!(plain("<user:42> in <channel:7>\n<small>in short</small>"), "@42 in #7\nin short");
+        assert_eq!(plain("<user:discord:42> in <channel:discord:7>\n<small>in short</small>"), "@42 in #7\nin short");
         assert_eq!(on_one_line("a\u{1b}[31m*b*\nc"), "a[31m*b* c");
         assert_eq!(render("Costs\n\n| a | b |\n| --- | --- |\n| **x** | y |\n").matches('`').count(), 0);
     }

@@ -7,12 +7,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cli::{Globals, setting};
+use crate::config::PLATFORM;
 use crate::features::chat::store::{CallRow, Trace, TurnRow};
 use crate::store::Store;
 use kernel::agent::turn::Trigger;
 use kernel::chat::message::Speaker;
 use kernel::db::StoreError;
 use kernel::events::{Audience, Recorded};
+use kernel::ids::{MessageId, complete};
 use kernel::time::{Clock, SystemClock};
 
 /// Longer texts are cut. The channel has the full text.
@@ -67,7 +69,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
 
 /// The lines of the first subject with this id: a message, an item, or any other.
 async fn find(store: &Store, id: &str) -> Result<Vec<Line>, StoreError> {
-    if let Some(trace) = store.trace(&id.into()).await? {
+    if let Some(trace) = store.trace(&MessageId::new(complete(PLATFORM, id))).await? {
         return Ok(lines_of_message(&trace));
     }
     let short = id.trim_start_matches('#').to_lowercase();
@@ -89,7 +91,7 @@ fn lines_of_message(trace: &Trace) -> Vec<Line> {
     let mut lines = Vec::new();
     for row in &trace.inbox {
         let message = &row.message;
-        let text = format!("message {} in #{} by {}: {}", message.id, message.channel.name, message.author.name, cut(&message.text));
+        let text = format!("message {} in #{} by {}: {}", message.id.bare(), message.channel.name, message.author.name, cut(&message.text));
         lines.push(line(row.claimed_at, text));
         lines.extend(row.edited_at.map(|at| line(at, "edited")));
         lines.extend(row.deleted_at.map(|at| line(at, "deleted")));
@@ -117,7 +119,12 @@ fn lines_of_message(trace: &Trace) -> Vec<Line> {
         lines.push(match &row.posted {
             Some(posted) => line(
                 posted.at,
-                format!("{kind} by {persona}: {state} as {} after {}: {}", posted.message, attempts(row.attempts), cut(&message.text)),
+                format!(
+                    "{kind} by {persona}: {state} as {} after {}: {}",
+                    posted.message.bare(),
+                    attempts(row.attempts),
+                    cut(&message.text)
+                ),
             ),
             None => line(
                 row.created_at,

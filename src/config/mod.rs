@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::persona::roster::Roster;
 
 use kernel::config::{ConfigErrors, Reader, Section, Sources, find_nearest, settings};
@@ -18,6 +18,7 @@ use kernel::llm::budget::Budgets;
 use kernel::llm::settings::ModelSettings;
 use kernel::tools::settings::ToolSettings;
 
+use crate::adapters::discord;
 use crate::adapters::discord::settings::DiscordSettings;
 use crate::adapters::http::settings::ServerSettings;
 use crate::features;
@@ -26,6 +27,9 @@ use crate::features::chat::settings::{ChatSettings, GuardLimits};
 use crate::features::schedule::settings::ScheduleSettings;
 use crate::features::standup::settings::StandupSettings;
 pub use retention::RetentionSettings;
+
+/// The platform that the team runs on. Ids in settings and arguments may leave it out.
+pub const PLATFORM: &str = discord::PLATFORM;
 
 settings! {
     /// The whole configuration, valid.
@@ -88,7 +92,26 @@ impl Config {
         }
         let database = || format!("sqlite:{}", config.data.join("teamroom.db").display()).into();
         config.database_url = read_database_url(root).unwrap_or_else(database);
+        config.complete_ids();
         config
+    }
+
+    /// Adds the platform to ids of channels, people and roles that are written without.
+    pub fn complete_ids(&mut self) {
+        let Self { chat, standup, backlog, discord, schedules, .. } = self;
+        let rules = &mut chat.channels;
+        let kinds = rules.kinds.iter_mut().map(|(channel, _)| channel);
+        let bindings = rules.bindings.iter_mut().map(|(channel, _)| channel);
+        let answers = rules.fallback.iter_mut().map(|(channel, _)| channel);
+        let places =
+            schedules.jobs.iter_mut().filter_map(|job| job.channel.as_mut()).chain(&mut backlog.channel).chain(&mut discord.ops_channel);
+        for written in kinds.chain(bindings).chain(answers).chain(places).chain(&mut chat.allowed_channels).chain(&mut chat.operators) {
+            *written = complete(PLATFORM, written).into_owned();
+        }
+        let people = standup.humans.iter_mut().map(|(_, id)| id);
+        for written in people.chain(&mut chat.allowed_users).chain(&mut chat.allowed_bots) {
+            *written = UserId::new(complete(PLATFORM, written.as_str()));
+        }
     }
 
     /// Personas that the configuration names and the roster does not have. The rest of the team still works, so these are warnings.

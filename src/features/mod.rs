@@ -19,9 +19,9 @@ pub fn actions() -> Actions {
     Actions::of(standup::ACTIONS)
 }
 
-/// The commands of all features, in the order in which people read of them.
-pub fn registry(services: &Services, authorize: Authorize) -> Registry {
-    let mut registry = Registry::new(authorize);
+/// The commands of all features, in the order in which people read of them, for a team on `platform`.
+pub fn registry(platform: &'static str, services: &Services, authorize: Authorize) -> Registry {
+    let mut registry = Registry::new(platform, authorize);
     chat::commands::register(&mut registry, services);
     standup::commands::register(&mut registry, services);
     schedule::commands::register(&mut registry, services);
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_command_is_within_the_limits_of_discord() {
-        let registry = registry(&Services::new("not here"), Arc::new(|_, _, _| Ok(())));
+        let registry = registry("discord", &Services::new("not here"), Arc::new(|_, _, _| Ok(())));
         assert!(registry.commands().len() >= 12);
         registry.commands().iter().for_each(check);
     }

@@ -153,8 +153,10 @@ fn page() -> SharedPage {
         before_at: yesterday,
         now: 840.0,
         now_at: now(),
+        usual: None,
     };
-    let shop = PageFeed { feed: "shop".into(), kind: "http_json".into(), of: vec!["vince".into()], outcome: Ok(reading) };
+    let shop =
+        PageFeed { feed: "shop".into(), kind: "http_json".into(), of: vec!["vince".into()], outcome: Ok(reading), expect: Vec::new() };
     SharedPage { read_at: now(), since: yesterday, feeds: vec![shop], changes: vec![change] }
 }
 
@@ -348,7 +350,7 @@ async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
     let conclusion = Stage::with(&model, ProviderKind::OpenAi).await.conclude().await;
     let offline = Stage::new(None).await.conclude().await;
     assert_eq!((conclusion.tldr, conclusion.actions), (offline.tldr.clone(), offline.actions));
-    assert_eq!(offline.tldr, ["Changed most: shop latency 410 → 840 ms (+430) since Fri 09:00."]);
+    assert_eq!(offline.tldr, ["shop latency 410 → 840 ms (+430) since Fri 09:00."]);
     assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded without a model: "), "{:?}", conclusion.problems);
     assert!(offline.problems.is_empty());
 }

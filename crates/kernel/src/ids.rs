@@ -1,5 +1,9 @@
 //! Typed identifiers. Opaque text, because platforms use different formats (snowflakes, `C024BE91L`).
+//!
+//! The id of a message, a channel or an account says its platform: `discord:1234`. Its adapter adds the platform's name to what it reads, and
+//! takes it off what it sends. People may leave it out: [`complete`]. What the team makes up itself, such as the channel `terminal`, has none.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +46,33 @@ macro_rules! identifiers {
     )+};
 }
 
+/// Between the name of a platform and its own id.
+const SEPARATOR: char = ':';
+
+/// An id as a person writes it, as the store has it: a bare number is of `platform`. A name, and an id with its platform, stay as they are.
+pub fn complete<'a>(platform: &str, written: &'a str) -> Cow<'a, str> {
+    let is_number = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { format!("{platform}{SEPARATOR}{written}").into() } else { written.into() }
+}
+
+macro_rules! platform_ids {
+    ($($name:ident),+) => {$(
+        impl $name {
+            /// What `platform` calls `id`.
+            pub fn on(platform: &str, id: impl fmt::Display) -> Self {
+                Self(format!("{platform}{SEPARATOR}{id}"))
+            }
+
+            /// Without the platform, for people.
+            pub fn bare(&self) -> &str {
+                self.0.split_once(SEPARATOR).map_or(&*self.0, |(_, id)| id)
+            }
+        }
+    )+};
+}
+
+platform_ids!(MessageId, ChannelId, UserId);
+
 identifiers! {
     /// A message on the platform.
     MessageId,
@@ -83,3 +114,23 @@ macro_rules! generated {
 }
 
 generated!(TurnId, OutboxId, AskId, LedgerId, MeetingId, PredictionId, WorkItemId, MemoryId, ApprovalId, ReminderId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_says_its_platform() {
+        let channel = ChannelId::on("discord", 7);
+        assert_eq!((channel.as_str(), channel.bare()), ("discord:7", "7"));
+        assert_eq!(ChannelId::new("terminal").bare(), "terminal");
+    }
+
+    #[test]
+    fn a_bare_number_is_of_the_teams_platform_and_a_name_stays_a_name() {
+        assert_eq!(complete("discord", "1234"), "discord:1234");
+        for kept in ["discord:1234", "slack:1234", "ops", "#ops", "2026-plans", "research-*", "*", ""] {
+            assert_eq!(complete("discord", kept), kept);
+        }
+    }
+}

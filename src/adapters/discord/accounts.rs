@@ -6,8 +6,9 @@ use std::sync::{Arc, RwLock};
 use serenity::model::channel::{Message, MessageType};
 use serenity::model::id::{ApplicationId, UserId as SnowflakeUser, WebhookId};
 
+use crate::adapters::discord::ids::from_discord;
 use kernel::chat::message::AuthorKind;
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 
 /// The coordinator's ids, as Discord reported them.
@@ -39,7 +40,7 @@ impl OwnAccounts {
 
     pub(crate) fn record(&self, persona: &PersonaSlug, account: SnowflakeUser, application: ApplicationId) {
         let mut known = self.write();
-        known.accounts.record(UserId::new(account.to_string()), persona.clone());
+        known.accounts.record(from_discord(account), persona.clone());
         if self.roster.coordinator().slug == *persona {
             known.coordinator = Some(Coordinator { application });
         }
@@ -56,7 +57,7 @@ impl OwnAccounts {
 
     pub(crate) fn owns(&self, account: SnowflakeUser) -> bool {
         let known = self.read();
-        known.webhooks.contains(&WebhookId::new(account.get())) || known.accounts.find(&UserId::new(account.to_string())).is_some()
+        known.webhooks.contains(&WebhookId::new(account.get())) || known.accounts.find(&from_discord(account)).is_some()
     }
 
     pub(crate) fn kind_of(&self, message: &Message) -> AuthorKind {
@@ -69,7 +70,7 @@ impl OwnAccounts {
             let ours = known.webhooks.contains(&webhook) || known.coordinator.is_some_and(by_us);
             return if ours { AuthorKind::Persona(self.behind_webhook(&message.author.name)) } else { AuthorKind::ForeignBot };
         }
-        match known.accounts.find(&UserId::new(message.author.id.to_string())) {
+        match known.accounts.find(&from_discord(message.author.id)) {
             Some(persona) => AuthorKind::Persona(persona.clone()),
             None if message.author.bot => AuthorKind::ForeignBot,
             None => AuthorKind::Person,
@@ -122,7 +123,7 @@ mod tests {
         };
         let roster = Roster::new(vec![persona("kelly", "Kelly"), persona("vince", "Vince")]).unwrap();
         let mut known = Accounts::default();
-        known.record("42".into(), "vince".into());
+        known.record("discord:42".into(), "vince".into());
         OwnAccounts::new(Arc::new(roster), known)
     }
 

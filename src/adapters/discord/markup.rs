@@ -1,7 +1,10 @@
 //! Discord's markup, in both directions.
 
+use std::num::NonZeroU64;
+
+use crate::adapters::discord::ids::{from_discord, to_discord};
 use kernel::chat::format::TextFormat;
-use kernel::chat::text::{self, ChannelRef, Markup, Mention};
+use kernel::chat::text::{self, ChannelRef, Markup, Mention, escape_values};
 use kernel::ids::{ChannelId, UserId};
 
 /// What a message can hold; <https://docs.discord.com/developers/resources/message#create-message>. Discord counts code points.
@@ -16,11 +19,11 @@ struct Discord;
 
 impl Markup for Discord {
     fn mention(&self, user: &UserId) -> String {
-        format!("<@{user}>")
+        to_discord(user.as_str()).map_or_else(|_| format!("@{}", user.bare()), |id| format!("<@{id}>"))
     }
 
     fn channel(&self, channel: &ChannelId) -> String {
-        format!("<#{channel}>")
+        to_discord(channel.as_str()).map_or_else(|_| format!("#{}", channel.bare()), |id| format!("<#{id}>"))
     }
 
     fn subtext(&self, line: &str) -> String {
@@ -30,6 +33,7 @@ impl Markup for Discord {
 
 /// What a person wrote, with Discord's mentions of accounts and channels as values. Other markup stays: a role is nobody that answers.
 pub(crate) fn read(text: &str) -> String {
+    let text = &*escape_values(text);
     let mut neutral = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
@@ -50,13 +54,13 @@ pub(crate) fn read(text: &str) -> String {
 /// The mention or channel at the beginning of a text, and what follows it.
 fn read_reference(text: &str) -> Option<(String, &str)> {
     let (reference, after) = text.strip_prefix('<')?.split_once('>')?;
-    let is_id = |id: &&str| (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
+    let is_id = |id: &&str| id.parse().is_ok_and(|number: NonZeroU64| number.to_string() == **id);
     if let Some(id) = reference.strip_prefix('#').filter(is_id) {
-        return Some((ChannelRef(&id.into()).to_string(), after));
+        return Some((ChannelRef(&from_discord(id)).to_string(), after));
     }
     let id = reference.strip_prefix('@')?;
     let id = Some(id.strip_prefix('!').unwrap_or(id)).filter(is_id)?;
-    Some((Mention(&id.into()).to_string(), after))
+    Some((Mention(&from_discord(id)).to_string(), after))
 }
 
 #[cfg(test)]
@@ -68,13 +72,15 @@ mod tests {
 
     #[test]
     fn values_are_written_in_discords_markup() {
-        let text = format!("{} in {}\n{}", Mention(&"42".into()), ChannelRef(&"7".into()), Subtext("in short"));
+        let text = format!("{} in {}\n{}", Mention(&"discord:42".into()), ChannelRef(&"discord:7".into()), Subtext("in short"));
         assert_eq!(written(&text), "<@42> in <#7>\n-# in short");
     }
 
     #[test]
     fn mentions_become_values_and_all_else_stays() {
-        assert_eq!(read("<@2> and <@!1>, in <#7>: a < b"), "<user:2> and <user:1>, in <channel:7>: a < b");
+        assert_eq!(read("<@2> and <@!1>, in <#7>: a < b"), "<user:discord:2> and <user:discord:1>, in <channel:discord:7>: a < b");
+        assert_eq!(read("<user:discord:2>, as I type it"), r"\<user:discord:2>, as I type it");
+        assert_eq!(written("<user:slack:U1> in <channel:slack:C1>"), "@U1 in #C1");
         for text in ["<@&77>", "<@x>", "<@>", "<@12 <:smile:3>", "<@123456789012345678901>", "<t:1>", "<"] {
             assert_eq!(read(text), text);
             assert!(list_mentions(&read(text)).is_empty());

@@ -4,6 +4,8 @@
 //! [`kernel::chat::PlatformEvent`]. A [`rest`] client posts, reads back and fetches files within Discord's limits. Personas without a token
 //! post through webhooks. Slash [`commands`] belong to the coordinator's account; every account handles buttons.
 //!
+//! Outside of it an id says that it is of Discord; [`ids`] adds that and takes it off.
+//!
 //! It does not decide who answers, remember what was handled, or retry calls that may have succeeded: the router, the inbox and the outbox
 //! do. State that must survive a restart goes through the traits in [`ports`].
 
@@ -14,6 +16,7 @@ mod commands;
 mod connect;
 mod gateway;
 mod identity;
+mod ids;
 mod markup;
 mod options;
 mod platform;
@@ -29,6 +32,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use check::{Finding, check};
+pub use ids::PLATFORM;
 pub use markup::TEXT;
 pub use options::{ConnectError, Options, Timing};
 pub use ports::{IdentifyLog, Registrations};
@@ -39,9 +43,6 @@ use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 use rest::Rest;
 use rest::webhooks::Webhooks;
-
-/// The platform's name in the database.
-pub const NAME: &str = "discord";
 
 /// The team on Discord. Created by [`Discord::connect`], used as a [`kernel::chat::ChatPlatform`].
 pub struct Discord {

@@ -9,9 +9,9 @@ use serenity::model::id::ChannelId as SnowflakeChannel;
 use tokio::time::Instant;
 
 use crate::adapters::discord::Discord;
-use crate::adapters::discord::NAME;
 use crate::adapters::discord::gateway::{Completeness, completeness, inbound};
 use crate::adapters::discord::identity::Identity;
+use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use crate::adapters::discord::markup::TEXT;
 use crate::adapters::discord::rest::messages::PostedBy;
 use crate::adapters::discord::rest::webhooks::{Destination, Speech};
@@ -144,7 +144,7 @@ impl ChatPlatform for Discord {
     async fn find_channel(&self, name: &str) -> Option<ChannelId> {
         for _ in 0..DIRECTORY_LOOKS {
             if let Some(found) = self.hub.channels.find(name) {
-                return Some(found.to_string().into());
+                return Some(from_discord(found));
             }
             tokio::time::sleep(DIRECTORY_LOOK).await;
         }
@@ -156,7 +156,7 @@ impl ChatPlatform for Discord {
     }
 
     fn name(&self) -> &'static str {
-        NAME
+        PLATFORM
     }
 
     fn text_format(&self) -> TextFormat {
@@ -238,7 +238,7 @@ impl Discord {
         if self.hub.channels.knows(channel) {
             return;
         }
-        match self.rest.get_channel(&reader.credential, &channel.to_string().into()).await {
+        match self.rest.get_channel(&reader.credential, &from_discord(channel)).await {
             Ok(found) => self.hub.channels.record_found(&found, &reader.persona),
             Err(failure) => tracing::warn!(%channel, %failure, "a channel could not be looked up"),
         }
@@ -251,6 +251,5 @@ fn able(identity: &Arc<Identity>) -> Result<&Arc<Identity>, SendError> {
 }
 
 fn snowflake(channel: &ChannelId) -> Result<SnowflakeChannel, SendError> {
-    let id = channel.as_str().parse().ok().filter(|id| *id != 0);
-    id.map(SnowflakeChannel::new).ok_or_else(|| SendError::Refused(format!("{channel} is not a Discord channel")))
+    Ok(to_discord(channel.as_str())?.into())
 }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::cli::{Globals, generated, setting};
-use crate::config::Config;
+use crate::config::{Config, PLATFORM};
 use crate::features::meeting::model::{Meeting, MeetingState, Participant};
 use crate::features::standup::commands::StandupCommands;
 use crate::store::Store;
 use kernel::db::StoreError;
+use kernel::ids::{ChannelId, complete};
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SystemClock};
 
@@ -33,7 +34,8 @@ const INTERRUPTED: u8 = 130;
 pub(super) async fn run(globals: &Globals, matches: &ArgMatches) -> anyhow::Result<ExitCode> {
     let config = setting::read_config(globals)?;
     let roster = Arc::new(setting::read_roster(&config)?);
-    hold(&config, &roster, matches.get_one::<String>("channel").map(String::as_str)).await
+    let channel = matches.get_one::<String>("channel").map(|channel| complete(PLATFORM, channel));
+    hold(&config, &roster, channel.as_deref()).await
 }
 
 /// Runs the standup in the process that holds the database: the running team, or this one.
@@ -41,7 +43,10 @@ async fn hold(config: &Config, roster: &Arc<Roster>, channel: Option<&str>) -> a
     match Store::open(&config.database_url, SystemClock.now()).await {
         Ok(store) => {
             if let Some(channel) = channel {
-                eprintln!("no team is running, so the standup is held here and not in #{}", channel.trim_start_matches('#'));
+                eprintln!(
+                    "no team is running, so the standup is held here and not in #{}",
+                    ChannelId::new(channel.trim_start_matches('#')).bare()
+                );
             }
             let ended = terminal::hold(config, roster, &store).await;
             store.close().await;

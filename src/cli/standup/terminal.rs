@@ -19,7 +19,7 @@ use crate::cli::standup::{INTERRUPTED, judge};
 use crate::config::Config;
 use crate::features::meeting::model::{CalledBy, Meeting, MeetingState};
 use crate::features::meeting::store::{Called, MEETINGS};
-use crate::features::meeting::{Meetings, Parts};
+use crate::features::meeting::{Deps, Meetings};
 use crate::features::standup::settings::StandupSettings;
 use crate::features::standup::{self, Standup};
 use crate::store::Store;
@@ -29,9 +29,9 @@ use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, SendError};
 use kernel::ids::{ChannelId, MeetingId, MessageId};
+use kernel::jobs::{Jobs, JobsDeps};
 use kernel::persona::roster::Roster;
 use kernel::time::{Clock, SharedClock, SystemClock};
-use kernel::wakeup::Wakeup;
 
 /// The channel id of standups in this process. No platform id looks like it.
 const HERE: &str = "terminal";
@@ -53,7 +53,14 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
             earlier.id
         }
     };
-    meetings.start();
+    let jobs = JobsDeps {
+        database: store.database(),
+        clock: clock.clone(),
+        tasks: tasks.clone(),
+        stop: shutdown.stop.clone(),
+        kill: shutdown.kill.clone(),
+    };
+    Jobs::start(jobs, config.jobs, vec![meetings.job_handler()], app::retention_rules(&config.retention));
     let ended = tokio::select! {
         ended = wait_until_over(store, &id, &clock) => Some(ended),
         () = store.lost_leadership() => Some(Err(anyhow::anyhow!("the database let go of our lock; another process may be serving now"))),
@@ -98,7 +105,6 @@ fn build(
     let AgentParts { agents, .. } = app::agents(config, roster, store, clock)?;
     let _relay =
         Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
-    let wakeup = Wakeup::default();
     let standup = Arc::new(Standup::new(standup::Parts {
         roster: roster.clone(),
         // People cannot be asked here.
@@ -109,25 +115,13 @@ fn build(
         format: platform.text_format(),
         agents: Arc::new(agents),
         clock: clock.clone(),
-        meetings: wakeup.clone(),
         // The serving process finds the new items by itself.
     }));
     tasks.spawn({
         let standup = standup.clone();
         async move { standup.write_missing_file().await }
     });
-    Ok(Meetings::new(Parts {
-        agendas: vec![standup],
-        roster: roster.clone(),
-        store: store.clone(),
-        platform,
-        clock: clock.clone(),
-        tasks: tasks.clone(),
-        wakeup,
-        answered: Wakeup::default(),
-        stop: shutdown.stop.clone(),
-        kill: shutdown.kill.clone(),
-    }))
+    Ok(Meetings::new(Deps { agendas: vec![standup], roster: roster.clone(), store: store.clone(), platform, clock: clock.clone() }))
 }
 
 /// A platform with one channel that prints its messages.

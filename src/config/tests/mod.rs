@@ -119,7 +119,7 @@ fn a_file_sets_every_sort_of_value() {
     assert_eq!(config.team, "Night shift");
     assert_eq!(config.database_url.expose_secret(), "sqlite:/var/lib/team/teamroom.db");
     assert_eq!((config.chat.coalesce, config.chat.ask_timeout), (Duration::ZERO, Duration::from_mins(2)));
-    assert_eq!(config.chat.allowed_users, [UserId::new("80351110224678912"), UserId::new("7")]);
+    assert_eq!(config.chat.allowed_users, [UserId::new("discord:80351110224678912"), UserId::new("discord:7")]);
     assert!((config.guard.similarity - 1.0).abs() < f64::EPSILON);
     assert_eq!((config.budgets.day, config.budgets.persona_day), (None, Some(Money(250_000))));
     assert_eq!((config.discord.guild.as_deref(), config.discord.api_url.as_deref()), (Some("42"), Some("http://127.0.0.1:4000")));
@@ -305,6 +305,49 @@ fn providers_and_tiers_must_fit_together() {
     ] {
         assert!(errors.iter().any(|error| error.contains(part)), "{part}: {errors:#?}");
     }
+}
+
+#[test]
+fn an_id_in_the_settings_may_leave_out_its_platform() {
+    let config = loaded(
+        r#"
+        [chat]
+        operators = ["*", "42", "discord:43", "slack:U1"]
+        allowed_users = ["42", "slack:U1"]
+        allowed_bots = [44]
+        allowed_channels = ["7", "general"]
+        [[chat.channels]]
+        name = "7"
+        kind = "work"
+        persona = "vince"
+        answer = "never"
+        [standup]
+        humans = ["Ann:42"]
+        [backlog]
+        channel = "6"
+        [discord]
+        ops_channel = "8"
+        [schedules.hello]
+        cron = "0 9 * * *"
+        action = "post: 9"
+        channel = "9"
+        "#,
+        &[],
+    );
+    let chat = &config.chat;
+    assert_eq!(chat.operators, ["*", "discord:42", "discord:43", "slack:U1"]);
+    assert_eq!(
+        (&chat.allowed_users[..], &chat.allowed_bots[..]),
+        (&["discord:42".into(), "slack:U1".into()][..], &["discord:44".into()][..])
+    );
+    assert_eq!(chat.allowed_channels, ["discord:7", "general"]);
+    let here = "discord:7".into();
+    let rules = (chat.channels.kind_of(&here, "x"), chat.channels.find_binding(&here, "x"), chat.channels.fallback_of(&here, "x"));
+    assert_eq!(rules, (ChannelKind::Work, Some("vince"), FallbackAnswer::Never));
+    assert_eq!(config.standup.humans, [("Ann".to_owned(), UserId::new("discord:42"))]);
+    assert_eq!((config.backlog.channel.as_deref(), config.discord.ops_channel.as_deref()), (Some("discord:6"), Some("discord:8")));
+    let job = config.schedules.jobs.iter().find(|job| job.name.as_str() == "hello").expect("the job");
+    assert_eq!((job.channel.as_deref(), job.action.to_string().as_str()), (Some("discord:9"), "post: 9"));
 }
 
 #[test]

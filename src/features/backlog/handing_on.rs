@@ -69,11 +69,11 @@ impl Work {
     /// The person that a text names: "Notify Ann of the move".
     pub(super) fn find_named_person(&self, text: &str) -> Option<Owner> {
         let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
-        let names = |name: &str| {
+        let says = |name: &str| {
             let name: Vec<String> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
             !name.is_empty() && words.windows(name.len()).any(|found| found == name)
         };
-        let named = self.parts().people.iter().find(|(id, name)| names(name) || text.contains(&format!("<user:{id}>")));
+        let named = self.parts().people.iter().find(|(id, name)| says(name) || text.contains(&format!("<user:{id}>")));
         named.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() })
     }
 }

@@ -46,7 +46,6 @@ use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 use channel::ChannelQueue;
 use intake::{EarlyChanges, Gaps, Marks};
@@ -62,10 +61,6 @@ pub struct Parts {
     pub ops_channel: String,
     /// Features that react to messages, in the order in which they are called.
     pub listeners: Vec<Arc<dyn Listener>>,
-    /// Notified when a halt begins or ends.
-    pub halted: Wakeup,
-    /// Notified when a channel has no open turns left.
-    pub answered: Wakeup,
     pub store: Store,
     pub platform: Arc<dyn ChatPlatform>,
     /// Whether this process hears the channels. Another one that runs turns asks the database whether a person waits.
@@ -106,7 +101,7 @@ struct Running {
 impl Conversation {
     /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
     pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
-        let halts = Halts::load(parts.store.database(), parts.halted.clone()).await?;
+        let halts = Halts::load(parts.store.database()).await?;
         let known = parts.store.list_channels().await?;
         let inner = Inner {
             parts,

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
+use crate::features::meeting::store::MeetingRun;
 use kernel::agent::RunError;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
@@ -24,6 +25,8 @@ pub enum Strategy {
 
 /// A meeting in progress.
 pub struct Session<'a> {
+    /// Stores the result.
+    pub run: &'a MeetingRun,
     pub meeting: &'a Meeting,
     /// The result of [`Agenda::prepare`].
     pub material: &'a serde_json::Value,
@@ -63,7 +66,7 @@ pub trait Agenda: Send + Sync + 'static {
     /// Collects the material for all speakers, once per meeting.
     async fn prepare(&self, meeting: &Meeting, cancel: &CancellationToken) -> anyhow::Result<Preparation>;
 
-    /// The next round. None: the meeting closes. `cancel` fires at shutdown.
+    /// The next round. None: the meeting closes. `cancel` fires when the run must end.
     async fn next_round(&self, _session: &Session<'_>, _cancel: &CancellationToken) -> anyhow::Result<Option<Round>> {
         Ok(None)
     }
@@ -94,7 +97,7 @@ pub trait Agenda: Send + Sync + 'static {
         vec![OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Notice, text)]
     }
 
-    /// Creates and stores the result, which ends the meeting.
+    /// Creates the result and stores it with [`MeetingRun`], which ends the meeting.
     async fn close(&self, session: &Session<'_>, cancel: &CancellationToken) -> anyhow::Result<()>;
 
     /// The message that there is no result.

@@ -9,7 +9,7 @@ use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::meeting::agenda::{Agenda, Phrase};
 use crate::features::meeting::model::{CalledBy, Contribution, Seat, SeatState};
 use crate::features::meeting::signal;
-use crate::features::meeting::store::{MeetingChange, MeetingEffect};
+use crate::features::meeting::store::MeetingChange;
 use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
@@ -17,7 +17,6 @@ use kernel::db::StoreError;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 /// The most characters of a person's report, equal to the highest limit for personas.
 const LONGEST_REPORT: usize = 1200;
@@ -27,7 +26,6 @@ pub(super) struct MeetingListener {
     pub(super) roster: Arc<Roster>,
     pub(super) store: Store,
     pub(super) clock: SharedClock,
-    pub(super) wakeup: Wakeup,
 }
 
 #[async_trait]
@@ -48,8 +46,7 @@ impl Listener for MeetingListener {
         }
         let seat = self.store.find_asked_person(&message.channel.id, &message.author.id).await?;
         let seat = seat.filter(|_| !message.text.trim().is_empty());
-        Ok(seat
-            .map(|seat| self.taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
+        Ok(seat.map(|seat| taken("it is a person's report in a meeting", MeetingChange::Report(Box::new(self.report_of(seat, message))))))
     }
 }
 
@@ -71,9 +68,9 @@ impl MeetingListener {
                 let (id, name) = (message.author.id.clone(), message.author.name.clone());
                 let by = CalledBy::Person { id, name, message: Some(message.id.clone()) };
                 let meeting = agenda.call(message.channel.clone(), by, now);
-                self.taken(&format!("it calls a {kind}"), MeetingChange::Call(Box::new(meeting)))
+                taken(&format!("it calls a {kind}"), MeetingChange::Call(Box::new(meeting)))
             }
-            (Phrase::Wrap, Some(running)) => self.taken(&format!("it ends the {}", running.kind), MeetingChange::Wrap(running.id)),
+            (Phrase::Wrap, Some(running)) => taken(&format!("it ends the {}", running.kind), MeetingChange::Wrap(running.id)),
             (Phrase::Start, Some(running)) => {
                 let text = format!("The {} is still running. Say \"wrap up\" to end it.", running.describe());
                 self.answered(message, format!("it calls a {kind}"), text)
@@ -83,12 +80,6 @@ impl MeetingListener {
                 self.answered(message, format!("it asks for the result of the {kind}"), text)
             }
         })
-    }
-
-    /// The meeting itself posts the rest.
-    fn taken(&self, why: &str, change: MeetingChange) -> Taken {
-        let effect = MeetingEffect { change, wakeup: self.wakeup.clone() };
-        Taken { why: why.to_owned(), reply: None, effect: Some(Box::new(effect)) }
     }
 
     fn answered(&self, message: &InboundMessage, why: String, text: String) -> Taken {
@@ -109,4 +100,9 @@ impl MeetingListener {
         let state = if signal::is_quiet(&contribution.text) { SeatState::Quiet } else { SeatState::Spoke };
         Seat { state, contribution: Some(contribution), ended_at: Some(self.clock.now()), ..seat }
     }
+}
+
+/// The meeting itself posts the rest.
+fn taken(why: &str, change: MeetingChange) -> Taken {
+    Taken { why: why.to_owned(), reply: None, effect: Some(Box::new(change)) }
 }

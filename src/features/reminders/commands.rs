@@ -23,8 +23,10 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
                 .public()
                 .argument(ArgumentSpec::text("when", 100, "When: tomorrow at 9, in 20 minutes, Friday 14:30, every Monday at 8").required())
                 .argument(ArgumentSpec::text("what", 1000, "What to be reminded of").required())
-                .argument(ArgumentSpec::text("whom", 100, "Whom to remind: a name or a mention; you by default"))
-                .argument(ArgumentSpec::text("channel", 100, "The channel to say it in, by name or id").only_in(Surface::CommandLine)),
+                .argument(ArgumentSpec::name_or_id("whom", 100, "Whom to remind: a name or a mention; you by default"))
+                .argument(
+                    ArgumentSpec::name_or_id("channel", 100, "The channel to say it in, by name or id").only_in(Surface::CommandLine),
+                ),
             |reminders, call| Box::pin(add(reminders, call)),
         )
         .command(CommandSpec::new("list", "The reminders that wait in this channel."), |reminders, call| Box::pin(list(reminders, call)))

@@ -135,7 +135,7 @@ pub(super) mod tests {
 
     /// Ann's reminder for Ann, for a Friday at nine in Berlin.
     pub(crate) fn sample() -> Reminder {
-        let ann = Person { id: "42".into(), name: "Ann".to_owned() };
+        let ann = Person { id: "discord:42".into(), name: "Ann".to_owned() };
         Reminder {
             id: "0192f0c1d2e37a4b8c5d6e7f8091a2b3".into(),
             what: "pay the hosting bill".to_owned(),

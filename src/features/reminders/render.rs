@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_said_back() {
-        let (ann, now) = (UserId::new("42"), utc(NOW));
+        let (ann, now) = (UserId::new("discord:42"), utc(NOW));
         assert_eq!(render_set(&sample(), Some(&ann), now), "I'll remind you on Fri 27 Nov at 09:00 CET: pay the hosting bill");
         assert_eq!(render_set(&sample(), None, now), "I'll remind Ann on Fri 27 Nov at 09:00 CET: pay the hosting bill");
         assert_eq!(
@@ -158,26 +158,26 @@ mod tests {
             "I'll remind you again on Thu 1 Jul 2027 at 09:00 CEST: pay the hosting bill"
         );
         assert_eq!(render_cancelled(&sample(), Some(&ann)), "Cancelled your reminder: pay the hosting bill");
-        assert_eq!(render_cancelled(&sample(), Some(&"7".into())), "Cancelled the reminder for Ann: pay the hosting bill");
+        assert_eq!(render_cancelled(&sample(), Some(&"discord:7".into())), "Cancelled the reminder for Ann: pay the hosting bill");
         assert_eq!(render_done(&weekly(), now), "Done. The next one comes on Mon 30 Nov at 08:00 CET.");
     }
 
     #[test]
     fn the_reminded_person_alone_is_mentioned() {
-        let reminder = Reminder { what: "ask @everyone and <user:7>".to_owned(), ..sample() };
+        let reminder = Reminder { what: "ask @everyone and <user:discord:7>".to_owned(), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due);
-        assert_eq!(told.text, "Reminder for <user:42>: ask `@everyone` and `<user:7>`");
-        assert_eq!((told.pings, told.kind), (vec!["42".into()], OutboundKind::Notice));
+        assert_eq!(told.text, "Reminder for <user:discord:42>: ask `@everyone` and `<user:discord:7>`");
+        assert_eq!((told.pings, told.kind), (vec!["discord:42".into()], OutboundKind::Notice));
         let labels: Vec<_> = told.buttons.iter().map(|button| button.label.as_str()).collect();
         assert_eq!(labels, ["Done", "Snooze 1 h", "Tomorrow"]);
     }
 
     #[test]
     fn who_asked_is_named_and_a_late_one_says_when_it_was_due() {
-        let bob = Person { id: "7".into(), name: "Bob".to_owned() };
+        let bob = Person { id: "discord:7".into(), name: "Bob".to_owned() };
         let reminder = Reminder { by: Some(bob), ..sample() };
         let told = render_told(&reminder, &reminder.persona, reminder.due + TimeDelta::hours(3));
-        assert_eq!(told.text, "Reminder for <user:42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
+        assert_eq!(told.text, "Reminder for <user:discord:42> from Bob, due on Fri 27 Nov at 09:00 CET: pay the hosting bill");
     }
 
     #[test]
@@ -210,7 +210,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_reminder_fits_into_a_message(text in "([ *_@|`\n]|\\PC){0,1000}") {
-            let bob = Person { id: "7".into(), name: text.clone() };
+            let bob = Person { id: "discord:7".into(), name: text.clone() };
             let reminder = Reminder { what: text, by: Some(bob), ..sample() };
             let told = render_told(&reminder, &reminder.persona, reminder.due + TimeDelta::hours(3));
             prop_assert!(told.text.chars().count() <= 2000);

@@ -234,7 +234,7 @@ mod tests {
             ("remind me tomorrow at 9 to pay the hosting bill", "me", "pay the hosting bill", "Wed 25 09:00"),
             ("Remind me to pay the hosting bill tomorrow at 9.", "me", "pay the hosting bill", "Wed 25 09:00"),
             ("remind Ann on Friday to send the invoice", "Ann", "send the invoice", "Fri 27 09:00"),
-            ("remind <user:42> in 20 minutes about the call", "<user:42>", "the call", "Tue 24 15:50"),
+            ("remind <user:discord:42> in 20 minutes about the call", "<user:discord:42>", "the call", "Tue 24 15:50"),
             ("remind me every Monday at 8 to water the plants", "me", "water the plants", "0 8 * * 1"),
             ("remind me to ask what she may do next Friday", "me", "ask what she may do", "Fri 04 09:00"),
             ("remind me Fri about the talk on Monday at 14:30", "me", "the talk on Monday at 14:30", "Fri 27 09:00"),
@@ -248,7 +248,7 @@ mod tests {
     fn a_persona_may_be_spoken_to_first_and_be_asked_politely() {
         for text in [
             "Kelly, remind me in 20 minutes to call",
-            "<user:7> remind me in 20 minutes to call",
+            "<user:discord:7> remind me in 20 minutes to call",
             "hey Big Ear, could you please remind me in 20 minutes to call",
             "please remind me to call in 20 minutes, thanks!",
         ] {
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_sentence_panics(words in prop::collection::vec(prop::sample::select(vec!["remind", "me", "Ann", "the", "team", "tomorrow", "at", "9", "to", ":", "<user:1>", "please", "every", "Monday", "ß", "@"]), 0..9)) {
+        fn no_sentence_panics(words in prop::collection::vec(prop::sample::select(vec!["remind", "me", "Ann", "the", "team", "tomorrow", "at", "9", "to", ":", "<user:discord:1>", "please", "every", "Monday", "ß", "@"]), 0..9)) {
             let text = format!("remind {}", words.join(" "));
             drop(parse_request(&text, now(), Berlin, &NAMES));
         }

@@ -88,13 +88,15 @@ fn of_persona(name: &str) -> String {
 /// A mention, or an id alone as the command line knows it.
 fn parse_mention(name: &str) -> Option<UserId> {
     let name = name.trim();
-    let is_id = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_digit());
+    let is_id = name
+        .split_once(':')
+        .is_some_and(|(_, id)| id.bytes().all(|byte| byte.is_ascii_alphanumeric()) && id.bytes().any(|byte| byte.is_ascii_digit()));
     find_mention(name).or_else(|| is_id.then(|| name.into()))
 }
 
 /// Of somebody who was never heard.
 fn unnamed(id: &UserId) -> String {
-    let id = id.as_str();
+    let id = id.bare();
     format!("member …{}", &id[id.len().saturating_sub(6)..])
 }
 
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     fn person(id: &str, name: &str) -> Person {
-        Person { id: id.into(), name: name.to_owned() }
+        Person { id: UserId::on("discord", id), name: name.to_owned() }
     }
 
     fn resolve(name: &str) -> Result<String, String> {
@@ -112,7 +114,7 @@ mod tests {
             [person("41", "Ann Lee"), person("41", "Ann Lee"), person("42", "Bob"), person("43", "Cid One"), person("44", "Cid Two")];
         let elsewhere = [person("45", "Ann"), person("46", "Dora Day"), person("47", "Bob")];
         let known = Known { roster: &roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
-        known.resolve(&ForWhom::parse(name), Some(&person("1", "Me"))).map(|person| person.id.to_string())
+        known.resolve(&ForWhom::parse(name), Some(&person("1", "Me"))).map(|person| person.id.bare().to_owned())
     }
 
     #[test]
@@ -124,9 +126,9 @@ mod tests {
             ("@bob", "42"),
             ("dora", "46"),
             ("Cid Two", "44"),
-            ("<user:41>", "41"),
-            ("<user:99>", "99"),
-            ("46", "46"),
+            ("<user:discord:41>", "41"),
+            ("<user:discord:99>", "99"),
+            ("discord:46", "46"),
         ] {
             assert_eq!(resolve(name).as_deref(), Ok(id), "{name}");
         }
@@ -138,7 +140,7 @@ mod tests {
             ("Cid", "Several people are called Cid: Cid One, Cid Two. Mention"),
             ("Eve", "I don't know anybody called \"Eve\". Mention"),
             ("vince", "I can only remind people, and Vince is a persona. To give Vince"),
-            ("<user:102>", "I can only remind people, and Vince is a persona."),
+            ("<user:discord:102>", "I can only remind people, and Vince is a persona."),
             ("everyone", "I can remind one person at a time."),
         ] {
             let refused = resolve(name).expect_err(name);

@@ -30,7 +30,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::text("cron", 100, "When: minute hour day month weekday, such as \"0 9 * * 1-5\"").required())
                 .argument(ArgumentSpec::text("action", 2000, "What it does, such as standup, or \"post: some text\"").required())
                 .argument(ArgumentSpec::text("zone", 50, "The time zone, such as Europe/Berlin; the team's by default"))
-                .argument(ArgumentSpec::text("channel", 100, "The channel by name or id; this one by default"))
+                .argument(ArgumentSpec::name_or_id("channel", 100, "The channel by name or id; this one by default"))
                 .argument(ArgumentSpec::choice("missed", MISSED, "What to do about missed runs; by default the latest is made up for"))
                 .argument(ArgumentSpec::integer("deadline", (0, LONGEST), "Minutes after which a missed run is dropped; 120 by default")),
             |schedule, call| Box::pin(add(schedule, call)),

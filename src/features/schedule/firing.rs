@@ -13,7 +13,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus};
 use kernel::db::{Applied, Effect, StoreError, Transaction};
-use kernel::ids::PersonaSlug;
+use kernel::ids::{ChannelId, PersonaSlug};
 
 /// A text that the coordinator posts.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Schedule {
     }
 }
 
-/// A channel by its id or name. Without a platform an id is accepted unchecked, and names are those of channels that the team has seen.
+/// A channel by its id or name. Without a connection an id is accepted unchecked, and names are those of channels that the team has seen.
 ///
 /// # Errors
 /// The database does not answer.
@@ -91,8 +91,8 @@ pub async fn find_channel(store: &Store, platform: Option<&dyn ChatPlatform>, na
     let mut seen = seen.into_iter().map(|seen| seen.channel);
     let Some(platform) = platform else {
         // The name is for display. A channel without any message is shown as the person wrote it.
-        let is_id = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
-        let unseen = || is_id.then(|| Channel { id: name.into(), name: name.to_owned(), place: Place::Server });
+        let id = name.contains(':').then(|| ChannelId::new(name));
+        let unseen = || id.map(|id| Channel { name: id.bare().to_owned(), id, place: Place::Server });
         return Ok(seen.find(is_meant).or_else(unseen));
     };
     let mut told = platform.list_channels().into_iter().map(|(channel, _)| channel);

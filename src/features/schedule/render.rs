@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::schedule::JobStatus;
 use crate::features::schedule::model::{Firing, FiringState, Timetable};
+use kernel::ids::ChannelId;
 
 /// All jobs as a Markdown table.
 pub fn render_jobs(jobs: &[JobStatus]) -> String {
@@ -64,7 +65,7 @@ fn render_action(status: &JobStatus) -> String {
     const SHOWN: usize = 40;
     let action = status.job.action.to_string();
     let cut = if action.chars().count() > SHOWN { action.chars().take(SHOWN).chain(['…']).collect() } else { action };
-    status.job.channel.as_ref().map_or_else(|| cut.clone(), |channel| format!("{cut} in {channel}"))
+    status.job.channel.as_ref().map_or_else(|| cut.clone(), |channel| format!("{cut} in {}", ChannelId::new(channel).bare()))
 }
 
 #[cfg(test)]

@@ -71,21 +71,18 @@ impl Standup {
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
         let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
         let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
-        let stored = self
-            .parts
-            .store
-            .close_standup(&StandupClosing {
-                meeting,
-                report: &report,
-                post: &post_id,
-                items: &items,
-                prediction: prediction.as_ref(),
-                memories: &self.make_memories(meeting, &found, now),
-                outbox: &outbox,
-                at: now,
-            })
-            .await?;
-        if stored {
+        let closing = StandupClosing {
+            run: session.run,
+            meeting,
+            report: &report,
+            post: &post_id,
+            items: &items,
+            prediction: prediction.as_ref(),
+            memories: &self.make_memories(meeting, &found, now),
+            outbox: &outbox,
+            at: now,
+        };
+        if closing.store().await? {
             tracing::info!(meeting = %meeting.id, revision = report.revision, actions = items.len(), "the Day Report is stored");
             self.write_file(&report).await;
         }
@@ -97,7 +94,8 @@ impl Standup {
         let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let earlier = store.find_report(&meeting.channel.id, meeting.day).await?;
         let moved = self.list_moved(meeting, last.as_ref()).await?;
-        let cross_check = tension::cross_check(&claims_of(session.seats));
+        let (claims, unsupported) = tension::split_supported(claims_of(session.seats), page);
+        let cross_check = CrossCheck { unsupported, ..tension::cross_check(&claims) };
         let position = self.take_position(session, page, &cross_check, cancel).await?;
         let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();

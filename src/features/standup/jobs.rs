@@ -7,14 +7,13 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::CalledBy;
-use crate::features::meeting::store::{MeetingChange, MeetingEffect};
+use crate::features::meeting::store::MeetingChange;
 use crate::features::schedule::action::{Action, ActionOutcome};
 use crate::features::schedule::model::{ActionKind, BuiltIn, Job};
 use crate::features::standup::{Standup, StandupTerms};
 use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::db::{Effect, StoreError};
-use kernel::wakeup::Wakeup;
 
 const CALL: ActionKind = ActionKind {
     name: "standup",
@@ -43,9 +42,9 @@ const HEALTH: ActionKind = ActionKind {
 pub const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
 
 /// The actions for a process. A process that only fires jobs, and leaves their work to the serving process, has no `standup`.
-pub fn actions(terms: StandupTerms, store: &Store, meetings: Wakeup, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
+pub fn actions(terms: StandupTerms, store: &Store, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
     vec![
-        Arc::new(CallStandup { terms, meetings }),
+        Arc::new(CallStandup { terms }),
         Arc::new(SettlePredictions { store: store.clone(), standup: standup.cloned() }),
         Arc::new(PostHealth { standup: standup.cloned() }),
     ]
@@ -53,7 +52,6 @@ pub fn actions(terms: StandupTerms, store: &Store, meetings: Wakeup, standup: Op
 
 struct CallStandup {
     terms: StandupTerms,
-    meetings: Wakeup,
 }
 
 #[async_trait]
@@ -64,7 +62,7 @@ impl Action for CallStandup {
 
     fn effect(&self, job: &Job, channel: Option<Channel>, now: DateTime<Utc>) -> Option<Arc<dyn Effect>> {
         let meeting = self.terms.call(channel?, CalledBy::Schedule { job: job.name.to_string() }, now);
-        Some(Arc::new(MeetingEffect { change: MeetingChange::Call(Box::new(meeting)), wakeup: self.meetings.clone() }))
+        Some(Arc::new(MeetingChange::Call(Box::new(meeting))))
     }
 }
 

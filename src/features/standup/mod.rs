@@ -48,7 +48,6 @@ use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
 use kernel::text::flatten;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 pub use jobs::{ACTIONS, actions};
 pub use terms::StandupTerms;
@@ -72,8 +71,6 @@ pub struct Parts {
     pub format: TextFormat,
     pub agents: Arc<Agents>,
     pub clock: SharedClock,
-    /// Notified when a command changes a meeting.
-    pub meetings: Wakeup,
 }
 
 /// The standup as a kind of meeting.

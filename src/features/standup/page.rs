@@ -1,5 +1,7 @@
 //! The shared page: every feed of the team, read side by side and kept with the meeting (STAND-3).
 
+use std::collections::BTreeMap;
+
 use anyhow::Context;
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio_util::sync::CancellationToken;
@@ -7,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use crate::features::meeting::agenda::Preparation;
 use crate::features::meeting::model::Meeting;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
-use crate::features::standup::model::report::ValueChange;
+use crate::features::standup::model::report::{Usual, ValueChange};
 use crate::features::standup::{Standup, render, say};
 use kernel::agent::PageEntry;
 use kernel::chat::outbound::OutboundKind;
-use kernel::feeds::{FeedQuery, Reading};
+use kernel::feeds::{FeedQuery, Reading, Sample};
 
 /// How many items of each feed are listed; those beyond are counted.
 const ITEMS: usize = 12;
@@ -19,6 +21,9 @@ const ITEMS: usize = 12;
 /// Without an earlier report, items of this time are listed; with one, at most those of this many days.
 const FIRST: TimeDelta = TimeDelta::days(1);
 const LONGEST: TimeDelta = TimeDelta::days(7);
+
+/// How far back values are compared.
+const HISTORY: TimeDelta = TimeDelta::weeks(8);
 
 /// The name of the thread with the page in full.
 const THREAD: &str = "What the feeds said";
@@ -58,15 +63,26 @@ impl Standup {
         let mut changes = Vec::new();
         for now in &entry.samples {
             let before = self.parts.store.find_sample_before(&now.feed, &now.name, since).await?;
-            changes.extend(before.and_then(|before| ValueChange::between(&entry.feed, &before, now)));
+            let Some(change) = before.and_then(|before| ValueChange::between(&entry.feed, &before, now)) else { continue };
+            changes.push(ValueChange { usual: self.find_usual(now).await?, ..change });
         }
         Ok(changes)
+    }
+
+    /// What a value usually is, from the last sample of each earlier day.
+    async fn find_usual(&self, now: &Sample) -> anyhow::Result<Option<Usual>> {
+        let zone = self.parts.terms.zone;
+        let day_of = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
+        let samples = self.parts.store.list_samples(&now.feed, &now.name, now.at - HISTORY, now.at).await?;
+        let comparable = samples.iter().filter(|sample| sample.unit == now.unit && day_of(sample.at) < day_of(now.at));
+        let days: BTreeMap<_, _> = comparable.map(|sample| (day_of(sample.at), sample.number)).collect();
+        Ok(Usual::of(&days.into_iter().collect::<Vec<_>>(), day_of(now.at)))
     }
 }
 
 fn page_feed(entry: PageEntry) -> PageFeed {
     let outcome = entry.outcome.map(page_reading).map_err(|error| error.to_string());
-    PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome }
+    PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
 }
 
 fn page_reading(reading: Reading) -> PageReading {

@@ -84,7 +84,7 @@ mod tests {
             "kick off the daily standup",
             "@Kelly run the stand up",
             "<user:discord:1573896481927069702> start the standup",
-            "hey <user:42>, let's have a standup",
+            "hey <user:discord:42>, let's have a standup",
             "could you start the standup?",
         ] {
             assert_eq!(find(text), Some(Start), "{text}");

@@ -45,7 +45,7 @@ impl Standup {
             meeting,
             page: &page,
             before: &session.seats[..session.seats.iter().take_while(|before| before.position != seat.position).count()],
-            hints: &tension::hints_for(persona, &claims_of(session.seats), HINTS),
+            hints: &tension::hints_for(persona, &tension::split_supported(claims_of(session.seats), &page).0, HINTS),
             lessons: &self.list_lessons(persona, &items).await?,
             items: &items,
             question: terms.as_ref().ok().map(Terms::asked),

@@ -104,7 +104,7 @@ mod tests {
         let file = r#"
             [standup]
             order = ["Vince", "oracle.md"]
-            humans = ["Ann:80351110224678912", "Dr: No:7"]
+            humans = ["Ann:80351110224678912", "Dr: No:7", "Bob:slack:U8"]
             pause = "0s"
             delta_context = false
             [standup.question]
@@ -117,7 +117,14 @@ mod tests {
         "#;
         let standup = loaded(file, &[]).standup;
         assert_eq!(standup.order, [PersonaSlug::from("vince"), "oracle".into()]);
-        assert_eq!(standup.humans, [("Ann".to_owned(), UserId::new("80351110224678912")), ("Dr: No".to_owned(), "7".into())]);
+        assert_eq!(
+            standup.humans,
+            [
+                ("Ann".to_owned(), UserId::new("discord:80351110224678912")),
+                ("Dr: No".to_owned(), "discord:7".into()),
+                ("Bob".to_owned(), "slack:U8".into())
+            ]
+        );
         assert_eq!((standup.pause, standup.delta_context, standup.session), (Duration::ZERO, false, Duration::from_mins(30)));
         let expires = Expiry::parse("tomorrow 08:00", Tz::Europe__Berlin).expect("an expiry");
         let question = EssentialQuestion {

@@ -53,11 +53,11 @@ async fn what_a_standup_decides_offline_is_watched_asked_and_brought_to_mind(bac
     stage.web.lay_out("shop", Page::Json(json!({"latency": 940}).to_string()));
     stage.pass(Duration::from_hours(24)).await;
     hold(&stage).await;
-    let moved = stage.find("Check why shop latency moved").await;
+    let moved = stage.find("Look into latency of shop").await;
     // Without a model Vince finds no reason, which is no answer. A person gives it.
     let unknown = stage.comes_to(&moved.id, WorkStatus::Waiting).await;
     assert!(matches!(&unknown.wait, Some(Wait::Help { of: Some(_) })), "{unknown:?}");
-    stage.hears("nobody on the team knows the answer to **Check why shop latency moved").await;
+    stage.hears("nobody on the team knows the answer to **Look into latency of shop").await;
     stage.backlog("answer", &[("id", moved.short_id()), ("text", "A latency test ran all night.")]).await;
     let told = stage.comes_to(&moved.id, WorkStatus::Done).await;
     assert!(matches!(told.evidence.as_slice(), [Evidence::Answer { by, .. }] if by != "Vince"), "{:?}", told.evidence);

@@ -120,11 +120,11 @@ impl Stage {
     /// An item of Eliza, written by a person.
     pub(super) fn item(&self, what: &str, how: &str, execution: Execution) -> WorkItem {
         let person = &self.team.sandbox().people()[0];
-        let origin = Origin::Person { id: person.id.as_str().into(), name: person.name.clone(), message: None };
+        let origin = Origin::Person { id: self.team.person_id(0), name: person.name.clone(), message: None };
         WorkItem {
             how: how.to_owned(),
             execution: Some(execution),
-            channel: Some(self.team.channel(HERE).into()),
+            channel: Some(self.team.channel_id(HERE)),
             ..WorkItem::new(what, Owner::Persona("eliza".into()), origin, self.clock.now())
         }
     }

@@ -62,7 +62,7 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
     let person = team.sandbox().people().remove(0);
-    let owner = Owner::Person { id: person.id.into(), name: person.name };
+    let owner = Owner::Person { id: team.person_id(0), name: person.name };
     let item = item(&team, owner, "Water the Olive", Execution::Remind { whom: None });
     note(&store, &item).await;
     let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Answer { .. })) };

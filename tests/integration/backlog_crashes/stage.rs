@@ -107,7 +107,7 @@ pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkIte
 }
 
 pub(super) fn item(team: &TestTeam, owner: Owner, what: &str, execution: Execution) -> WorkItem {
-    let channel = Some(team.channel(HERE).into());
+    let channel = Some(team.channel_id(HERE));
     WorkItem { execution: Some(execution), channel, ..WorkItem::new(what, owner, Origin::CommandLine, SystemClock.now()) }
 }
 

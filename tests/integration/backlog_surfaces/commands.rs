@@ -40,9 +40,9 @@ async fn an_item_is_added_found_changed_cancelled_and_tried_again(backing: Backi
     let item = store.find_items_by_suffix(&id, 2).await.unwrap().remove(0);
     assert_eq!((item.owner, item.urgency), (Owner::Persona("vince".into()), Urgency::Backlog));
     assert_eq!(item.how, "See https://example.org/a_b", "an address is kept as it is");
-    assert_eq!(item.channel.map(|channel| channel.to_string()), Some(team.channel(HERE)));
+    assert_eq!(item.channel, Some(team.channel_id(HERE)));
     let Origin::Person { id: person, .. } = item.origin else { panic!("a person added it") };
-    assert_eq!(person.as_str(), team.sandbox().people()[0].id);
+    assert_eq!(person, team.person_id(0));
 
     let list = backlog(&team, "list", &[("owner", "vince")]).await;
     assert!(text(&list).contains(&id) && text(&list).contains("Check the login page") && is_ephemeral(&list), "{list}");

@@ -30,7 +30,7 @@ pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem 
         status,
         execution: Some(Execution::Research),
         persona: Some("vince".into()),
-        channel: Some(team.channel(HERE).into()),
+        channel: Some(team.channel_id(HERE)),
         ..WorkItem::new(what, Owner::Persona("vince".into()), Origin::CommandLine, now())
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn item(team: &TestTeam, what: &str, status: WorkStatus) -> WorkItem 
 /// The person who clicks and gives commands.
 pub(super) fn person(team: &TestTeam) -> Owner {
     let person = team.sandbox().people().remove(0);
-    Owner::Person { id: person.id.into(), name: person.name }
+    Owner::Person { id: team.person_id(0), name: person.name }
 }
 
 /// Adds an item and a message of Kelly about it. Returns the message's id.
@@ -49,10 +49,10 @@ pub(super) async fn post(team: &TestTeam, store: &Store, item: &WorkItem, say: i
 
 /// Posts a message as Kelly. The worker may post the same, but not as Kelly.
 pub(super) async fn post_about(team: &TestTeam, store: &Store, say: impl FnOnce(&Announcer<'_>) -> OutboundMessage) -> String {
-    let channel = team.channel(HERE).into();
+    let channel = team.channel_id(HERE);
     let message = say(&Announcer { persona: &"kelly".into(), channel: &channel, roster: &team.roster });
     // As Discord has it.
-    let text = message.text.replace("<user:", "<@").replace("<small>", "-# ").replace("</small>", "");
+    let text = message.text.replace("<user:discord:", "<@").replace("<small>", "-# ").replace("</small>", "");
     store.enqueue(&[message], now()).await.expect("the message is stored");
     let find = || async { team.answers(HERE).await.into_iter().rfind(|shown| shown.author == "Kelly" && shown.text == text) };
     eventually("the message is posted", || async { find().await.is_some() }).await;

@@ -62,10 +62,10 @@ async fn a_press_reaches_its_handler_whoever_posted_the_button_and_is_answered_t
     // Vince has no account: the coordinator's application owns the webhook he posts through.
     for (persona, account) in [("kelly", "kelly"), ("echo", "echo"), ("vince", "kelly")] {
         let posted = stage.discord.send(&question(persona, &general)).await.unwrap();
-        press(&stage, account, posted.message.as_str(), "work:7:approve").await;
-        let said = answer(&stage, posted.message.as_str()).await;
+        press(&stage, account, posted.message.bare(), "work:7:approve").await;
+        let said = answer(&stage, posted.message.bare()).await;
         assert_eq!((&said["content"], said["flags"].as_u64()), (&json!("Noted, <@7>."), Some(EPHEMERAL)), "{persona}");
-        assert_eq!(said["message_reference"]["message_id"], posted.message.as_str());
+        assert_eq!(said["message_reference"]["message_id"], posted.message.bare());
         let question = &stage.history(&general).await[1];
         assert_eq!(question["components"][0]["components"].as_array().unwrap().len(), 2, "the question stands as it was");
     }
@@ -74,7 +74,7 @@ async fn a_press_reaches_its_handler_whoever_posted_the_button_and_is_answered_t
     assert_eq!(calls.len(), 3);
     for call in calls {
         assert_eq!((call.name.as_str(), call.channel.map(|channel| channel.name)), ("work:7:approve", Some("general".to_owned())));
-        assert!(matches!(call.caller, Caller::Person { id, .. } if id.as_str() == person.id));
+        assert!(matches!(call.caller, Caller::Person { id, .. } if id.bare() == person.id));
     }
     assert_eq!(acknowledgements(&stage), [json!(6), json!(6), json!(6)]);
     stage.close().await;
@@ -87,8 +87,8 @@ async fn a_decided_question_loses_its_buttons_and_everybody_hears() {
     *stage.memory.reply.lock().unwrap() = Some(CommandReply::public("Approved.").retiring_buttons());
     for (persona, account) in [("echo", "echo"), ("vince", "kelly")] {
         let posted = stage.discord.send(&question(persona, &general)).await.unwrap();
-        press(&stage, account, posted.message.as_str(), "work:7:approve").await;
-        let said = answer(&stage, posted.message.as_str()).await;
+        press(&stage, account, posted.message.bare(), "work:7:approve").await;
+        let said = answer(&stage, posted.message.bare()).await;
         assert_eq!((&said["content"], said["flags"].as_u64()), (&json!("Approved."), Some(0)));
         let question = &stage.history(&general).await[1];
         assert_eq!((&question["components"], &question["content"]), (&json!([]), &json!("shall we?")), "{persona}");
@@ -108,7 +108,7 @@ async fn a_button_of_an_earlier_run_still_works() {
     stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "echo")).await;
-    press(&stage, "echo", posted.message.as_str(), "work:7:reject").await;
+    press(&stage, "echo", posted.message.bare(), "work:7:reject").await;
     until(|| !stage.memory.calls.lock().unwrap().is_empty(), || "the press was not heard".to_owned()).await;
     assert_eq!(stage.memory.calls.lock().unwrap()[0].name, "work:7:reject");
     again.unwrap().close().await;

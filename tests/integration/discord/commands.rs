@@ -8,7 +8,7 @@ use kernel::commands::{Caller, CommandReply};
 use sandbox::{Exchange, RestExchange, RestFault, Switch};
 use serde_json::{Value, json};
 
-use super::stage::{Setting, Stage, connect, hurried, until};
+use super::stage::{Setting, Stage, connect, hurried, ours, until};
 
 fn rest(stage: &Stage, wanted: impl Fn(&RestExchange) -> bool) -> Vec<RestExchange> {
     let rest = stage.sandbox.journal().into_iter().filter_map(|exchange| match exchange {
@@ -79,7 +79,7 @@ async fn each_command_reaches_its_handler_and_is_answered() {
     }
     let first = stage.memory.calls.lock().unwrap()[0].clone();
     let person = &stage.sandbox.people()[0];
-    assert_eq!(first.caller, Caller::Person { id: person.id.as_str().into(), name: person.name.clone(), roles: Vec::new() });
+    assert_eq!(first.caller, Caller::Person { id: ours(&person.id), name: person.name.clone(), roles: Vec::new() });
     assert_eq!(first.channel.map(|channel| (channel.name, channel.place)), Some(("general".to_owned(), Place::Server)));
     stage.close().await;
 }

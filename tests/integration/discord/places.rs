@@ -7,7 +7,7 @@ use kernel::time::{Clock, SystemClock};
 use sandbox::Exchange;
 use serde_json::{Value, json};
 
-use super::stage::{Setting, Stage, connect, hurried, row};
+use super::stage::{Setting, Stage, connect, hurried, ours, row};
 
 /// The smallest picture: one transparent pixel.
 const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
@@ -59,7 +59,7 @@ async fn an_embed_with_a_picture_and_buttons_is_posted_and_pings_nobody() {
         let stage = stage(mute).await;
         let general = stage.channel("general");
         let posted = stage.discord.send(&with_everything("vince", &general)).await.unwrap();
-        assert_eq!(stage.sandbox.pings(posted.message.as_str()), Some(vec![]));
+        assert_eq!(stage.sandbox.pings(posted.message.bare()), Some(vec![]));
         let shown = stage.history(&general).await.remove(0);
         let embed = &shown["embeds"][0];
         assert_eq!(
@@ -103,8 +103,8 @@ async fn a_thread_is_opened_once_by_the_coordinator_and_everybody_speaks_in_it()
         let posted = stage.discord.send(&row(persona, thread.as_str(), "inside")).await.unwrap();
         assert_eq!(posted.channel, thread);
         let heard = heard_in(&mut stage, thread.as_str()).await;
-        let owner = Some(stage.bot_id("kelly").as_str().into());
-        let place = Place::Thread { parent: general.as_str().into(), parent_name: "general".to_owned(), owner };
+        let owner = Some(ours(&stage.bot_id("kelly")));
+        let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner };
         assert_eq!((heard.channel.name.as_str(), heard.channel.place), ("Day Report", place));
     }
     stage.close().await;
@@ -118,17 +118,17 @@ async fn after_a_restart_a_hidden_thread_is_found_and_written_in() {
     let thread = stage.discord.open_thread(&start.channel, &start.message, "Day Report").await.unwrap();
     let inside = stage.discord.send(&row("vince", thread.as_str(), "inside")).await.unwrap();
     // The gateway does not report archived threads at login.
-    stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
+    stage.person("PATCH", &format!("/channels/{}", thread.bare()), json!({ "archived": true })).await;
     stage.discord.close().await;
     let (again, mut events) = connect(stage.settings.clone(), hurried(), &stage.memory).await;
     let again = again.unwrap();
     events.next(|event| matches!(event, PlatformEvent::Ready { persona, .. } if persona.as_str() == "kelly")).await;
     let revised = again.edit(&row("vince", thread.as_str(), "inside, revised"), &inside.message).await.unwrap();
     assert_eq!((revised.message, revised.channel), (inside.message, thread.clone()));
-    stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
+    stage.person("PATCH", &format!("/channels/{}", thread.bare()), json!({ "archived": true })).await;
     assert_eq!(again.open_thread(&start.channel, &start.message, "Day Report").await.unwrap(), thread);
     again.send(&row("vince", thread.as_str(), "still here")).await.unwrap();
-    let said: Vec<_> = stage.history(thread.as_str()).await.iter().map(|message| message["content"].clone()).collect();
+    let said: Vec<_> = stage.history(thread.bare()).await.iter().map(|message| message["content"].clone()).collect();
     assert_eq!(said[..2], [json!("still here"), json!("inside, revised")]);
     again.close().await;
 }
@@ -138,7 +138,7 @@ async fn no_thread_opens_on_a_message_that_is_gone() {
     let stage = stage(&[]).await;
     let general = stage.channel("general");
     let start = stage.discord.send(&row("kelly", &general, "the report")).await.unwrap();
-    stage.person("DELETE", &format!("/channels/{general}/messages/{}", start.message), Value::Null).await;
+    stage.person("DELETE", &format!("/channels/{general}/messages/{}", start.message.bare()), Value::Null).await;
     let refused = stage.discord.open_thread(&start.channel, &start.message, "Day Report").await;
     assert!(matches!(&refused, Err(SendError::Refused(why)) if why.contains("Unknown Message")), "{refused:?}");
     let sneaky = stage.discord.open_thread(&start.channel, &"1/../2".into(), "x").await;
@@ -179,7 +179,7 @@ async fn what_is_sent_is_as_discord_describes_it() {
         let first = stage.discord.send(&with_everything(persona, &general)).await.unwrap();
         let thread = stage.discord.open_thread(&first.channel, &first.message, &"long name ".repeat(20)).await.unwrap();
         let inside = stage.discord.send(&with_everything(persona, thread.as_str())).await.unwrap();
-        stage.person("PATCH", &format!("/channels/{thread}"), json!({ "archived": true })).await;
+        stage.person("PATCH", &format!("/channels/{}", thread.bare()), json!({ "archived": true })).await;
         for posted in [first, inside] {
             let bare = row(persona, posted.channel.as_str(), "only text");
             for revision in [with_everything(persona, posted.channel.as_str()), bare] {
@@ -200,7 +200,7 @@ async fn what_cannot_be_changed_counts_as_gone() {
         let general = stage.channel("general");
         let others = stage.discord.send(&row("echo", &general, "Echo's")).await.unwrap();
         let own = stage.discord.send(&row("vince", &general, "Vince's")).await.unwrap();
-        stage.person("DELETE", &format!("/channels/{general}/messages/{}", own.message), Value::Null).await;
+        stage.person("DELETE", &format!("/channels/{general}/messages/{}", own.message.bare()), Value::Null).await;
         for posted in [own, others] {
             let edited = stage.discord.edit(&row("vince", &general, "changed"), &posted.message).await;
             assert!(matches!(edited, Err(SendError::Gone(_))), "{edited:?}");

@@ -7,7 +7,7 @@ use kernel::chat::message::{AuthorKind, Place};
 use sandbox::Switch;
 use serde_json::json;
 
-use super::stage::{PATIENCE, Setting, Stage};
+use super::stage::{PATIENCE, Setting, Stage, ours};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_identities_are_ready_within_a_second() {
@@ -32,7 +32,7 @@ async fn a_message_that_seven_identities_see_is_delivered_once() {
     for _ in 0..20 {
         heard.push(stage.events.message().await);
     }
-    assert_eq!(heard.iter().map(|message| message.id.to_string()).collect::<Vec<_>>(), said);
+    assert_eq!(heard.iter().map(|message| message.id.bare().to_owned()).collect::<Vec<_>>(), said);
     let first = &heard[0];
     assert_eq!((first.text.as_str(), &first.author.kind, first.complete), ("message 0", &AuthorKind::Person, true));
     assert_eq!((first.channel.name.as_str(), &first.channel.place), ("general", &Place::Server));
@@ -55,9 +55,9 @@ async fn the_full_version_of_a_message_wins_over_the_withheld_one() {
     stage.misbehave(Switch::Frames { bot: Some("vince".to_owned()), delay_ms: 150, duplicate: 0.0, reorder: 0.0, reorder_ms: 0 });
     let id = stage.say(&general, "can anybody read this?").await;
     let withheld = stage.events.message().await;
-    assert_eq!((withheld.id.as_str(), withheld.text.as_str(), withheld.complete), (id.as_str(), "", false));
+    assert_eq!((withheld.id.bare(), withheld.text.as_str(), withheld.complete), (id.as_str(), "", false));
     let full = stage.events.message().await;
-    assert_eq!((full.id.as_str(), full.text.as_str(), full.complete), (id.as_str(), "can anybody read this?", true));
+    assert_eq!((full.id.bare(), full.text.as_str(), full.complete), (id.as_str(), "can anybody read this?", true));
     assert_eq!(full.seen_by.as_str(), "vince");
     stage.close().await;
 }
@@ -89,7 +89,7 @@ async fn duplicated_and_reordered_frames_are_delivered_once() {
     }
     let mut heard: Vec<String> = vec![];
     for _ in 0..30 {
-        heard.push(stage.events.message().await.id.to_string());
+        heard.push(stage.events.message().await.id.bare().to_owned());
     }
     heard.sort();
     assert_eq!(heard, said);
@@ -106,12 +106,12 @@ async fn an_edit_is_told_once_and_a_deletion_too() {
     stage.events.message().await;
     stage.person("PATCH", &format!("/channels/{general}/messages/{id}"), json!({ "content": "hello" })).await;
     match stage.events.next(|event| matches!(event, PlatformEvent::Edited { .. })).await {
-        PlatformEvent::Edited { message, text, .. } => assert_eq!((message.as_str(), text.as_deref()), (id.as_str(), Some("hello"))),
+        PlatformEvent::Edited { message, text, .. } => assert_eq!((message.bare(), text.as_deref()), (id.as_str(), Some("hello"))),
         other => panic!("{other:?}"),
     }
     stage.person("DELETE", &format!("/channels/{general}/messages/{id}"), serde_json::Value::Null).await;
     match stage.events.next(|event| matches!(event, PlatformEvent::Deleted { .. })).await {
-        PlatformEvent::Deleted { messages, .. } => assert_eq!(messages, [id.as_str().into()]),
+        PlatformEvent::Deleted { messages, .. } => assert_eq!(messages, [ours(&id)]),
         other => panic!("{other:?}"),
     }
     let rest = stage.events.drain();
@@ -134,7 +134,7 @@ async fn a_thread_is_known_by_its_parent_and_owner_and_a_direct_message_by_whom_
         assert_eq!(message.author.kind, AuthorKind::System, "{message:?}");
     };
     let person = stage.sandbox.people()[0].id.clone();
-    let place = Place::Thread { parent: general.as_str().into(), parent_name: "general".to_owned(), owner: Some(person.as_str().into()) };
+    let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner: Some(ours(&person)) };
     assert_eq!((inside.channel.name.as_str(), inside.channel.place), ("plan", place));
 
     let direct = stage.direct("vince").await;

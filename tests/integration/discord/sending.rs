@@ -8,7 +8,7 @@ use kernel::chat::{ChatPlatform, DownloadError, Presence, SendError};
 use kernel::time::{Clock, SystemClock};
 use sandbox::{Exchange, Switch};
 
-use super::stage::{Setting, Stage, row, until};
+use super::stage::{Setting, Stage, ours, row, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_persona_answers_from_its_own_account_and_pings_only_whom_the_row_names() {
@@ -18,17 +18,17 @@ async fn a_persona_answers_from_its_own_account_and_pings_only_whom_the_row_name
     stage.events.message().await;
     let person = stage.sandbox.people()[0].id.clone();
     let mut answer = row("vince", &general, &format!("@everyone <@{person}> <@{}> here", stage.bot_id("kelly")));
-    answer.reply_to = Some(question.as_str().into());
+    answer.reply_to = Some(ours(&question));
     let posted = stage.discord.send(&answer).await.unwrap();
-    assert_eq!(stage.sandbox.pings(posted.message.as_str()), Some(vec![]));
+    assert_eq!(stage.sandbox.pings(posted.message.bare()), Some(vec![]));
     answer = row("vince", &general, &format!("<@{person}> look"));
-    answer.pings = vec![person.as_str().into()];
+    answer.pings = vec![ours(&person)];
     let second = stage.discord.send(&answer).await.unwrap();
-    assert_eq!(stage.sandbox.pings(second.message.as_str()), Some(vec![person]));
+    assert_eq!(stage.sandbox.pings(second.message.bare()), Some(vec![person]));
 
     let heard = stage.events.message().await;
     assert_eq!((heard.id, heard.author.kind), (posted.message, AuthorKind::Persona("vince".into())));
-    assert_eq!(heard.reply_to.unwrap().message.as_str(), question);
+    assert_eq!(heard.reply_to.unwrap().message.bare(), question);
     assert_eq!(heard.mentions.len(), 2);
     stage.close().await;
 }
@@ -76,7 +76,9 @@ async fn what_discord_would_never_take_is_refused_with_the_reason() {
     let gone = stage.discord.send(&row("vince", "4242", "anybody?")).await;
     assert!(refusal(gone).contains("Unknown Channel"));
     let sneaky = stage.discord.send(&row("vince", "1/../../users/@me", "x")).await;
-    assert!(refusal(sneaky).contains("is not a Discord channel"));
+    assert!(refusal(sneaky).contains("is not an id of Discord"));
+    let elsewhere = stage.discord.send(&row("vince", "slack:C024BE91L", "x")).await;
+    assert!(refusal(elsewhere).contains("\"slack:C024BE91L\" is not an id of Discord"));
     stage.close().await;
 }
 
@@ -128,11 +130,11 @@ async fn what_was_said_after_a_message_is_listed_oldest_first_over_pages() {
     for n in 0..130 {
         said.push(stage.say(&general, &format!("{n}")).await);
     }
-    let listed = stage.discord.list_messages_after(&general.as_str().into(), &start.as_str().into(), 120).await.unwrap();
-    assert_eq!(listed.iter().map(|message| message.id.to_string()).collect::<Vec<_>>(), said[..120]);
+    let listed = stage.discord.list_messages_after(&ours(&general), &ours(&start), 120).await.unwrap();
+    assert_eq!(listed.iter().map(|message| message.id.bare().to_owned()).collect::<Vec<_>>(), said[..120]);
     assert_eq!((listed[0].channel.name.as_str(), &listed[0].author.kind), ("general", &AuthorKind::Person));
     let last: &str = &said[129];
-    assert_eq!(stage.discord.list_messages_after(&general.as_str().into(), &last.into(), 120).await.unwrap(), vec![]);
+    assert_eq!(stage.discord.list_messages_after(&ours(&general), &ours(last), 120).await.unwrap(), vec![]);
     stage.close().await;
 }
 
@@ -142,7 +144,7 @@ async fn a_direct_conversation_is_read_by_the_persona_it_is_held_with() {
     let direct = stage.direct("vince").await;
     let first = stage.say(&direct, "one").await;
     stage.say(&direct, "two").await;
-    let listed = stage.discord.list_messages_after(&direct.as_str().into(), &first.as_str().into(), 10).await.unwrap();
+    let listed = stage.discord.list_messages_after(&ours(&direct), &ours(&first), 10).await.unwrap();
     assert_eq!(listed.iter().map(|m| (m.text.as_str(), m.seen_by.as_str())).collect::<Vec<_>>(), [("two", "vince")]);
     stage.close().await;
 }
@@ -151,7 +153,7 @@ async fn a_direct_conversation_is_read_by_the_persona_it_is_held_with() {
 async fn typing_and_presence_come_from_the_personas_own_account() {
     let stage = Stage::ready().await;
     let general = stage.channel("general");
-    stage.discord.show_typing(&"solus".into(), &general.as_str().into()).await;
+    stage.discord.show_typing(&"solus".into(), &ours(&general)).await;
     stage.discord.set_presence(&"solus".into(), Presence::OutOfBudget).await;
     let typed = |exchange: &Exchange| matches!(exchange, Exchange::Rest(rest) if rest.path.ends_with("/typing") && rest.status == 204);
     let solus = stage.bot_id("solus");

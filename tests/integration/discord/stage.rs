@@ -10,7 +10,7 @@ use kernel::chat::message::InboundMessage;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::{ChatPlatform, IdentityState, IdentityStatus, PlatformEvent};
 use kernel::commands::{Authorize, CommandCall, CommandHandler, CommandReply, Registry, Services, Suggestion};
-use kernel::ids::PersonaSlug;
+use kernel::ids::{ChannelId, PersonaSlug, complete};
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::persona::{Persona, StandupRole, Tier};
 use kernel::time::SystemClock;
@@ -232,7 +232,12 @@ impl Stage {
 
 /// An outbox row.
 pub(super) fn row(persona: &str, channel: &str, text: &str) -> OutboundMessage {
-    OutboundMessage::new(&persona.into(), &channel.into(), OutboundKind::Answer, text)
+    OutboundMessage::new(&persona.into(), &ChannelId::new(complete("discord", channel)), OutboundKind::Answer, text)
+}
+
+/// An id of the sandbox, as the team has it.
+pub(super) fn ours<T: From<String>>(id: &str) -> T {
+    format!("discord:{id}").into()
 }
 
 /// Events from the platform.
@@ -341,8 +346,8 @@ impl Memory {
         let services = Services::new("The team is just starting.");
         services.provide(Arc::clone(self));
         let (late, handler) = (services.late::<Self>(), Arc::clone(self) as Arc<dyn CommandHandler>);
-        let mut registry = Registry::new(Arc::clone(&everybody));
-        for spec in teamroom::features::registry(&Services::new("nowhere"), everybody).commands() {
+        let mut registry = Registry::new("discord", Arc::clone(&everybody));
+        for spec in teamroom::features::registry("discord", &Services::new("nowhere"), everybody).commands() {
             registry.command_with(spec.clone(), &handler);
         }
         registry.button("work", &late, |memory, call| memory.run(call));

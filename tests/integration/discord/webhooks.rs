@@ -6,7 +6,7 @@ use kernel::time::{Clock, SystemClock};
 use sandbox::Exchange;
 use serde_json::{Value, json};
 
-use super::stage::{Setting, Stage, row};
+use super::stage::{Setting, Stage, ours, row};
 
 /// A team in which only the coordinator has a token.
 async fn one_token() -> Stage {
@@ -31,7 +31,7 @@ async fn a_team_of_seven_speaks_with_one_token() {
     assert_eq!((stage.status("vince").state, stage.status("vince").trouble), (IdentityState::Webhook, None));
     for slug in ["vince", "echo"] {
         let posted = stage.discord.send(&row(slug, &general, "@everyone hello")).await.unwrap();
-        assert_eq!(stage.sandbox.pings(posted.message.as_str()), Some(vec![]));
+        assert_eq!(stage.sandbox.pings(posted.message.bare()), Some(vec![]));
         let heard = stage.events.message().await;
         assert_eq!((heard.id, heard.author.kind), (posted.message, AuthorKind::Persona(slug.into())));
     }
@@ -83,7 +83,7 @@ async fn a_deleted_webhook_is_made_anew_and_one_from_an_earlier_run_is_used_agai
     events.next(|event| matches!(event, kernel::chat::PlatformEvent::Ready { .. })).await;
     // Messages through the old webhook are recognised as the team's, even before the new run has used a webhook.
     let last = stage.history(&general).await[1]["id"].as_str().unwrap().to_owned();
-    let listed = again.list_messages_after(&general.as_str().into(), &last.as_str().into(), 10).await.unwrap();
+    let listed = again.list_messages_after(&ours(&general), &ours(&last), 10).await.unwrap();
     assert_eq!(listed[0].author.kind, AuthorKind::Persona("vince".into()));
     again.send(&row("echo", &general, "three")).await.unwrap();
     assert_eq!(made(&stage), 2);

@@ -1,5 +1,5 @@
-//! The meeting engine beyond standups: rounds, guests, budgets, pauses, and notifications instead of polling. The clock stands still, so
-//! progress comes only from notifications.
+//! The meeting engine beyond standups: rounds, guests, budgets, pauses, jobs, and events instead of polling. The clock stands still, so
+//! progress comes only from events.
 
 mod stage;
 
@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use kernel::agent::halts::{HaltScope, Halts};
+use kernel::jobs::JobsSettings;
 use kernel::money::Money;
 use kernel::time::Clock as _;
 use kernel::wakeup::Wakeup;
 use teamroom::features::meeting::model::{MeetingState, Participant, SeatState};
 
+use crate::support::postgres::is_there;
 use crate::support::team::{Backing, eventually, on_both_stores};
+use crate::support::time::go_on;
 use stage::{CHANNEL, Payload, Stage};
 
 on_both_stores!(
@@ -26,13 +29,13 @@ on_both_stores!(
     a_halt_that_is_lifted_wakes_the_meeting_up,
     people_have_their_answers_before_the_next_turn,
     a_meeting_of_a_kind_that_is_gone_is_ended,
+    a_meeting_whose_steps_keep_failing_is_given_up_with_a_word,
 );
 
 async fn a_meeting_has_as_many_rounds_as_its_agenda_wants(backing: Backing) {
     let stage = Stage::on(backing).await;
     let process = stage.process();
     let panel = stage.call(3, None).await;
-    process.wakeup.wake();
     let over = stage.until_done(&panel.id).await;
     let expected = ["0 Vince", "0 An economist", "1 Vince", "1 An economist", "2 Vince", "2 An economist"];
     assert_eq!(stage.turns(), expected);
@@ -91,19 +94,16 @@ async fn a_pause_lets_the_speaker_finish_and_holds_the_floor_until_it_is_resumed
     let (now, id) = (stage.clock.now(), &panel.id);
     assert!(stage.store.pause_meeting(id, "Ada", now).await.unwrap());
     assert!(!stage.store.pause_meeting(id, "Bob", now).await.unwrap(), "it is paused");
-    process.wakeup.wake();
     gate.wake();
     eventually("the first speaker has finished", async || stage.store.list_seats(id).await.unwrap()[0].state == SeatState::Spoke).await;
 
     // Far beyond the meeting's time limit, and notified: it still waits.
     stage.clock.advance(Duration::from_hours(2));
-    process.wakeup.wake();
     stage.store.resume_meeting(id, stage.clock.now()).await.unwrap();
     assert!(!stage.store.resume_meeting(id, stage.clock.now()).await.unwrap(), "it is not paused any more");
     let resumed = stage.find(id).await;
     assert_eq!((resumed.paused, resumed.deadline), (None, panel.deadline + TimeDelta::hours(2)));
     assert_eq!(stage.turns(), ["0 begins", "0 Vince"], "nobody spoke meanwhile");
-    process.wakeup.wake();
     eventually("the next turn has begun", async || stage.turns().len() == 3).await;
     gate.wake();
     stage.until_done(id).await;
@@ -118,10 +118,8 @@ async fn a_pause_lets_a_person_wait_with_the_report(backing: Backing) {
     eventually("Ben is asked", async || ben().await.is_some()).await;
     stage.clock.advance(Duration::from_mins(9));
     assert!(stage.store.pause_meeting(&panel.id, "Ben", stage.clock.now()).await.unwrap());
-    process.wakeup.wake();
     stage.clock.advance(Duration::from_mins(15));
     assert!(stage.store.resume_meeting(&panel.id, stage.clock.now()).await.unwrap());
-    process.wakeup.wake();
     // The ten minutes start here.
     eventually("Ben is asked again", async || ben().await.is_some_and(|seat| seat.attempts == 2)).await;
     stage.clock.advance(Duration::from_mins(9));
@@ -140,7 +138,6 @@ async fn a_meeting_that_was_paused_for_a_day_is_given_up(backing: Backing) {
     let panel = stage.call(1, None).await;
     stage.store.pause_meeting(&panel.id, "Ada", stage.clock.now()).await.unwrap();
     let process = stage.process();
-    eventually("it waits", async || stage.clock.sleepers() > 1).await;
     stage.clock.advance(Duration::from_hours(24));
     let over = stage.until_over(&panel.id).await;
     assert_eq!((over.state, over.reason.as_deref()), (MeetingState::Failed, Some("Ada paused it, and nobody resumed it")));
@@ -159,7 +156,6 @@ async fn a_wrap_up_ends_a_pause(backing: Backing) {
     gate.wake();
     eventually("Vince has finished", async || stage.store.list_seats(&panel.id).await.unwrap()[0].state == SeatState::Spoke).await;
     stage.store.ask_wrap(&panel.id, stage.clock.now()).await.unwrap();
-    process.wakeup.wake();
     stage.until_done(&panel.id).await;
     process.end().await;
 }
@@ -167,11 +163,10 @@ async fn a_wrap_up_ends_a_pause(backing: Backing) {
 async fn a_halt_that_is_lifted_wakes_the_meeting_up(backing: Backing) {
     let stage = Stage::on(backing).await;
     let process = stage.process();
-    let halts = Halts::load(stage.store.database(), process.wakeup.clone()).await.unwrap();
+    let halts = Halts::load(stage.store.database()).await.unwrap();
     halts.set(HaltScope::Channel(CHANNEL.into()), "Ada", stage.clock.now()).await.unwrap();
     let panel = stage.call(1, None).await;
-    process.wakeup.wake();
-    eventually("it waits for its deadline", async || stage.clock.sleepers() > 1).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(stage.find(&panel.id).await.state, MeetingState::Called);
     halts.lift(&HaltScope::Channel(CHANNEL.into())).await.unwrap();
     stage.until_done(&panel.id).await;
@@ -187,11 +182,9 @@ async fn people_have_their_answers_before_the_next_turn(backing: Backing) {
     stage.hear("m1", "what do you think?").await;
     gate.wake();
     eventually("Vince has finished", || async { stage.store.list_seats(&panel.id).await.unwrap()[0].state == SeatState::Spoke }).await;
-    process.wakeup.wake();
     assert_eq!(stage.turns(), ["0 begins", "0 Vince"], "somebody waits for an answer");
 
     stage.answer("m1").await;
-    process.answered.wake();
     eventually("the next turn has begun", || async { stage.turns().len() == 3 }).await;
     gate.wake();
     stage.until_done(&panel.id).await;
@@ -208,5 +201,61 @@ async fn a_meeting_of_a_kind_that_is_gone_is_ended(backing: Backing) {
     let process = stage.process();
     let over = stage.until_over(&panel.id).await;
     assert_eq!((over.state, over.reason.as_deref()), (MeetingState::Failed, Some("this team has no seance any more")));
+    process.end().await;
+}
+
+async fn a_meeting_whose_steps_keep_failing_is_given_up_with_a_word(backing: Backing) {
+    let stage = Stage { broken: true, ..Stage::on(backing).await };
+    let _time = go_on(&stage.clock);
+    let panel = stage.call(1, None).await;
+    let process = stage.process();
+    eventually("it is given up", async || {
+        stage.clock.advance(Duration::from_secs(1));
+        stage.find(&panel.id).await.state.is_over()
+    })
+    .await;
+    let over = stage.find(&panel.id).await;
+    assert_eq!((over.state, over.reason.as_deref()), (MeetingState::Failed, Some("it could not continue; see the log")));
+    eventually("people are told", async || stage.has_posted("No result: it could not continue")).await;
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_meeting_whose_process_is_killed_in_a_turn_goes_on_in_another_one() {
+    if !is_there().await {
+        return;
+    }
+    let gate = Wakeup::default();
+    let jobs = JobsSettings { heartbeat: Duration::from_millis(200), lease: Duration::from_secs(1), ..JobsSettings::default() };
+    let stage = Stage { gate: Some(gate.clone()), jobs, ..Stage::on(Backing::Postgres).await };
+    let _time = go_on(&stage.clock);
+    // A separate runtime is a process that can be killed with its tasks and connections.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let store = runtime.spawn(stage.open()).await.unwrap();
+    let killed = {
+        let _inside = runtime.enter();
+        stage.process_on(&store)
+    };
+    let panel = stage.call(2, None).await;
+    let begun = || stage.turns().iter().filter(|turn| turn.ends_with("begins")).count();
+    eventually("the first turn has begun", async || begun() == 1).await;
+    gate.wake();
+    eventually("the second turn has begun", async || begun() == 2).await;
+    let process = stage.process();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(begun(), 2, "one process runs it");
+    drop((killed, store));
+    runtime.shutdown_background();
+    eventually("the other one has begun the turn again", async || begun() == 3).await;
+    eventually("it is over", async || {
+        gate.wake();
+        stage.find(&panel.id).await.state.is_over()
+    })
+    .await;
+    assert_eq!(stage.find(&panel.id).await.state, MeetingState::Done);
+    let spoke: Vec<_> = stage.turns().into_iter().filter(|turn| !turn.ends_with("begins")).collect();
+    assert_eq!(spoke, ["0 Vince", "0 An economist", "1 Vince", "1 An economist"]);
+    let attempts: Vec<_> = stage.store.list_seats(&panel.id).await.unwrap().iter().map(|seat| seat.attempts).collect();
+    assert_eq!(attempts, [1, 2, 1, 1]);
     process.end().await;
 }

@@ -14,6 +14,7 @@ use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, SendError};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, LedgerId, MeetingId, MessageId};
+use kernel::jobs::{Jobs, JobsDeps, JobsSettings};
 use kernel::llm::budget::Budgets;
 use kernel::money::{CallOutcome, Money, Purpose, Reservation, Settlement, TokenUsage};
 use kernel::persona::Tier;
@@ -26,7 +27,7 @@ use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::Decided;
 use teamroom::features::meeting::agenda::{Agenda, Opening, Preparation, Round, Session, Strategy};
 use teamroom::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, MeetingState, Participant, Seat};
-use teamroom::features::meeting::{Meetings, Parts};
+use teamroom::features::meeting::{Deps, Meetings};
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -65,6 +66,8 @@ struct Panel {
     person: bool,
     /// Turns wait for it.
     gate: Option<Wakeup>,
+    /// It cannot be opened.
+    broken: bool,
 }
 
 impl Panel {
@@ -114,6 +117,7 @@ impl Agenda for Panel {
     }
 
     async fn open(&self, _: &Meeting) -> anyhow::Result<Opening> {
+        anyhow::ensure!(!self.broken, "nobody knows the agenda");
         Ok(Opening { participants: self.participants(), outbox: Vec::new() })
     }
 
@@ -162,7 +166,7 @@ impl Agenda for Panel {
     }
 
     async fn close(&self, session: &Session<'_>, _: &CancellationToken) -> anyhow::Result<()> {
-        self.store.close_meeting(session.meeting, &[], self.clock.now()).await?;
+        session.run.close(session.meeting, &[], self.clock.now()).await?;
         Ok(())
     }
 
@@ -179,13 +183,14 @@ pub(super) struct Stage {
     pub(super) price: Money,
     pub(super) person: bool,
     pub(super) gate: Option<Wakeup>,
+    pub(super) broken: bool,
+    pub(super) jobs: JobsSettings,
+    pub(super) url: SecretString,
     pub(super) _dir: tempfile::TempDir,
 }
 
 /// A process that runs panels.
 pub(super) struct Process {
-    pub(super) wakeup: Wakeup,
-    pub(super) answered: Wakeup,
     tasks: TaskTracker,
     stop: CancellationToken,
     kill: CancellationToken,
@@ -211,37 +216,44 @@ impl Stage {
         .into();
         let start = START.parse().unwrap();
         let store = Store::open_shared(&url, start).await.unwrap();
-        Self { store, clock: ManualClock::new(start), log: Log::default(), price: Money(0), person: false, gate: None, _dir: dir }
+        let (clock, log, jobs) = (ManualClock::new(start), Log::default(), JobsSettings::default());
+        Self { store, clock, log, price: Money(0), person: false, gate: None, broken: false, jobs, url, _dir: dir }
+    }
+
+    /// Opens the database once more, as another process does.
+    pub(super) fn open(&self) -> impl Future<Output = Store> + use<> {
+        let (url, now) = (self.url.clone(), self.clock.now());
+        async move { Store::open_shared(&url, now).await.unwrap() }
     }
 
     pub(super) fn process(&self) -> Process {
+        self.process_on(&self.store)
+    }
+
+    pub(super) fn process_on(&self, store: &Store) -> Process {
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let (wakeup, answered) = (Wakeup::default(), Wakeup::default());
         let platform = Arc::new(Transcript { log: self.log.clone(), clock: self.clock.clone() });
         let clock = Arc::new(self.clock.clone());
-        Relay::start(self.store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
+        Relay::start(store.database(), platform.clone(), Redactor::new(&[]), clock.clone(), tasks.clone(), stop.clone());
         let panel = Panel {
-            store: self.store.clone(),
+            store: store.clone(),
             clock: self.clock.clone(),
             log: self.log.clone(),
             price: self.price,
             person: self.person,
             gate: self.gate.clone(),
+            broken: self.broken,
         };
-        Meetings::new(Parts {
+        let meetings = Meetings::new(Deps {
             agendas: vec![Arc::new(panel)],
             roster: Arc::new(sample::roster()),
-            store: self.store.clone(),
+            store: store.clone(),
             platform,
-            clock,
-            tasks: tasks.clone(),
-            wakeup: wakeup.clone(),
-            answered: answered.clone(),
-            stop: stop.clone(),
-            kill: kill.clone(),
-        })
-        .start();
-        Process { wakeup, answered, tasks, stop, kill }
+            clock: clock.clone(),
+        });
+        let deps = JobsDeps { database: store.database(), clock, tasks: tasks.clone(), stop: stop.clone(), kill: kill.clone() };
+        Jobs::start(deps, self.jobs, vec![meetings.job_handler()], Vec::new());
+        Process { tasks, stop, kill }
     }
 
     /// Calls a panel with this number of rounds.

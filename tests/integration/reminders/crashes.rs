@@ -30,13 +30,13 @@ async fn open(team: &TestTeam) -> Store {
 /// A reminder for Ann that comes in so many milliseconds.
 fn reminder(team: &TestTeam, what: &str, milliseconds: i64) -> Reminder {
     let person = team.sandbox().people().remove(0);
-    let ann = Person { id: person.id.into(), name: person.name };
+    let ann = Person { id: team.person_id(0), name: person.name };
     Reminder {
         id: ReminderId::generate(),
         what: what.to_owned(),
         by: Some(ann.clone()),
         whom: ann,
-        channel: team.channel(HERE).into(),
+        channel: team.channel_id(HERE),
         private: false,
         persona: "kelly".into(),
         due: team.clock.now() + TimeDelta::milliseconds(milliseconds),

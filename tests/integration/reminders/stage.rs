@@ -118,7 +118,7 @@ impl Stage {
     /// Ann presses a button of which only the id is left, as on a client that shows an old message.
     pub(super) async fn press_stale(&self, id: &str) -> Value {
         let store = Store::open_shared(&self.team.config.database_url, self.clock.now()).await.unwrap();
-        let asked = OutboundMessage::new(&"kelly".into(), &self.team.channel(HERE).into(), OutboundKind::Notice, format!("Old: {id}"));
+        let asked = OutboundMessage::new(&"kelly".into(), &self.team.channel_id(HERE), OutboundKind::Notice, format!("Old: {id}"));
         let text = asked.text.clone();
         let button = Button { id: id.to_owned(), label: "Press".to_owned(), style: ButtonStyle::Primary };
         store.enqueue(&[OutboundMessage { buttons: vec![button], ..asked }], self.clock.now()).await.unwrap();

@@ -31,7 +31,7 @@ async fn the_terminal_sets_reminders_that_a_team_tells() {
     assert!(set.starts_with("I'll remind member …") && set.contains(" at 09:00 UTC: pay the hosting bill"), "{set}");
     let listed: Value = serde_json::from_str(&say(&["list", "--json"])).unwrap();
     let id = listed[0]["id"].as_str().unwrap().to_owned();
-    assert_eq!((&listed[0]["what"], &listed[0]["whom"]["id"]), (&"pay the hosting bill".into(), &ann.as_str().into()));
+    assert_eq!((&listed[0]["what"], &listed[0]["whom"]["id"]), (&"pay the hosting bill".into(), &team.person_id(0).as_str().into()));
     assert!(say(&["snooze", &id, "--until", "in 2 hours"]).starts_with("I'll remind member …"));
     execute(&team, "UPDATE jobs SET run_at = '2026-01-01T00:00:00+00:00' WHERE kind = 'reminder'").await;
     execute(&team, "UPDATE reminders SET due = '2026-01-01T00:00:00+00:00'").await;

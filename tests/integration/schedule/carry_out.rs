@@ -59,7 +59,7 @@ impl Chart {
 }
 
 fn said() -> ActionOutcome {
-    ActionOutcome::Done(vec![OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "drawn")])
+    ActionOutcome::Done(vec![OutboundMessage::new(&"kelly".into(), &"discord:10".into(), OutboundKind::Answer, "drawn")])
 }
 
 #[async_trait]

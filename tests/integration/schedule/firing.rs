@@ -45,7 +45,7 @@ async fn an_instant_fires_once_together_with_what_it_posts(backing: Backing) {
     let fired = firings(&store, &job).await;
     assert_eq!(fired.len(), 1);
     assert_eq!((fired[0].instant, fired[0].state), (utc("2026-11-20T09:00:00Z"), FiringState::Done));
-    let message = store.next_pending(&"10".into(), clock.now()).await.unwrap().unwrap().message;
+    let message = store.next_pending(&"discord:10".into(), clock.now()).await.unwrap().unwrap().message;
     assert_eq!((message.text.as_str(), message.persona.as_str()), ("hello", "kelly"));
     assert_eq!(posts(&store).await, 1);
 }
@@ -239,7 +239,8 @@ async fn a_channel_that_nobody_knows_is_left_to_who_is_connected(backing: Backin
     schedule.look().await.unwrap();
     let store = place.open().await;
     assert!(firings(&store, &job).await.is_empty());
-    let general = kernel::chat::message::Channel { id: "10".into(), name: "general".into(), place: kernel::chat::message::Place::Server };
+    let general =
+        kernel::chat::message::Channel { id: "discord:10".into(), name: "general".into(), place: kernel::chat::message::Place::Server };
     store.record_channels_seen(&[ChannelSeen { channel: general, last_message: "1".into(), last_at: clock.now() }]).await.unwrap();
     clock.set("2026-11-20T09:00:20Z");
     schedule.look().await.unwrap();

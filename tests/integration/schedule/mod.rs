@@ -116,14 +116,14 @@ fn schedule(store: &Store, clock: &Wall, jobs: &[Job]) -> Schedule {
     })
 }
 
-/// A draft of a job in channel 10.
+/// A draft of a job in a channel.
 fn draft(name: &str, cron: &str, action: &str) -> JobDraft {
     JobDraft {
         name: name.into(),
         cron: cron.into(),
         zone: None,
         action: action.into(),
-        channel: Some("10".into()),
+        channel: Some("discord:10".into()),
         missed: None,
         deadline: None,
     }

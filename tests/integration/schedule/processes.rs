@@ -138,7 +138,7 @@ async fn a_second_process_on_postgresql_stands_by_and_replaces_the_first_within_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_that_stands_by_ends_when_it_is_asked_to_and_fires_meanwhile() {
+async fn a_process_that_stands_by_fires_and_carries_out_and_ends_when_it_is_asked_to() {
     if !is_there().await {
         return;
     }
@@ -148,13 +148,15 @@ async fn a_process_that_stands_by_ends_when_it_is_asked_to_and_fires_meanwhile()
     std::fs::write(team.path("teamroom.toml"), file).unwrap();
     let standby = TeamProcess::spawn(&team, &[]);
     let job = Job { name: "chart".parse().unwrap(), ..post("chart", "* * * * * *", MissedRuns::Once) };
-    eventually("it fires", || async { firings(&serving, &job).await.len() >= 2 }).await;
+    // Without a standup there is no chart, and the firing says so.
+    let ended = async || firings(&serving, &job).await.iter().filter(|row| row.state != FiringState::Open).count();
+    eventually("it fires, and carries out what is due", || async { ended().await >= 2 }).await;
     assert!(standby.terminate(), "it did not end well");
     let rows = firings(&serving, &job).await;
     let instants: HashSet<_> = rows.iter().map(|row| row.instant).collect();
     assert_eq!(instants.len(), rows.len());
-    assert!(rows.iter().all(|row| row.state == FiringState::Open), "whoever serves is to carry them out");
     let (jobs,): (i64,) =
         sql!(serving.db().read(), fetch_one, "SELECT COUNT(*) FROM jobs WHERE kind = 'schedule.firing' AND state = 'ready'").unwrap();
-    assert_eq!(usize::try_from(jobs).unwrap(), rows.len(), "each has the job that does so");
+    let open = rows.iter().filter(|row| row.state == FiringState::Open).count();
+    assert_eq!(usize::try_from(jobs).unwrap(), open, "what is left open has its job");
 }

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use teamroom::features;
 
-use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
+use crate::support::team::{Backing, Shown, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(the_terminal_changes_the_schedule_of_a_team_that_runs, the_chat_changes_the_schedule,);
 
@@ -76,7 +76,9 @@ async fn schedule(team: &TestTeam, action: &str, options: &[(&str, &str)]) -> Va
     team.call(reqwest::Method::POST, "/interactions", Some(body)).await;
     let answered = || async {
         let history = team.history("general").await;
-        history.get(before..).and_then(|new| new.last().cloned()).filter(|last| !last.text.is_empty())
+        // What the job posts may come first.
+        let answer = |shown: &&Shown| !shown.raw["interaction_metadata"].is_null();
+        history.get(before..).and_then(|new| new.iter().rfind(answer).cloned()).filter(|last| !last.text.is_empty())
     };
     eventually("the command is answered", || async { answered().await.is_some() }).await;
     answered().await.unwrap().raw
@@ -105,7 +107,8 @@ async fn the_chat_changes_the_schedule(backing: Backing) {
     assert!(text(&refused).contains("There is a job retro already") && is_ephemeral(&refused), "{refused}");
 
     let name = [("name", "retro")];
-    assert!(text(&schedule(&team, "run", &name).await).contains("started the job retro"));
+    let started = schedule(&team, "run", &name).await;
+    assert!(text(&started).contains("started the job retro"), "{started}");
     let said = || async { team.answers("general").await.iter().any(|answer| answer.text == "Time for the retro.") };
     eventually("it is posted where the job was added", said).await;
     assert!(text(&schedule(&team, "pause", &name).await).contains("paused the job retro"));

@@ -20,3 +20,4 @@ mod revision;
 mod signals;
 mod stage;
 mod steering;
+mod upgrade;

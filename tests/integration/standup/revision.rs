@@ -68,7 +68,7 @@ async fn the_next_day_tells_what_has_changed(backing: Backing) {
     assert!(delta.author == "Eliza" && delta.text.contains("shop latency 412 → 840 ms (+428)"), "{delta:?}");
     assert!(delta.text.contains(&item.what) && delta.text.contains("→ cancelled"), "{delta:?}");
     assert!(second.report.moved[0].contains("→ cancelled"), "{:?}", second.report.moved);
-    let check = second.report.actions.iter().find(|action| action.what.contains("shop latency")).expect("more than half is startling");
+    let check = second.report.actions.iter().find(|action| action.what.contains("latency of shop")).expect("more than half is unusual");
     assert_eq!(check.owner, "Vince");
     let own = second.report.actions.iter().filter(|action| action.what.contains("backlog") || action.what.contains("activity"));
     assert_eq!(own.count(), 0, "what the team did itself startles nobody: {:?}", second.report.actions);

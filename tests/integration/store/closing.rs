@@ -3,12 +3,14 @@
 use chrono::{Days, TimeDelta};
 use kernel::chat::message::Channel;
 use kernel::ids::LedgerId;
+use kernel::jobs::JobError;
 use kernel::llm::budget::Budgets;
 use kernel::money::{Money, Purpose, Reservation};
 use kernel::persona::Tier;
 use teamroom::features::backlog::model::{Origin, WorkItem};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::{Meeting, MeetingState, Seat, SeatState};
+use teamroom::features::meeting::store::MeetingRun;
 use teamroom::features::standup::model::health::StandupFigures;
 use teamroom::features::standup::model::prediction::{Prediction, Settled, Verdict};
 use teamroom::features::standup::store::StandupClosing;
@@ -17,7 +19,7 @@ use teamroom::store::Store;
 use super::opening::tamper;
 use super::sample::{at, general, line};
 use super::standup::{
-    ben, closed, closing, contribution, item, lesson, opened, prediction, report, seat, standup, standup_channel, today, vince,
+    ben, closed, closing, contribution, item, lesson, opened, prediction, report, run_of, seat, standup, standup_channel, today, vince,
 };
 use super::{Home, on_both};
 
@@ -36,14 +38,14 @@ on_both!(
 
 const ALL_ITEMS: ItemFilter<'_> = ItemFilter { statuses: &[], owner: None, limit: 100 };
 
-async fn begun(store: &Store) -> Meeting {
-    let meeting = opened(store).await;
-    store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap()
+async fn begun(store: &Store) -> (Meeting, MeetingRun) {
+    let (_, run) = opened(store).await;
+    (run.begin_closing(at(50)).await.unwrap().unwrap(), run)
 }
 
 async fn a_standup_is_closed_once_with_all_that_came_of_it(home: &Home) {
     let store = home.open().await;
-    let meeting = begun(&store).await;
+    let (meeting, run) = begun(&store).await;
     let (report, post) = (report(&meeting, 1), line("the Day Report"));
     let origin = Origin::Meeting(meeting.id.clone());
     let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 60) }, WorkItem { origin, ..item("roll it back", 61) }];
@@ -53,11 +55,11 @@ async fn a_standup_is_closed_once_with_all_that_came_of_it(home: &Home) {
         prediction: Some(&prediction),
         memories: &memories,
         outbox: std::slice::from_ref(&post),
-        ..closing(&meeting, &report, &post.id)
+        ..closing(&run, &meeting, &report, &post.id)
     };
-    assert!(store.close_standup(&whole).await.unwrap());
-    assert!(!store.close_standup(&whole).await.unwrap(), "it is over");
-    assert_eq!(store.begin_closing(&meeting.id, at(70)).await.unwrap(), None);
+    assert!(whole.store().await.unwrap());
+    assert!(matches!(whole.store().await, Err(JobError::LostLease)), "it is over, and its job too");
+    assert!(matches!(run.begin_closing(at(70)).await, Err(JobError::LostLease)));
     store.close().await;
 
     let store = home.open().await;
@@ -76,12 +78,13 @@ async fn a_standup_is_closed_once_with_all_that_came_of_it(home: &Home) {
 
 async fn a_closing_that_fails_in_the_middle_stores_nothing(home: &Home) {
     let store = home.open().await;
-    let meeting = begun(&store).await;
+    let (meeting, run) = begun(&store).await;
     let (report, post) = (report(&meeting, 1), line("the Day Report"));
     store.enqueue(std::slice::from_ref(&post), at(0)).await.unwrap();
     let (items, call, memories) = ([item("profile checkout", 60)], prediction(&meeting, "?"), [lesson("Latency follows traffic.")]);
-    let whole = StandupClosing { items: &items, prediction: Some(&call), memories: &memories, ..closing(&meeting, &report, &post.id) };
-    store.close_standup(&StandupClosing { outbox: &[line("first"), post.clone()], ..whole }).await.unwrap_err();
+    let whole =
+        StandupClosing { items: &items, prediction: Some(&call), memories: &memories, ..closing(&run, &meeting, &report, &post.id) };
+    StandupClosing { outbox: &[line("first"), post.clone()], ..whole }.store().await.unwrap_err();
     assert_eq!(store.find_meeting(&meeting.id).await.unwrap().unwrap().state, MeetingState::Closing);
     assert_eq!(store.find_report(&report.channel, today()).await.unwrap(), None);
     assert!(store.list_items(&ALL_ITEMS).await.unwrap().is_empty());
@@ -90,18 +93,18 @@ async fn a_closing_that_fails_in_the_middle_stores_nothing(home: &Home) {
     assert!(store.list_lessons(&"vince".into(), 9).await.unwrap().is_empty());
     assert_eq!(store.outbox_depth(at(60)).await.unwrap().0, 1);
 
-    assert!(store.close_standup(&whole).await.unwrap(), "it may be tried again");
+    assert!(whole.store().await.unwrap(), "it may be tried again");
 }
 
 async fn a_closing_begun_anew_makes_the_earlier_one_void(home: &Home) {
     let store = home.open().await;
-    let running = opened(&store).await;
+    let (running, run) = opened(&store).await;
     let (report, post) = (report(&running, 1), line("the Day Report"));
-    assert!(!store.close_standup(&closing(&running, &report, &post.id)).await.unwrap(), "people still speak");
-    let first = store.begin_closing(&running.id, at(50)).await.unwrap().unwrap();
-    let second = store.begin_closing(&running.id, at(51)).await.unwrap().unwrap();
-    assert!(!store.close_standup(&closing(&first, &report, &post.id)).await.unwrap());
-    assert!(store.close_standup(&closing(&second, &report, &post.id)).await.unwrap());
+    assert!(!closing(&run, &running, &report, &post.id).store().await.unwrap(), "people still speak");
+    let first = run.begin_closing(at(50)).await.unwrap().unwrap();
+    let second = run.begin_closing(at(51)).await.unwrap().unwrap();
+    assert!(!closing(&run, &first, &report, &post.id).store().await.unwrap());
+    assert!(closing(&run, &second, &report, &post.id).store().await.unwrap());
 }
 
 async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
@@ -114,13 +117,13 @@ async fn a_second_standup_of_the_day_revises_the_report(home: &Home) {
     assert_eq!(store.list_reports(9).await.unwrap(), std::slice::from_ref(&stored));
 
     // Started without knowing of the second.
-    let third = begun(&store).await;
+    let (third, run) = begun(&store).await;
     let (stale, post) = (report(&third, 2), line("revision 2 again"));
     let items = [item("profile checkout", 60)];
-    assert!(!store.close_standup(&StandupClosing { items: &items, ..closing(&third, &stale, &post.id) }).await.unwrap());
+    assert!(!StandupClosing { items: &items, ..closing(&run, &third, &stale, &post.id) }.store().await.unwrap());
     assert_eq!(store.find_report(&standup_channel().id, today()).await.unwrap(), Some(stored));
     assert!(store.list_items(&ALL_ITEMS).await.unwrap().is_empty());
-    assert!(store.close_standup(&closing(&third, &report(&third, 3), &post.id)).await.unwrap(), "the meeting still waits for its end");
+    assert!(closing(&run, &third, &report(&third, 3), &post.id).store().await.unwrap(), "the meeting still waits for its end");
 }
 
 async fn reports_are_found_by_day(home: &Home) {
@@ -129,9 +132,10 @@ async fn reports_are_found_by_day(home: &Home) {
     for (day, channel) in [(friday, standup_channel()), (today(), standup_channel()), (today(), general())] {
         let called = Meeting { day, channel, ..standup() };
         store.call_meeting(&called).await.unwrap();
-        store.open_meeting(&called.id, &[], &[], at(1)).await.unwrap();
-        let meeting = store.begin_closing(&called.id, at(2)).await.unwrap().unwrap();
-        assert!(store.close_standup(&closing(&meeting, &report(&meeting, 1), &line("the Day Report").id)).await.unwrap());
+        let run = run_of(&store, &called).await;
+        run.open(&[], &[], at(1)).await.unwrap();
+        let meeting = run.begin_closing(at(2)).await.unwrap().unwrap();
+        assert!(closing(&run, &meeting, &report(&meeting, 1), &line("the Day Report").id).store().await.unwrap());
     }
     let channel = standup_channel().id;
     let last = store.find_last_report(&channel, today()).await.unwrap().unwrap();
@@ -160,10 +164,10 @@ async fn a_report_that_cannot_be_read_is_told(home: &Home) {
 
 /// Closes today's standup with a call.
 async fn call_in(store: &Store, revision: u32, question: &str) -> Prediction {
-    let meeting = begun(store).await;
+    let (meeting, run) = begun(store).await;
     let call = prediction(&meeting, question);
     let report = report(&meeting, revision);
-    assert!(store.close_standup(&StandupClosing { prediction: Some(&call), ..closing(&meeting, &report, &line("").id) }).await.unwrap());
+    assert!(StandupClosing { prediction: Some(&call), ..closing(&run, &meeting, &report, &line("").id) }.store().await.unwrap());
     call
 }
 
@@ -219,14 +223,15 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     let store = home.open().await;
     let meeting = standup();
     store.call_meeting(&meeting).await.unwrap();
+    let run = run_of(&store, &meeting).await;
     let echo = || teamroom::features::meeting::model::Participant::Persona("echo".into());
     let seats = [vince(), echo(), ben(), echo(), echo()].into_iter().zip(0..).map(|(who, position)| seat(&meeting, position, who));
-    store.open_meeting(&meeting.id, &seats.collect::<Vec<_>>(), &[], at(1)).await.unwrap();
+    run.open(&seats.collect::<Vec<_>>(), &[], at(1)).await.unwrap();
     let ends = [SeatState::Spoke, SeatState::Spoke, SeatState::Quiet, SeatState::Quiet, SeatState::Skipped];
     for (position, state) in (0..).zip(ends) {
-        let begun = store.begin_seat(&meeting.id, 0, position, &[], at(2)).await.unwrap().unwrap();
+        let begun = run.begin_seat((0, position), &[], at(2)).await.unwrap().unwrap();
         let contribution = (state != SeatState::Skipped).then(contribution);
-        assert!(store.finish_seat(&Seat { state, contribution, ..begun }, &[], at(3)).await.unwrap());
+        assert!(run.finish_seat(&Seat { state, contribution, ..begun }, &[], at(3)).await.unwrap());
     }
     store.reserve(&call_for(meeting.id.as_str(), 7), &Budgets::default()).await.unwrap();
     store.reserve(&call_for(meeting.id.as_str(), 5), &Budgets::default()).await.unwrap();
@@ -236,8 +241,8 @@ async fn a_standup_is_told_in_figures(home: &Home) {
     store.rate(meeting.id.as_str(), &"kelly".into(), &"1".into(), false, at(4)).await.unwrap();
     assert!(store.list_standup_figures(14).await.unwrap().is_empty(), "it is not over");
 
-    let meeting = store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap();
-    assert!(store.close_standup(&StandupClosing { at: at(75), ..closing(&meeting, &report(&meeting, 1), &line("").id) }).await.unwrap());
+    let meeting = run.begin_closing(at(50)).await.unwrap().unwrap();
+    assert!(StandupClosing { at: at(75), ..closing(&run, &meeting, &report(&meeting, 1), &line("").id) }.store().await.unwrap());
     let elsewhere = Channel { id: "30".into(), ..standup_channel() };
     let cancelled = Meeting { channel: elsewhere, ..standup() };
     store.call_meeting(&cancelled).await.unwrap();
@@ -258,10 +263,11 @@ async fn a_standup_is_told_in_figures(home: &Home) {
 
     let next = Meeting { called_at: at(0) + TimeDelta::days(1), day: today() + Days::new(1), ..standup() };
     store.call_meeting(&next).await.unwrap();
-    store.open_meeting(&next.id, &[], &[], at(1)).await.unwrap();
-    let next = store.begin_closing(&next.id, at(2)).await.unwrap().unwrap();
+    let run = run_of(&store, &next).await;
+    run.open(&[], &[], at(1)).await.unwrap();
+    let next = run.begin_closing(at(2)).await.unwrap().unwrap();
     // The clock was set back in between.
-    assert!(store.close_standup(&StandupClosing { at: at(3), ..closing(&next, &report(&next, 1), &line("").id) }).await.unwrap());
+    assert!(StandupClosing { at: at(3), ..closing(&run, &next, &report(&next, 1), &line("").id) }.store().await.unwrap());
     let figures = store.list_standup_figures(1).await.unwrap().remove(0);
     assert_eq!((figures.day, figures.seconds, figures.words), (next.day, 0, 0), "the newest comes first");
 }

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use kernel::chat::message::Channel;
 use kernel::db::StoreError;
 use kernel::ids::MeetingId;
+use kernel::jobs::JobError;
 use kernel::memory::{Memory, MemorySource};
 use secrecy::ExposeSecret;
 use teamroom::features::backlog::model::{Origin, WorkItem};
@@ -18,8 +19,9 @@ use teamroom::features::meeting::store::{Called, OpenMeeting};
 use teamroom::features::standup::store::StandupClosing;
 use teamroom::store::Store;
 
+use super::opening::tamper;
 use super::sample::{answer, at, finish, finished, line, message, noon, turn};
-use super::standup::{closing, item, lesson, prediction, report, standup, standup_channel};
+use super::standup::{closing, item, lesson, prediction, report, run_of, standup, standup_channel};
 use super::{Home, on_both};
 
 /// If set, the writers below run as the process that another test kills. Otherwise they do nothing.
@@ -60,6 +62,8 @@ async fn a_standup_is_closed_wholly_or_not_at_all_by_a_kill(home: &Home) {
         let done: Vec<_> =
             meetings.iter().filter(|meeting| meeting.state == MeetingState::Done).map(|meeting| meeting.id.as_str()).collect();
         assert!(acknowledged.iter().all(|id| done.contains(&id.as_str())));
+        // A worker takes the jobs of the killed process back.
+        tamper(home, "UPDATE jobs SET state = 'ready' WHERE state = 'running'").await;
         for OpenMeeting { meeting, .. } in store.list_open_meetings().await.unwrap() {
             assert!(close_standup(&store, &meeting).await.unwrap(), "the next start goes on with {}", meeting.id);
         }
@@ -193,9 +197,10 @@ async fn a_team_holds_standups_until_it_is_killed() {
 }
 
 /// Completes a standup from any state.
-async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, StoreError> {
-    store.open_meeting(&meeting.id, &[], &[line("good morning")], at(1)).await?;
-    let meeting = store.begin_closing(&meeting.id, at(2)).await?.expect("it is open");
+async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, JobError> {
+    let run = run_of(store, meeting).await;
+    run.open(&[], &[line("good morning")], at(1)).await?;
+    let meeting = run.begin_closing(at(2)).await?.expect("it is open");
     let origin = Origin::Meeting(meeting.id.clone());
     let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 2) }, WorkItem { origin, ..item("roll it back", 2) }];
     let (report, call) = (report(&meeting, 1), prediction(&meeting, "512 commits?"));
@@ -206,7 +211,7 @@ async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, StoreEr
         prediction: Some(&call),
         memories: std::slice::from_ref(&memory),
         outbox: std::slice::from_ref(&post),
-        ..closing(&meeting, &report, &post.id)
+        ..closing(&run, &meeting, &report, &post.id)
     };
-    store.close_standup(&whole).await
+    whole.store().await
 }

@@ -106,18 +106,18 @@ async fn a_turn_that_is_stopped_says_why(home: &Home) {
 
 async fn a_meeting_is_told_step_by_step(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let seat = store.begin_seat(&meeting.id, 0, 0, &[], at(2)).await.unwrap().unwrap();
+    let (meeting, run) = opened(&store).await;
+    let seat = run.begin_seat((0, 0), &[], at(2)).await.unwrap().unwrap();
     // After a crash the same turn begins again.
-    let again = store.begin_seat(&meeting.id, 0, 0, &[], at(3)).await.unwrap().unwrap();
-    assert!(!store.finish_seat(&spoke(&seat), &[], at(4)).await.unwrap());
-    assert!(store.finish_seat(&spoke(&again), &[], at(4)).await.unwrap());
+    let again = run.begin_seat((0, 0), &[], at(3)).await.unwrap().unwrap();
+    assert!(!run.finish_seat(&spoke(&seat), &[], at(4)).await.unwrap());
+    assert!(run.finish_seat(&spoke(&again), &[], at(4)).await.unwrap());
     assert!(store.pause_meeting(&meeting.id, "Ada", at(5)).await.unwrap());
     assert!(store.resume_meeting(&meeting.id, at(6)).await.unwrap());
     assert!(store.skip_seat(&meeting.id, &ben(), "not here", at(7)).await.unwrap());
     assert!(store.ask_wrap(&meeting.id, at(8)).await.unwrap());
-    let closing = store.begin_closing(&meeting.id, at(9)).await.unwrap().unwrap();
-    assert!(store.close_meeting(&closing, &[], at(10)).await.unwrap());
+    let closing = run.begin_closing(at(9)).await.unwrap().unwrap();
+    assert!(run.close(&closing, &[], at(10)).await.unwrap());
     assert!(!store.end_meeting(&meeting.id, MeetingState::Failed, "late", &[], at(11)).await.unwrap());
 
     let events = of(&store, meeting.id.as_str()).await;

@@ -76,7 +76,7 @@ async fn activity_counts_what_happened_since(home: &Home) {
         [
             (ActivityKind::Asks, "vince", "asked", 1),
             (ActivityKind::Blocks, "vince", "pair_rate", 1),
-            (ActivityKind::Messages, "10", "", 2),
+            (ActivityKind::Messages, "discord:10", "", 2),
             (ActivityKind::Turns, "solus", "queued", 1),
             (ActivityKind::Turns, "vince", "cancelled", 1),
             (ActivityKind::Turns, "vince", "queued", 1),
@@ -91,7 +91,7 @@ async fn a_summary_looks_the_database_over(home: &Home) {
     store.claim(&message("m1", "hello", 0), at(0)).await.unwrap();
     let summary = store.summary().await.unwrap();
     assert!(summary.engine.starts_with("SQLite 3.") || summary.engine.starts_with("PostgreSQL "), "{}", summary.engine);
-    assert_eq!(summary.schema, 14);
+    assert_eq!(summary.schema, 16);
     assert!(summary.size > 0);
     assert_eq!(summary.place, store.place());
     assert!(summary.tables.contains(&("inbox".into(), 1)) && summary.tables.contains(&("outbox".into(), 0)));

@@ -1,20 +1,27 @@
 use chrono::TimeDelta;
 use kernel::ids::MessageId;
+use kernel::jobs::JobError;
 use kernel::money::Money;
-use kernel::wakeup::Wakeup;
+use kernel::testing::jobs::ManualWorker;
 use serde_json::json;
 use teamroom::features::chat::model::decision::{Decision, Reason};
 use teamroom::features::chat::store::{CancelScope, Decided};
 use teamroom::features::meeting::model::{CalledBy, Meeting, MeetingState, Participant, Seat, SeatState};
-use teamroom::features::meeting::store::{Called, MeetingChange, MeetingEffect, OpenMeeting};
+use teamroom::features::meeting::store::{Called, MeetingChange, MeetingRun, OpenMeeting};
 use teamroom::store::Store;
 
-use super::opening::tamper;
+use super::opening::{count, tamper};
 use super::sample::{at, decided, general, line, message, turn};
-use super::standup::{ben, opened, seat, spoke, standup, standup_channel, vince};
+use super::standup::{ben, claim_run, opened, run_of, seat, spoke, standup, standup_channel, vince};
 use super::{Home, on_both};
 
 on_both!(
+    a_call_has_one_job_however_it_is_made,
+    an_open_meeting_of_an_earlier_version_has_a_job_after_the_migration,
+    a_run_that_lost_its_job_stores_nothing_more,
+    a_meeting_whose_turns_kill_the_process_twice_each_is_not_lost,
+    a_meeting_that_waits_is_not_blamed_for_kills,
+    a_meeting_that_kills_the_process_before_its_first_step_is_blamed,
     a_channel_has_one_open_meeting,
     of_many_callers_at_once_one_opens_the_meeting,
     a_meeting_goes_its_way_once,
@@ -43,8 +50,16 @@ async fn state(store: &Store, meeting: &Meeting) -> MeetingState {
     store.find_meeting(&meeting.id).await.unwrap().unwrap().state
 }
 
-async fn begun(store: &Store, meeting: &Meeting, position: u32, seconds: i64) -> Seat {
-    store.begin_seat(&meeting.id, 0, position, &[], at(seconds)).await.unwrap().expect("the seat is open")
+async fn begun(run: &MeetingRun, position: u32, seconds: i64) -> Seat {
+    run.begin_seat((0, position), &[], at(seconds)).await.unwrap().expect("the seat is open")
+}
+
+/// Opens the database after a crash, with the job of the meeting taken back and claimed again.
+async fn taken_over(home: &Home, meeting: &Meeting) -> (Store, MeetingRun) {
+    tamper(home, "UPDATE jobs SET state = 'ready' WHERE state = 'running'").await;
+    let store = home.open().await;
+    let run = run_of(&store, meeting).await;
+    (store, run)
 }
 
 async fn a_channel_has_one_open_meeting(home: &Home) {
@@ -96,9 +111,10 @@ async fn a_meeting_goes_its_way_once(home: &Home) {
     let store = home.open().await;
     let meeting = standup();
     store.call_meeting(&meeting).await.unwrap();
+    let run = run_of(&store, &meeting).await;
     let seats = [seat(&meeting, 1, ben()), seat(&meeting, 0, vince()), Seat { round: 1, ..seat(&meeting, 0, vince()) }];
-    assert!(store.open_meeting(&meeting.id, &seats, &[line("good morning")], at(1)).await.unwrap());
-    assert!(!store.open_meeting(&meeting.id, &seats, &[line("good morning again")], at(2)).await.unwrap());
+    assert!(run.open(&seats, &[line("good morning")], at(1)).await.unwrap());
+    assert!(!run.open(&seats, &[line("good morning again")], at(2)).await.unwrap());
     assert_eq!(store.outbox_depth(at(2)).await.unwrap().0, 1, "who comes second posts nothing");
     assert_eq!(store.list_seats(&meeting.id).await.unwrap(), [seats[1].clone(), seats[0].clone(), seats[2].clone()]);
     assert_eq!(state(&store, &meeting).await, MeetingState::Running);
@@ -107,13 +123,13 @@ async fn a_meeting_goes_its_way_once(home: &Home) {
 
     assert!(store.ask_wrap(&meeting.id, at(3)).await.unwrap());
     assert!(!store.ask_wrap(&meeting.id, at(4)).await.unwrap());
-    let closing = store.begin_closing(&meeting.id, at(5)).await.unwrap().unwrap();
+    let closing = run.begin_closing(at(5)).await.unwrap().unwrap();
     assert_eq!((closing.state, closing.closings, closing.wrap), (MeetingState::Closing, 1, true));
     assert!(!store.ask_wrap(&meeting.id, at(6)).await.unwrap(), "it comes to its end already");
     store.close().await;
 
-    let store = home.open().await;
-    let again = store.begin_closing(&meeting.id, at(9)).await.unwrap().unwrap();
+    let (store, run) = taken_over(home, &meeting).await;
+    let again = run.begin_closing(at(9)).await.unwrap().unwrap();
     assert_eq!(again.closings, 2, "after a crash the closing is begun again");
     assert_eq!(store.find_meeting(&meeting.id).await.unwrap(), Some(again));
 }
@@ -121,33 +137,33 @@ async fn a_meeting_goes_its_way_once(home: &Home) {
 async fn a_called_meeting_is_neither_spoken_in_nor_closed(home: &Home) {
     let store = home.open().await;
     let meeting = standup();
-    assert!(!store.open_meeting(&meeting.id, &[seat(&meeting, 0, vince())], &[], at(0)).await.unwrap(), "it was never called");
-    assert!(!store.ask_wrap(&meeting.id, at(0)).await.unwrap());
+    assert!(!store.ask_wrap(&meeting.id, at(0)).await.unwrap(), "it was never called");
     store.call_meeting(&meeting).await.unwrap();
-    assert_eq!(store.begin_closing(&meeting.id, at(1)).await.unwrap(), None);
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(1)).await.unwrap(), None);
-    assert!(!store.finish_seat(&spoke(&seat(&meeting, 0, vince())), &[], at(1)).await.unwrap());
-    assert!(!store.record_material(&meeting.id, &json!({}), &[], at(1)).await.unwrap());
+    let run = run_of(&store, &meeting).await;
+    assert_eq!(run.begin_closing(at(1)).await.unwrap(), None);
+    assert_eq!(run.begin_seat((0, 0), &[], at(1)).await.unwrap(), None);
+    assert!(!run.finish_seat(&spoke(&seat(&meeting, 0, vince())), &[], at(1)).await.unwrap());
+    assert!(!run.record_material(&json!({}), &[], at(1)).await.unwrap());
     assert!(store.ask_wrap(&meeting.id, at(1)).await.unwrap(), "somebody may change their mind at once");
     assert_eq!(state(&store, &meeting).await, MeetingState::Called);
 }
 
 async fn a_meeting_that_is_over_takes_nothing_more(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let seat = begun(&store, &meeting, 0, 2).await;
+    let (meeting, run) = opened(&store).await;
+    let seat = begun(&run, 0, 2).await;
     for state in [MeetingState::Called, MeetingState::Running, MeetingState::Closing, MeetingState::Done] {
         assert!(!store.end_meeting(&meeting.id, state, "no", &[line("no")], at(3)).await.unwrap(), "{state:?} is no such end");
     }
     assert!(store.end_meeting(&meeting.id, MeetingState::Failed, "the channel\0 is gone", &[line("sorry")], at(4)).await.unwrap());
     assert!(!store.end_meeting(&meeting.id, MeetingState::Cancelled, "late", &[line("late")], at(5)).await.unwrap());
 
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(5)).await.unwrap(), None);
-    assert!(!store.finish_seat(&spoke(&seat), &[line("late")], at(5)).await.unwrap());
+    assert_eq!(run.begin_seat((0, 0), &[], at(5)).await.unwrap(), None);
+    assert!(!run.finish_seat(&spoke(&seat), &[line("late")], at(5)).await.unwrap());
     assert!(!store.skip_seat(&meeting.id, &vince(), "late", at(5)).await.unwrap());
     assert!(!store.ask_wrap(&meeting.id, at(5)).await.unwrap());
-    assert!(!store.record_material(&meeting.id, &json!({}), &[line("late")], at(5)).await.unwrap());
-    assert_eq!(store.begin_closing(&meeting.id, at(5)).await.unwrap(), None);
+    assert!(!run.record_material(&json!({}), &[line("late")], at(5)).await.unwrap());
+    assert_eq!(run.begin_closing(at(5)).await.unwrap(), None);
     let ended = store.find_meeting(&meeting.id).await.unwrap().unwrap();
     assert_eq!((ended.state, ended.ended_at), (MeetingState::Failed, Some(at(4))));
     assert_eq!(ended.reason.as_deref(), Some("the channel is gone"));
@@ -157,10 +173,10 @@ async fn a_meeting_that_is_over_takes_nothing_more(home: &Home) {
 
 async fn the_material_is_gathered_once(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (meeting, run) = opened(&store).await;
     let page = json!({ "read_at": "2026-11-21T12:00:00Z", "feeds": [{ "feed": "news", "text": "a\u{0}b" }] });
-    assert!(store.record_material(&meeting.id, &page, &[line("the page")], at(2)).await.unwrap());
-    assert!(!store.record_material(&meeting.id, &json!("other"), &[line("again")], at(3)).await.unwrap());
+    assert!(run.record_material(&page, &[line("the page")], at(2)).await.unwrap());
+    assert!(!run.record_material(&json!("other"), &[line("again")], at(3)).await.unwrap());
     store.close().await;
 
     let store = home.open().await;
@@ -170,90 +186,89 @@ async fn the_material_is_gathered_once(home: &Home) {
 
 async fn a_seat_is_begun_again_after_a_crash_and_finished_once(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let first = begun(&store, &meeting, 0, 2).await;
+    let (meeting, run) = opened(&store).await;
+    let first = begun(&run, 0, 2).await;
     assert_eq!((first.state, first.attempts, first.started_at), (SeatState::Speaking, 1, Some(at(2))));
-    assert_eq!(store.begin_seat(&meeting.id, 0, 9, &[], at(2)).await.unwrap(), None, "there is no such seat");
+    assert_eq!(run.begin_seat((0, 9), &[], at(2)).await.unwrap(), None, "there is no such seat");
     store.close().await;
 
-    let store = home.open().await;
-    let seat = begun(&store, &meeting, 0, 30).await;
+    let (store, run) = taken_over(home, &meeting).await;
+    let seat = begun(&run, 0, 30).await;
     assert_eq!((seat.attempts, seat.started_at), (2, Some(at(2))), "since when a person is waited for");
-    assert!(!store.finish_seat(&seat, &[line("not an end")], at(31)).await.unwrap());
-    assert!(store.finish_seat(&spoke(&seat), &[line("latency is up")], at(32)).await.unwrap());
-    assert!(!store.finish_seat(&spoke(&seat), &[line("latency is up")], at(33)).await.unwrap());
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(34)).await.unwrap(), None, "it has spoken");
+    assert!(!run.finish_seat(&seat, &[line("not an end")], at(31)).await.unwrap());
+    assert!(run.finish_seat(&spoke(&seat), &[line("latency is up")], at(32)).await.unwrap());
+    assert!(!run.finish_seat(&spoke(&seat), &[line("latency is up")], at(33)).await.unwrap());
+    assert_eq!(run.begin_seat((0, 0), &[], at(34)).await.unwrap(), None, "it has spoken");
     assert_eq!(store.list_seats(&meeting.id).await.unwrap()[0], Seat { ended_at: Some(at(32)), ..spoke(&seat) });
     assert_eq!(store.outbox_depth(at(34)).await.unwrap().0, 1);
 }
 
 async fn a_seat_that_was_begun_anew_is_not_finished_by_the_first(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let first = begun(&store, &meeting, 0, 2).await;
-    let second = begun(&store, &meeting, 0, 90).await;
-    assert!(!store.finish_seat(&spoke(&first), &[line("from the grave")], at(91)).await.unwrap());
+    let (meeting, run) = opened(&store).await;
+    let first = begun(&run, 0, 2).await;
+    let second = begun(&run, 0, 90).await;
+    assert!(!run.finish_seat(&spoke(&first), &[line("from the grave")], at(91)).await.unwrap());
     let quiet = Seat { state: SeatState::Quiet, ..second };
-    assert!(store.finish_seat(&quiet, &[line("nothing to report")], at(92)).await.unwrap());
+    assert!(run.finish_seat(&quiet, &[line("nothing to report")], at(92)).await.unwrap());
     let skipped = Seat { state: SeatState::Skipped, reason: Some("no time left".into()), ..seat(&meeting, 1, ben()) };
-    assert!(store.finish_seat(&skipped, &[], at(93)).await.unwrap(), "a seat may end without a beginning");
+    assert!(run.finish_seat(&skipped, &[], at(93)).await.unwrap(), "a seat may end without a beginning");
     let states: Vec<_> = store.list_seats(&meeting.id).await.unwrap().into_iter().map(|seat| (seat.state, seat.reason)).collect();
     assert_eq!(states, [(SeatState::Quiet, None), (SeatState::Skipped, Some("no time left".into()))]);
 }
 
 async fn what_was_begun_and_given_back_does_not_count(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (_, run) = opened(&store).await;
     for _ in 0..5 {
-        let seat = begun(&store, &meeting, 0, 2).await;
+        let seat = begun(&run, 0, 2).await;
         assert_eq!(seat.attempts, 1);
-        store.release_seat(&seat).await.unwrap();
-        store.release_seat(&seat).await.unwrap();
+        run.release_seat(&seat).await.unwrap();
+        run.release_seat(&seat).await.unwrap();
     }
     for _ in 0..5 {
-        let closing = store.begin_closing(&meeting.id, at(5)).await.unwrap().unwrap();
+        let closing = run.begin_closing(at(5)).await.unwrap().unwrap();
         assert_eq!(closing.closings, 1);
-        store.release_closing(&closing).await.unwrap();
-        store.release_closing(&closing).await.unwrap();
+        run.release_closing(&closing).await.unwrap();
+        run.release_closing(&closing).await.unwrap();
     }
 }
 
 async fn nobody_speaks_once_the_closing_has_begun(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let seat = begun(&store, &meeting, 0, 2).await;
+    let (meeting, run) = opened(&store).await;
+    let seat = begun(&run, 0, 2).await;
     let finishing = tokio::spawn({
-        let (store, seat) = (store.clone(), spoke(&seat));
-        async move { store.finish_seat(&seat, &[line("at the last moment")], at(3)).await.unwrap() }
+        let (run, seat) = (run.clone(), spoke(&seat));
+        async move { run.finish_seat(&seat, &[line("at the last moment")], at(3)).await.unwrap() }
     });
-    store.begin_closing(&meeting.id, at(3)).await.unwrap().unwrap();
+    run.begin_closing(at(3)).await.unwrap().unwrap();
     let finished = finishing.await.unwrap();
     let stored = store.list_seats(&meeting.id).await.unwrap().remove(0);
     assert_eq!((stored.state == SeatState::Spoke, store.outbox_depth(at(4)).await.unwrap().0 == 1), (finished, finished), "all or nothing");
 
-    assert!(!store.finish_seat(&spoke(&seat), &[line("too late")], at(4)).await.unwrap());
-    assert_eq!(store.begin_seat(&meeting.id, 0, 1, &[], at(4)).await.unwrap(), None);
+    assert!(!run.finish_seat(&spoke(&seat), &[line("too late")], at(4)).await.unwrap());
+    assert_eq!(run.begin_seat((0, 1), &[], at(4)).await.unwrap(), None);
     assert!(!store.skip_seat(&meeting.id, &ben(), "too late", at(4)).await.unwrap());
-    assert!(store.record_material(&meeting.id, &json!([]), &[], at(4)).await.unwrap(), "the report may still need it");
+    assert!(run.record_material(&json!([]), &[], at(4)).await.unwrap(), "the report may still need it");
 }
 
 async fn an_invitation_is_posted_once(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (_, run) = opened(&store).await;
     for seconds in [2, 30] {
-        store.begin_seat(&meeting.id, 0, 1, &[line("Ben, what is new?")], at(seconds)).await.unwrap().unwrap();
+        run.begin_seat((0, 1), &[line("Ben, what is new?")], at(seconds)).await.unwrap().unwrap();
     }
-    assert_eq!(store.begin_seat(&meeting.id, 0, 9, &[line("nobody sits here")], at(31)).await.unwrap(), None);
+    assert_eq!(run.begin_seat((0, 9), &[line("nobody sits here")], at(31)).await.unwrap(), None);
     assert_eq!(store.outbox_depth(at(31)).await.unwrap().0, 1);
 }
 
 /// Claims a message and decides twice on this change of a meeting.
 async fn decide(store: &Store, id: &str, change: MeetingChange) -> (bool, bool) {
-    let effect = MeetingEffect { change, wakeup: Wakeup::default() };
     store.claim(&message(id, "about the standup", 0), at(0)).await.unwrap();
     let nobody = Decision::nobody(Reason::Empty);
     let messages: [MessageId; 1] = [id.into()];
-    let decided = Decided { messages: &messages, decision: &nobody, turns: &[], asks: &[], outbox: &[], effect: Some(&effect), at: at(5) };
+    let decided = Decided { messages: &messages, decision: &nobody, turns: &[], asks: &[], outbox: &[], effect: Some(&change), at: at(5) };
     (store.decide(&decided).await.unwrap(), store.decide(&decided).await.unwrap())
 }
 
@@ -264,8 +279,9 @@ async fn a_message_is_decided_on_together_with_what_it_does_to_a_meeting(home: &
     assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(standup()))).await, (true, false), "decided on, though one is open");
     assert_eq!(store.list_meetings(9).await.unwrap(), std::slice::from_ref(&meeting));
 
-    store.open_meeting(&meeting.id, &[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(6)).await.unwrap();
-    let asked = begun(&store, &meeting, 1, 7).await;
+    let run = run_of(&store, &meeting).await;
+    run.open(&[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(6)).await.unwrap();
+    let asked = begun(&run, 1, 7).await;
     assert_eq!(decide(&store, "m3", MeetingChange::Report(Box::new(spoke(&asked)))).await, (true, false));
     assert_eq!(store.list_seats(&meeting.id).await.unwrap()[1].state, SeatState::Spoke);
     assert_eq!(decide(&store, "m4", MeetingChange::Wrap(meeting.id.clone())).await, (true, false));
@@ -277,7 +293,8 @@ async fn what_a_meeting_keeps_about_itself_reads_back(home: &Home) {
     let meeting = Meeting { payload: Some(json!({"topic": "prices"})), budget: Some(Money(50_000)), ..standup() };
     store.call_meeting(&meeting).await.unwrap();
     let guest = Participant::Guest { id: "economist".into(), name: "An economist".into() };
-    store.open_meeting(&meeting.id, &[seat(&meeting, 0, guest.clone())], &[], at(1)).await.unwrap();
+    let run = run_of(&store, &meeting).await;
+    run.open(&[seat(&meeting, 0, guest.clone())], &[], at(1)).await.unwrap();
     let stored = store.find_meeting(&meeting.id).await.unwrap().unwrap();
     assert_eq!(stored, Meeting { state: MeetingState::Running, ..meeting });
     assert!(stored.read_payload::<Vec<String>>().unwrap_err().to_string().contains("the payload of the standup"), "of another type");
@@ -287,37 +304,37 @@ async fn what_a_meeting_keeps_about_itself_reads_back(home: &Home) {
 
 async fn a_further_round_opens_once_and_only_when_the_one_before_is_over(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (meeting, run) = opened(&store).await;
     let further = |round, position| Seat { round, ..seat(&meeting, position, vince()) };
     let open = async |round| {
         let seats = [further(round, 0), further(round, 1)];
-        store.open_round(&meeting.id, &seats, Some(&json!({"round": round})), &[line("on we go")], at(9)).await.unwrap()
+        run.open_round(&seats, Some(&json!({"round": round})), &[line("on we go")], at(9)).await.unwrap()
     };
     assert!(!open(1).await, "the first round is not over");
     for position in [0, 1] {
-        let begun = begun(&store, &meeting, position, 2).await;
-        assert!(store.finish_seat(&spoke(&begun), &[], at(3)).await.unwrap());
+        let begun = begun(&run, position, 2).await;
+        assert!(run.finish_seat(&spoke(&begun), &[], at(3)).await.unwrap());
     }
     assert!(!open(2).await, "no round is left out");
     assert!(!open(0).await, "it is there");
-    assert!(!store.open_round(&meeting.id, &[], None, &[], at(9)).await.unwrap(), "of nobody");
+    assert!(!run.open_round(&[], None, &[], at(9)).await.unwrap(), "of nobody");
     assert_eq!((open(1).await, open(1).await), (true, false));
     assert_eq!(store.list_seats(&meeting.id).await.unwrap().len(), 4);
     assert_eq!(store.outbox_depth(at(9)).await.unwrap().0, 1);
     assert_eq!(store.find_meeting(&meeting.id).await.unwrap().unwrap().payload, Some(json!({"round": 1})));
-    store.begin_closing(&meeting.id, at(10)).await.unwrap();
+    run.begin_closing(at(10)).await.unwrap();
     assert!(!open(2).await, "it comes to its result");
 }
 
 async fn a_pause_keeps_the_floor_and_does_not_count_as_time(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let asked = begun(&store, &meeting, 1, 2).await;
+    let (meeting, run) = opened(&store).await;
+    let asked = begun(&run, 1, 2).await;
     assert!(store.pause_meeting(&meeting.id, "Ada", at(10)).await.unwrap());
     assert!(!store.pause_meeting(&meeting.id, "Ben", at(11)).await.unwrap());
     let paused = store.find_meeting(&meeting.id).await.unwrap().unwrap();
     assert_eq!(paused.paused.map(|paused| (paused.by, paused.at)), Some(("Ada".to_owned(), at(10))));
-    assert_eq!(store.begin_seat(&meeting.id, 0, 0, &[], at(12)).await.unwrap(), None, "nobody is given the floor");
+    assert_eq!(run.begin_seat((0, 0), &[], at(12)).await.unwrap(), None, "nobody is given the floor");
 
     assert!(store.resume_meeting(&meeting.id, at(70)).await.unwrap());
     assert!(!store.resume_meeting(&meeting.id, at(71)).await.unwrap());
@@ -325,17 +342,17 @@ async fn a_pause_keeps_the_floor_and_does_not_count_as_time(home: &Home) {
     assert_eq!((resumed.paused, resumed.deadline), (None, meeting.deadline + TimeDelta::seconds(60)));
     let seats = store.list_seats(&meeting.id).await.unwrap();
     assert_eq!((seats[1].started_at, seats[1].attempts), (Some(at(70)), asked.attempts), "Ben has the whole time again");
-    assert!(store.begin_seat(&meeting.id, 0, 0, &[], at(72)).await.unwrap().is_some());
+    assert!(run.begin_seat((0, 0), &[], at(72)).await.unwrap().is_some());
 
-    store.begin_closing(&meeting.id, at(80)).await.unwrap();
+    run.begin_closing(at(80)).await.unwrap();
     assert!(!store.pause_meeting(&meeting.id, "Ada", at(81)).await.unwrap(), "nobody speaks any more");
 }
 
 async fn a_meeting_whose_budget_is_spent_says_so_once(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (meeting, run) = opened(&store).await;
     for expected in [true, false] {
-        assert_eq!(store.end_budget(&meeting.id, &[line("the budget is spent")], at(5)).await.unwrap(), expected);
+        assert_eq!(run.end_budget(&[line("the budget is spent")], at(5)).await.unwrap(), expected);
     }
     assert!(store.find_meeting(&meeting.id).await.unwrap().unwrap().wrap);
     assert_eq!(store.outbox_depth(at(5)).await.unwrap().0, 1);
@@ -347,8 +364,9 @@ async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
     let meeting = standup();
     store.call_meeting(&meeting).await.unwrap();
     let later = Seat { round: 1, ..seat(&meeting, 0, vince()) };
-    store.open_meeting(&meeting.id, &[seat(&meeting, 0, vince()), seat(&meeting, 1, ben()), later], &[], at(1)).await.unwrap();
-    begun(&store, &meeting, 0, 2).await;
+    let run = run_of(&store, &meeting).await;
+    run.open(&[seat(&meeting, 0, vince()), seat(&meeting, 1, ben()), later], &[], at(1)).await.unwrap();
+    begun(&run, 0, 2).await;
     assert!(store.skip_seat(&meeting.id, &vince(), "Ada said so", at(3)).await.unwrap());
     let renamed = Participant::Person { id: "7".into(), name: "Benjamin".into() };
     assert!(store.skip_seat(&meeting.id, &renamed, "is ill", at(3)).await.unwrap(), "a person is known by the account");
@@ -363,16 +381,16 @@ async fn a_skipped_seat_is_passed_over_in_its_round(home: &Home) {
 
 async fn a_person_is_asked_only_while_their_turn_lasts(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
+    let (_, run) = opened(&store).await;
     let channel = standup_channel().id;
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap(), None, "not yet");
-    let seat = begun(&store, &meeting, 1, 2).await;
+    let seat = begun(&run, 1, 2).await;
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap().as_ref(), Some(&seat));
     assert_eq!(store.find_asked_person(&channel, &"8".into()).await.unwrap(), None);
     assert_eq!(store.find_asked_person(&general().id, &"7".into()).await.unwrap(), None);
-    begun(&store, &meeting, 0, 2).await;
+    begun(&run, 0, 2).await;
     assert_eq!(store.find_asked_person(&channel, &"vince".into()).await.unwrap(), None, "a persona is no person");
-    assert!(store.finish_seat(&spoke(&seat), &[], at(3)).await.unwrap());
+    assert!(run.finish_seat(&spoke(&seat), &[], at(3)).await.unwrap());
     assert_eq!(store.find_asked_person(&channel, &"7".into()).await.unwrap(), None);
 }
 
@@ -384,14 +402,15 @@ async fn a_failure_in_the_middle_stores_nothing(home: &Home) {
     store.enqueue(std::slice::from_ref(&post), at(0)).await.unwrap();
     let twice = [line("good morning"), post];
     let seats = [seat(&meeting, 0, vince())];
-    store.open_meeting(&meeting.id, &seats, &twice, at(1)).await.unwrap_err();
+    let run = run_of(&store, &meeting).await;
+    run.open(&seats, &twice, at(1)).await.unwrap_err();
     assert_eq!(state(&store, &meeting).await, MeetingState::Called);
     assert!(store.list_seats(&meeting.id).await.unwrap().is_empty());
 
-    store.open_meeting(&meeting.id, &seats, &[], at(1)).await.unwrap();
-    let begun = begun(&store, &meeting, 0, 2).await;
-    store.finish_seat(&spoke(&begun), &twice, at(3)).await.unwrap_err();
-    store.record_material(&meeting.id, &json!({}), &twice, at(3)).await.unwrap_err();
+    run.open(&seats, &[], at(1)).await.unwrap();
+    let begun = begun(&run, 0, 2).await;
+    run.finish_seat(&spoke(&begun), &twice, at(3)).await.unwrap_err();
+    run.record_material(&json!({}), &twice, at(3)).await.unwrap_err();
     store.end_meeting(&meeting.id, MeetingState::Failed, "no", &twice, at(3)).await.unwrap_err();
     assert_eq!(store.list_seats(&meeting.id).await.unwrap(), [begun]);
     let open = store.list_open_meetings().await.unwrap().remove(0);
@@ -401,9 +420,9 @@ async fn a_failure_in_the_middle_stores_nothing(home: &Home) {
 
 async fn a_contribution_of_an_older_program_is_read(home: &Home) {
     let store = home.open().await;
-    let meeting = opened(&store).await;
-    let seat = begun(&store, &meeting, 0, 2).await;
-    store.finish_seat(&spoke(&seat), &[], at(3)).await.unwrap();
+    let (meeting, run) = opened(&store).await;
+    let seat = begun(&run, 0, 2).await;
+    run.finish_seat(&spoke(&seat), &[], at(3)).await.unwrap();
     let old = r#"{"text":"all well","signals":[],"usage":{"input":1,"cached":0,"output":1},"partial":false,"problems":[],"mood":"sunny"}"#;
     tamper(home, &format!("UPDATE seats SET contribution = '{old}' WHERE position = 0")).await;
     let read = store.list_seats(&meeting.id).await.unwrap().remove(0).contribution.unwrap();
@@ -417,7 +436,7 @@ async fn a_contribution_of_an_older_program_is_read(home: &Home) {
 async fn an_open_meeting_is_open_work(home: &Home) {
     let store = home.open().await;
     assert_eq!(store.count_open_work().await.unwrap(), 0);
-    let meeting = opened(&store).await;
+    let (meeting, _) = opened(&store).await;
     assert_eq!(store.count_open_work().await.unwrap(), 1);
     store.end_meeting(&meeting.id, MeetingState::Cancelled, "enough", &[], at(2)).await.unwrap();
     assert_eq!(store.count_open_work().await.unwrap(), 0);
@@ -438,4 +457,128 @@ async fn talk_is_open_until_it_is_decided_on_and_answered(home: &Home) {
     store.claim(&message("m2", "", 0), at(3)).await.unwrap();
     store.record_deletion(&["m2".into()], at(4)).await.unwrap();
     assert!(!store.has_open_talk(&here).await.unwrap(), "a deleted message waits for nothing");
+}
+
+const JOBS: &str = "SELECT COUNT(*) FROM jobs WHERE kind = 'meeting.run'";
+
+async fn a_call_has_one_job_however_it_is_made(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    for _ in 0..2 {
+        store.call_meeting(&meeting).await.unwrap();
+        assert_eq!(count(home, JOBS).await, 1);
+    }
+    assert_eq!(decide(&store, "m1", MeetingChange::Call(Box::new(standup()))).await, (true, false));
+    assert_eq!(count(home, JOBS).await, 1, "the channel has an open meeting, and a refused call has no job");
+    let elsewhere = Meeting { channel: general(), ..standup() };
+    assert_eq!(decide(&store, "m2", MeetingChange::Call(Box::new(elsewhere.clone()))).await, (true, false));
+    assert_eq!(count(home, JOBS).await, 2);
+    assert_eq!(run_of(&store, &elsewhere).await.meeting(), &elsewhere.id);
+}
+
+async fn an_open_meeting_of_an_earlier_version_has_a_job_after_the_migration(home: &Home) {
+    let store = home.open().await;
+    let (running, _) = opened(&store).await;
+    let over = Meeting { channel: general(), ..standup() };
+    store.call_meeting(&over).await.unwrap();
+    store.end_meeting(&over.id, MeetingState::Cancelled, "enough", &[], at(2)).await.unwrap();
+    store.close().await;
+    for sql in ["DELETE FROM job_steps", "DELETE FROM jobs", "DELETE FROM _sqlx_migrations WHERE version = 15"] {
+        tamper(home, sql).await;
+    }
+
+    let store = home.open().await;
+    assert_eq!(count(home, JOBS).await, 1, "what is over needs none");
+    assert!(matches!(store.call_meeting(&running).await.unwrap(), Called::AlreadyOpen(_)));
+    let run = run_of(&store, &running).await;
+    let seat = begun(&run, 0, 3).await;
+    assert!(run.finish_seat(&spoke(&seat), &[], at(4)).await.unwrap());
+    let closing = run.begin_closing(at(5)).await.unwrap().unwrap();
+    assert!(run.close(&closing, &[], at(6)).await.unwrap());
+    assert_eq!(state(&store, &running).await, MeetingState::Done);
+    assert_eq!(count(home, &format!("{JOBS} AND state = 'done'")).await, 1, "its job ends with it");
+}
+
+async fn a_run_that_lost_its_job_stores_nothing_more(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    store.call_meeting(&meeting).await.unwrap();
+    let dead = ManualWorker::start(store.database(), at(0)).await.unwrap();
+    let lost = claim_run(&dead, &meeting).await;
+    assert!(lost.open(&[seat(&meeting, 0, vince()), seat(&meeting, 1, ben())], &[], at(1)).await.unwrap());
+    let begun = begun(&lost, 0, 2).await;
+    dead.die(at(3)).await.unwrap();
+    let run = run_of(&store, &meeting).await;
+
+    let stored = async || (store.list_open_meetings().await.unwrap(), store.list_seats(&meeting.id).await.unwrap());
+    let (before, post) = (stored().await, [line("from the grave")]);
+    let later = [Seat { round: 1, ..seat(&meeting, 0, vince()) }];
+    let refused = [
+        lost.record_wait().await.err(),
+        lost.open(&[], &post, at(4)).await.err(),
+        lost.record_material(&json!({}), &post, at(4)).await.err(),
+        lost.begin_seat((0, 1), &post, at(4)).await.err(),
+        lost.finish_seat(&spoke(&begun), &post, at(4)).await.err(),
+        lost.release_seat(&begun).await.err(),
+        lost.skip_seats(&before.1, "no", at(4)).await.err(),
+        lost.open_round(&later, None, &post, at(4)).await.err(),
+        lost.end_budget(&post, at(4)).await.err(),
+        lost.begin_closing(at(4)).await.err(),
+        lost.end(MeetingState::Failed, "no", &post, at(4)).await.err(),
+    ];
+    assert!(refused.iter().all(|error| matches!(error, Some(JobError::LostLease))), "{refused:?}");
+    assert_eq!(stored().await, before);
+    let closing = run.begin_closing(at(5)).await.unwrap().unwrap();
+    assert!(matches!(lost.release_closing(&closing).await, Err(JobError::LostLease)));
+    assert!(matches!(lost.close(&closing, &post, at(6)).await, Err(JobError::LostLease)));
+    assert_eq!(store.outbox_depth(at(6)).await.unwrap().0, 0);
+    assert!(run.close(&closing, &[], at(7)).await.unwrap());
+}
+
+/// Claims the job of a meeting, calls `step` and kills the process. Returns how often the job was blamed before.
+async fn killed_after(store: &Store, meeting: &Meeting, step: impl AsyncFnOnce(&MeetingRun)) -> (u32, u32) {
+    let worker = ManualWorker::start(store.database(), at(0)).await.unwrap();
+    let run = claim_run(&worker, meeting).await;
+    step(&run).await;
+    worker.die(at(1)).await.unwrap();
+    (run.job().job().crashes, run.job().job().suspicions)
+}
+
+async fn a_meeting_whose_turns_kill_the_process_twice_each_is_not_lost(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    store.call_meeting(&meeting).await.unwrap();
+    let seats: Vec<_> = (0..4).map(|position| seat(&meeting, position, vince())).collect();
+    killed_after(&store, &meeting, async |run| assert!(run.open(&seats, &[], at(1)).await.unwrap())).await;
+    for position in 0..4 {
+        for _ in 0..2 {
+            let blamed = killed_after(&store, &meeting, async |run| drop(begun(run, position, 2).await)).await;
+            assert_eq!(blamed, (0, 0));
+        }
+        let run = run_of(&store, &meeting).await;
+        let third = begun(&run, position, 3).await;
+        assert!(run.finish_seat(&spoke(&third), &[], at(4)).await.unwrap());
+        tamper(home, "UPDATE jobs SET state = 'ready' WHERE state = 'running'").await;
+    }
+    let seats = store.list_seats(&meeting.id).await.unwrap();
+    assert!(seats.iter().all(|seat| (seat.state, seat.attempts) == (SeatState::Spoke, 3)), "{seats:?}");
+}
+
+async fn a_meeting_that_waits_is_not_blamed_for_kills(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    store.call_meeting(&meeting).await.unwrap();
+    for _ in 0..5 {
+        let blamed = killed_after(&store, &meeting, async |run| run.record_wait().await.unwrap()).await;
+        assert_eq!(blamed, (0, 0));
+    }
+}
+
+async fn a_meeting_that_kills_the_process_before_its_first_step_is_blamed(home: &Home) {
+    let store = home.open().await;
+    let meeting = standup();
+    store.call_meeting(&meeting).await.unwrap();
+    for crashes in 0..4 {
+        assert_eq!(killed_after(&store, &meeting, async |_| ()).await, (crashes, crashes));
+    }
 }

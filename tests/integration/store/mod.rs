@@ -12,6 +12,7 @@ mod meetings;
 mod memory;
 mod opening;
 mod outbox;
+pub(crate) mod platform_ids;
 mod relay;
 mod retention;
 pub(crate) mod sample;

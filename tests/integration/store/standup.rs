@@ -6,12 +6,14 @@ use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::OutboundMessage;
 use kernel::feeds::condition::{Comparison, SettlingRule};
 use kernel::ids::{MeetingId, MemoryId, OutboxId, PredictionId};
+use kernel::jobs::Paused;
 use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::money::{Money, TokenUsage};
+use kernel::testing::jobs::ManualWorker;
 use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem};
 use teamroom::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingState, Participant, Seat, SeatState};
 use teamroom::features::meeting::signal::{Direction, Signal};
-use teamroom::features::meeting::store::Called;
+use teamroom::features::meeting::store::{Called, MeetingRun, RUN};
 use teamroom::features::standup::STANDUP;
 use teamroom::features::standup::model::prediction::{Answer, Call, Prediction, Scoreboard};
 use teamroom::features::standup::model::report::DayReport;
@@ -157,18 +159,35 @@ pub(crate) fn lesson(text: &str) -> Memory {
     }
 }
 
+/// Claims the job of a meeting.
+pub(crate) async fn run_of(store: &Store, meeting: &Meeting) -> MeetingRun {
+    claim_run(&ManualWorker::start(store.database(), at(0)).await.unwrap(), meeting).await
+}
+
+/// Claims jobs of meetings until it has that of `meeting`.
+pub(crate) async fn claim_run(worker: &ManualWorker, meeting: &Meeting) -> MeetingRun {
+    loop {
+        let job = worker.claim(RUN, 99, &Paused::default(), at(0)).await.unwrap().expect("the job of the meeting");
+        let run = MeetingRun::of(&job).unwrap();
+        if *run.meeting() == meeting.id {
+            return run;
+        }
+    }
+}
+
 /// Calls and opens a standup with seats for Vince and Ben.
-pub(crate) async fn opened(store: &Store) -> Meeting {
+pub(crate) async fn opened(store: &Store) -> (Meeting, MeetingRun) {
     let meeting = standup();
     assert_eq!(store.call_meeting(&meeting).await.unwrap(), Called::Opened);
+    let run = run_of(store, &meeting).await;
     let seats = [seat(&meeting, 0, vince()), seat(&meeting, 1, ben())];
-    assert!(store.open_meeting(&meeting.id, &seats, &[], at(1)).await.unwrap());
-    store.find_meeting(&meeting.id).await.unwrap().unwrap()
+    assert!(run.open(&seats, &[], at(1)).await.unwrap());
+    (store.find_meeting(&meeting.id).await.unwrap().unwrap(), run)
 }
 
 /// A closing with only a report.
-pub(crate) fn closing<'a>(meeting: &'a Meeting, report: &'a DayReport, post: &'a OutboxId) -> StandupClosing<'a> {
-    StandupClosing { meeting, report, post, items: &[], prediction: None, memories: &[], outbox: &[], at: meeting.called_at + MINUTE }
+pub(crate) fn closing<'a>(run: &'a MeetingRun, meeting: &'a Meeting, report: &'a DayReport, post: &'a OutboxId) -> StandupClosing<'a> {
+    StandupClosing { run, meeting, report, post, items: &[], prediction: None, memories: &[], outbox: &[], at: meeting.called_at + MINUTE }
 }
 
 /// The duration of the tests' standups.
@@ -176,9 +195,9 @@ const MINUTE: TimeDelta = TimeDelta::minutes(1);
 
 /// Opens a standup and closes it with this revision of the report.
 pub(crate) async fn closed(store: &Store, revision: u32) -> (Meeting, OutboundMessage) {
-    let meeting = opened(store).await;
-    let meeting = store.begin_closing(&meeting.id, at(50)).await.unwrap().unwrap();
+    let (_, run) = opened(store).await;
+    let meeting = run.begin_closing(at(50)).await.unwrap().unwrap();
     let post = line(&format!("revision {revision}"));
-    assert!(store.close_standup(&closing(&meeting, &report(&meeting, revision), &post.id)).await.unwrap());
+    assert!(closing(&run, &meeting, &report(&meeting, revision), &post.id).store().await.unwrap());
     (meeting, post)
 }

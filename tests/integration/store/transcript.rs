@@ -134,10 +134,13 @@ async fn what_an_earlier_version_stored_has_values_after_the_migration(home: &Ho
     )
     .await;
     for _ in 0..2 {
-        tamper(home, "DELETE FROM _sqlx_migrations WHERE version = 14").await;
+        tamper(home, "DELETE FROM _sqlx_migrations WHERE version IN (14, 16)").await;
         let store = home.open().await;
-        assert_eq!(texts(&store, 10).await, ["<user:42> and <user:7> in <channel:9>: <@&3> <@x>", "for <user:42>"]);
-        assert_eq!(store.find_turn(&first.id).await.unwrap().unwrap().reply.as_deref(), Some("ask <user:42>"));
+        assert_eq!(
+            texts(&store, 10).await,
+            ["<user:discord:42> and <user:discord:7> in <channel:discord:9>: <@&3> <@x>", "for <user:discord:42>"]
+        );
+        assert_eq!(store.find_turn(&first.id).await.unwrap().unwrap().reply.as_deref(), Some("ask <user:discord:42>"));
         store.close().await;
         let said = r#"contribution = '{"text":"Nothing to report.\n<small>looked at <3 feeds"}'"#;
         assert_eq!(count(home, &format!("SELECT COUNT(*) FROM seats WHERE {said}")).await, 1);

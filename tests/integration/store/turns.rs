@@ -67,7 +67,7 @@ async fn a_turn_of_an_earlier_program_gets_a_job(home: &Home) {
     let job = kernel::jobs::find(&store.database(), JobId(3)).await.unwrap().unwrap().job;
     assert_eq!(
         (job.kind.as_str(), job.queue.as_deref(), job.read_payload::<Turn>().unwrap()),
-        ("chat.turn", Some("chat:10"), turns[0].clone())
+        ("chat.turn", Some("chat:discord:10"), turns[0].clone())
     );
 }
 

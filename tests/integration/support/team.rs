@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kernel::config::Sources;
+use kernel::ids::{ChannelId, UserId};
 use kernel::llm::settings::{ModelRef, ProviderKind, ProviderSettings};
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, Tier, file, load};
@@ -263,7 +264,10 @@ impl TestTeam {
     }
 
     pub(crate) async fn start_app(&mut self) {
-        let setting = Setting { config: self.config.clone(), roster: self.roster.clone(), clock: self.clock.clone() };
+        let mut config = self.config.clone();
+        // As when it is read from a file: tests write ids as the sandbox knows them.
+        config.complete_ids();
+        let setting = Setting { config, roster: self.roster.clone(), clock: self.clock.clone() };
         let app = Box::pin(App::start(setting)).await.expect("the team starts");
         app.ready(PATIENCE).await.expect("every identity is online");
         self.app = Some(app);
@@ -278,6 +282,16 @@ impl TestTeam {
 
     pub(crate) fn channel(&self, name: &str) -> String {
         self.sandbox().channels().into_iter().find(|(known, _)| known == name).unwrap_or_else(|| panic!("no channel {name}")).1
+    }
+
+    /// A channel, as the team has it.
+    pub(crate) fn channel_id(&self, name: &str) -> ChannelId {
+        ChannelId::on("discord", self.channel(name))
+    }
+
+    /// A person's account, as the team has it.
+    pub(crate) fn person_id(&self, person: usize) -> UserId {
+        UserId::on("discord", &self.sandbox().people()[person].id)
     }
 
     /// A persona's account, for mentions.

@@ -36,7 +36,7 @@ fn json_of(team: &TestTeam, args: &[&str]) -> Value {
 
 async fn a_team_that_runs_obeys_the_command_line(backing: Backing) {
     let team = Wanted::on(backing).start().await;
-    let general = team.channel("general").into();
+    let general = team.channel_id("general");
     assert_eq!(say(&team, &["halt"]), "You halted the team. We say nothing until `/resume`.");
     eventually("the team is silent", || async { team.app().is_halted_in(&general) }).await;
     assert_eq!(json_of(&team, &["status"])["halted"], json!(true));

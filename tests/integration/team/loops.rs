@@ -108,7 +108,7 @@ async fn a_stop_survives_a_restart(backing: Backing) {
     team.stop_app().await;
     team.start_app().await;
     // Nobody was addressed since, so agents' messages still address nobody. A person who addresses one ends that.
-    assert!(team.app().is_halted_in(&team.channel("general").as_str().into()));
+    assert!(team.app().is_halted_in(&team.channel_id("general")));
     team.say("general", "vince, begin").await;
     eventually("they talk again", || async { team.answers("general").await.len() >= 3 }).await;
 }
@@ -136,7 +136,7 @@ async fn a_stop_silences_what_was_written_before_it(backing: Backing) {
     team.settle().await;
     assert_eq!(team.answers("general").await.len(), 1, "only that it is quiet now");
     assert_eq!(team.model.count(), 0);
-    assert!(team.app().is_halted_in(&team.channel("general").as_str().into()));
+    assert!(team.app().is_halted_in(&team.channel_id("general")));
 }
 
 async fn a_listed_foreign_bot_is_held_by_the_guard(backing: Backing) {

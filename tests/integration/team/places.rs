@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kernel::chat::outbound::{Button, ButtonStyle, Card, OutboundKind, OutboundMessage, Placement};
-use kernel::ids::{ChannelId, OutboxId};
+use kernel::ids::OutboxId;
 use kernel::llm::settings::ProviderKind;
 use sandbox::{RestFault, Switch};
 use serde_json::Value;
@@ -29,7 +29,7 @@ async fn quiet(backing: Backing) -> TestTeam {
 }
 
 fn row(team: &TestTeam, persona: &str, text: &str, place: Placement) -> OutboundMessage {
-    let channel = ChannelId::new(team.channel("general"));
+    let channel = team.channel_id("general");
     OutboundMessage { place, ..OutboundMessage::new(&persona.into(), &channel, OutboundKind::Answer, text) }
 }
 

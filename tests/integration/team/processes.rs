@@ -38,13 +38,13 @@ async fn two_processes(settings: &str, options: impl Fn(&mut Options) + Send + '
 /// A reminder for the first person, due in so many milliseconds.
 fn reminder(team: &TestTeam, number: usize, milliseconds: i64) -> Reminder {
     let person = team.sandbox().people().remove(0);
-    let ann = Person { id: person.id.into(), name: person.name };
+    let ann = Person { id: team.person_id(0), name: person.name };
     Reminder {
         id: ReminderId::generate(),
         what: format!("water plant{number}"),
         by: Some(ann.clone()),
         whom: ann,
-        channel: team.channel(ROOMS[0]).into(),
+        channel: team.channel_id(ROOMS[0]),
         private: false,
         persona: "kelly".into(),
         due: SystemClock.now() + TimeDelta::milliseconds(milliseconds),

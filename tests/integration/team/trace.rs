@@ -37,7 +37,7 @@ async fn what_happened_is_read_from_the_log(backing: Backing) {
         &told,
         &[
             " UTC",
-            "in #general by",
+            &format!("message {message} in #general by"),
             "decided: vince (named first in the text)",
             "vince begins turn",
             "vince answers, answered after 1 attempt",

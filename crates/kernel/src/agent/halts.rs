@@ -8,9 +8,8 @@ use chrono::{DateTime, Utc};
 use crate::db::{Database, Result, plain, sql};
 use crate::events::Topic;
 use crate::ids::{ChannelId, PersonaSlug};
-use crate::wakeup::Wakeup;
 
-/// Halts that begin and end.
+/// Announced when a halt begins or ends, by this process or another one. No events are recorded.
 pub const HALTS: Topic = Topic::new("halt");
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,8 +51,6 @@ pub struct Halt {
 /// The active halts, cached in memory because every message checks them.
 pub struct Halts {
     database: Database,
-    /// Notified when a halt begins or ends.
-    changed: Wakeup,
     active: Mutex<Active>,
 }
 
@@ -75,32 +72,26 @@ pub struct ChangedHalts {
 }
 
 impl Halts {
-    /// Loads the stored halts. `changed` is notified when a halt begins or ends.
-    pub async fn load(database: Database, changed: Wakeup) -> Result<Self> {
+    /// Loads the stored halts.
+    pub async fn load(database: Database) -> Result<Self> {
         let since = database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
-        Ok(Self { database, changed, active: Mutex::new(Active { since, ..Active::default() }) })
+        Ok(Self { database, active: Mutex::new(Active { since, ..Active::default() }) })
     }
 
     /// Reloads the halts, because `teamroom halt` runs in another process. Local changes made during the read win.
     pub async fn refresh(&self) -> Result<ChangedHalts> {
         let before = self.active().changes;
         let stored: HashMap<_, _> = self.database.list_halts().await?.into_iter().map(|halt| (halt.scope, halt.at)).collect();
-        let changed = {
-            let mut active = self.active();
-            if active.changes != before {
-                return Ok(ChangedHalts::default());
-            }
-            let halted = stored.keys().filter(|scope| !active.since.contains_key(scope)).cloned().collect();
-            let is_gone = |scope: &&HaltScope| !stored.contains_key(scope) && !active.unsaved.contains(scope);
-            let lifted: Vec<HaltScope> = active.since.keys().filter(is_gone).cloned().collect();
-            active.since.retain(|scope, _| !lifted.contains(scope));
-            active.since.extend(stored);
-            ChangedHalts { halted, lifted }
-        };
-        if changed != ChangedHalts::default() {
-            self.changed.wake();
+        let mut active = self.active();
+        if active.changes != before {
+            return Ok(ChangedHalts::default());
         }
-        Ok(changed)
+        let halted = stored.keys().filter(|scope| !active.since.contains_key(scope)).cloned().collect();
+        let is_gone = |scope: &&HaltScope| !stored.contains_key(scope) && !active.unsaved.contains(scope);
+        let lifted: Vec<HaltScope> = active.since.keys().filter(is_gone).cloned().collect();
+        active.since.retain(|scope, _| !lifted.contains(scope));
+        active.since.extend(stored);
+        Ok(ChangedHalts { halted, lifted })
     }
 
     pub fn is_team_halted(&self) -> bool {
@@ -132,26 +123,19 @@ impl Halts {
             active.changes += 1;
         }
         self.database.halt(&scope, by, at).await?;
-        {
-            let mut active = self.active();
-            active.unsaved.remove(&scope);
-            active.changes += 1;
-        }
-        self.changed.wake();
+        let mut active = self.active();
+        active.unsaved.remove(&scope);
+        active.changes += 1;
         Ok(())
     }
 
     /// True if a halt was lifted.
     pub async fn lift(&self, scope: &HaltScope) -> Result<bool> {
         let was_stored = self.database.resume(scope).await?;
-        let lifted = {
-            let mut active = self.active();
-            active.unsaved.remove(scope);
-            active.changes += 1;
-            active.since.remove(scope).is_some() || was_stored
-        };
-        self.changed.wake();
-        Ok(lifted)
+        let mut active = self.active();
+        active.unsaved.remove(scope);
+        active.changes += 1;
+        Ok(active.since.remove(scope).is_some() || was_stored)
     }
 
     /// Lifts all halts of the team and of channels. Paused personas stay paused.

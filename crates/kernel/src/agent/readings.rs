@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::feeds::condition::Expectation;
 use crate::feeds::{Document, Feed, FeedError, FeedQuery, FeedReport, Reading, Sample};
 use crate::ids::PersonaSlug;
 use crate::time::SharedClock;
@@ -63,6 +64,8 @@ pub struct PageEntry {
     /// The kind of feed.
     pub kind: String,
     pub outcome: Result<Reading, FeedError>,
+    /// What is expected of its values.
+    pub expect: Vec<Expectation>,
     /// The values to record as samples.
     pub samples: Vec<Sample>,
 }
@@ -153,6 +156,7 @@ impl Readings {
                 feed: shared.feed.name().to_owned(),
                 kind: shared.feed.kind().to_owned(),
                 outcome,
+                expect: shared.feed.expectations().to_vec(),
                 samples,
             }
         };

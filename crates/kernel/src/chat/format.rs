@@ -240,7 +240,7 @@ mod tests {
             matches!(render(&text, &sample::roster(), "answer.md", 7000, &TextFormat::plain(2000)), Rendered::Messages(messages) if messages.len() == 4)
         );
         // A file is read outside the platform, so it has no markup of ours.
-        let marked = format!("<user:42> asked.\n<small>From memory.</small>\n{text}");
+        let marked = format!("<user:discord:42> asked.\n<small>From memory.</small>\n{text}");
         let Rendered::File { text: whole, .. } = render(&marked, &sample::roster(), "answer.md", 6000, &TextFormat::plain(2000)) else {
             panic!("it is over 6000 characters");
         };
@@ -253,8 +253,8 @@ mod tests {
         let messages = shouting.split(&"R&D ".repeat(60));
         assert!(messages.iter().all(|message| message.replace('&', "&amp;").chars().count() <= 100), "{messages:?}");
         assert_eq!(messages.join(" ").matches("R&D").count(), 60);
-        let terse = TextFormat { limit: 8, has_tables: true, render: |text| text.replace("<user:1>", "@1") };
-        assert_eq!(terse.split("<user:1> hello"), ["<user:1> hello"]);
+        let terse = TextFormat { limit: 8, has_tables: true, render: |text| text.replace("<user:discord:1>", "@1") };
+        assert_eq!(terse.split("<user:discord:1> hello"), ["<user:discord:1> hello"]);
         assert_eq!(terse.lay_out("| a |\n|---|\n| b |"), "| a |\n|---|\n| b |");
     }
 

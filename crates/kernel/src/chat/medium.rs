@@ -125,9 +125,16 @@ mod tests {
     #[test]
     fn what_would_be_a_link_or_a_mention_is_code() {
         assert_eq!(Medium::Chat.line("see https://evil.example/?a=`b|c now"), "see `https://evil.example/?a='b¦c` now");
-        for live in
-            ["@everyone", "<user:123>", "<channel:7>", "WWW.evil.example", "ann@example.org", "www", "discord.gg/abc", "[x](http://y)"]
-        {
+        for live in [
+            "@everyone",
+            "<user:discord:123>",
+            "<channel:discord:7>",
+            "WWW.evil.example",
+            "ann@example.org",
+            "www",
+            "discord.gg/abc",
+            "[x](http://y)",
+        ] {
             assert_eq!(Medium::File.line(live), format!("`{live}`"));
         }
     }

@@ -67,7 +67,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// Finds a channel by id or name. After a start, waits a while for the platform to report it.
+    /// Finds a channel by its name or its id, with or without its platform. After a start, waits a while for the platform to report it.
     async fn find_channel(&self, name: &str) -> Option<ChannelId>;
 
     /// The reported channels and threads of servers, each with an id at or before its newest message.
@@ -75,7 +75,7 @@ pub trait ChatPlatform: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The platform's name in the database: `discord`.
+    /// The platform's name in ids and in the database: `discord`.
     fn name(&self) -> &'static str;
 
     /// What the text of one message can hold.

@@ -1,8 +1,9 @@
 //! The text of messages, without any platform's markup.
 //!
 //! It is Markdown, as people and models write it, and three values: a [`Mention`], a [`ChannelRef`] and [`Subtext`]. In a stored text they
-//! stand as Markdown has them: `<user:42>` and `<channel:7>` are autolinks, `<small>…</small>` is a line of small print. An
-//! adapter makes them of what a person writes, and writes them with its platform's own [`Markup`].
+//! stand as Markdown has them: `<user:discord:42>` and `<channel:discord:7>` are autolinks, `<small>…</small>` is a line of small print. An
+//! adapter makes them of what a person writes, and writes them with its platform's own [`Markup`]. A `<` after a backslash is a `<`, as in all
+//! Markdown: what a person types that looks like a value is told apart by it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -61,7 +62,7 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     let (mut start, mut at) = (0, 0);
     while let Some(found) = text[at..].find('<') {
         at += found;
-        let Some((part, length)) = reference(&text[at..]) else {
+        let Some((part, length)) = reference(&text[at..]).filter(|_| !is_escaped(text, at)) else {
             at += 1;
             continue;
         };
@@ -78,11 +79,32 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The reference that a text begins with, and its length.
+/// Whether an odd number of backslashes stands before a place in a text.
+fn is_escaped(text: &str, at: usize) -> bool {
+    text[..at].bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
+/// What a person typed, with a backslash before each `<` that would begin a value.
+pub fn escape_values(typed: &str) -> Cow<'_, str> {
+    let is_value = |part: &Part<'_>| !matches!(part, Part::Markdown(_));
+    let parts = parts(typed);
+    if !parts.iter().any(is_value) {
+        return Cow::Borrowed(typed);
+    }
+    let escaped = parts.into_iter().map(|part| match part {
+        Part::Markdown(text) => text.to_owned(),
+        Part::Mention(id) => format!("\\{}", Mention(&id)),
+        Part::Channel(id) => format!("\\{}", ChannelRef(&id)),
+    });
+    escaped.collect::<String>().into()
+}
+
+/// The reference that a text begins with, and its length. Its id says its platform.
 fn reference(text: &str) -> Option<(Part<'static>, usize)> {
     let id_of = |prefix: &str| {
         let (id, _) = text.strip_prefix(prefix)?.split_once('>')?;
-        let is_id = (1..=ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":._-".contains(&byte));
+        let has_platform = id.split_once(':').is_some_and(|(platform, id)| !platform.is_empty() && !id.is_empty());
+        let is_id = has_platform && id.len() <= ID && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":._-".contains(&byte));
         is_id.then_some((id, prefix.len() + id.len() + 1))
     };
     let user = id_of(USER).map(|(id, length)| (Part::Mention(id.into()), length));
@@ -149,11 +171,11 @@ pub struct Plain;
 
 impl Markup for Plain {
     fn mention(&self, user: &UserId) -> String {
-        format!("@{user}")
+        format!("@{}", user.bare())
     }
 
     fn channel(&self, channel: &ChannelId) -> String {
-        format!("#{channel}")
+        format!("#{}", channel.bare())
     }
 
     fn subtext(&self, line: &str) -> String {
@@ -214,6 +236,11 @@ mod tests {
     }
 
     #[test]
+    fn where_no_platform_shows_it_an_id_is_without_its_platform() {
+        assert_eq!(render("<user:discord:42> in <channel:discord:7>", &Plain), "@42 in #7");
+    }
+
+    #[test]
     fn small_print_that_was_split_stays_small_and_loses_its_marks() {
         assert_eq!(render("<small>one two", &Loud), "(one two)");
         assert_eq!(render("three</small>", &Loud), "three");
@@ -222,25 +249,47 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_value_is_text() {
-        for text in ["<user:>", "<user:a b>", "<user:42", "<@42>", "a < b", "<<user", "<https://example.org>"] {
+        for text in [
+            "<user:>",
+            "<user:42>",
+            "<user:name>",
+            "<user::1>",
+            "<user:a:>",
+            "<user:a:b c>",
+            "<user:a:42",
+            "<@42>",
+            "a < b",
+            "<<user",
+            "<https://a.org>",
+        ] {
             assert_eq!(parts(text), [Part::Markdown(text)], "{text}");
         }
-        assert_eq!(parts("<<user:1>"), [Part::Markdown("<"), Part::Mention("1".into())]);
+        assert_eq!(parts("<<user:a:1>"), [Part::Markdown("<"), Part::Mention("a:1".into())]);
+    }
+
+    #[test]
+    fn what_a_person_typed_is_no_value() {
+        let typed = "I typed <user:discord:42> and <channel:a:7>, and <user:42>";
+        let escaped = escape_values(typed);
+        assert_eq!(escaped, r"I typed \<user:discord:42> and \<channel:a:7>, and <user:42>");
+        assert!(list_mentions(&escaped).is_empty());
+        assert_eq!(escape_values(&escaped), escaped);
+        assert_eq!(list_mentions(r"\\<user:a:1>"), ["a:1".into()], "the backslash is escaped, and not the value");
     }
 
     #[test]
     fn mentions_are_listed_in_order_and_once() {
         let ids = |text: &str| list_mentions(text).iter().map(|id| id.as_str().to_owned()).collect::<Vec<_>>();
-        assert_eq!(ids("<user:2> and <user:1>, again <user:2> in <channel:3>"), ["2", "1"]);
-        assert_eq!(find_mention("<user:2>"), Some("2".into()));
-        assert_eq!(find_mention("<user:2>!"), None);
-        assert_eq!(split_mention("<user:2> go"), Some(("2".into(), " go")));
-        assert_eq!(without_mentions("<user:2> go to <channel:3>"), " go to <channel:3>");
+        assert_eq!(ids("<user:a:2> and <user:b:1>, again <user:a:2> in <channel:a:3>"), ["a:2", "b:1"]);
+        assert_eq!(find_mention("<user:a:2>"), Some("a:2".into()));
+        assert_eq!(find_mention("<user:a:2>!"), None);
+        assert_eq!(split_mention("<user:a:2> go"), Some(("a:2".into(), " go")));
+        assert_eq!(without_mentions("<user:a:2> go to <channel:a:3>"), " go to <channel:a:3>");
     }
 
     proptest! {
         #[test]
-        fn parts_join_to_the_text(text in "(<user:[a-z0-9:]{0,4}>|<channel:7>|[<>a-z \n]|\\PC){0,20}") {
+        fn parts_join_to_the_text(text in "(<user:[a-z0-9:]{0,4}>|<channel:a:7>|[<>a-z\\\\ \n]|\\PC){0,20}") {
             let joined: String = parts(&text).into_iter().map(|part| match part {
                 Part::Markdown(text) => text.to_owned(),
                 Part::Mention(id) => Mention(&id).to_string(),

@@ -4,6 +4,7 @@ use chrono::{Days, NaiveDate};
 
 use crate::commands::spec::{ArgumentKind, ArgumentSpec, Choice, CommandSpec};
 use crate::commands::{Refused, refuse};
+use crate::ids::complete;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arguments {
@@ -19,15 +20,16 @@ enum Value {
 }
 
 impl Arguments {
-    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser.
-    pub fn parse(spec: &CommandSpec, given: &[(String, String)]) -> Result<Self, Refused> {
+    /// Checks `(name, text)` pairs against the spec. Every surface passes text, so that there is one parser. Ids without a platform are of
+    /// `platform`.
+    pub fn parse(spec: &CommandSpec, given: &[(String, String)], platform: &str) -> Result<Self, Refused> {
         let mut values: Vec<(&'static str, Value)> = Vec::new();
         for (name, text) in given {
             let Some(argument) = spec.find_argument(name) else { return refuse(format!("there is no argument \"{name}\"")) };
             if !argument.many && values.iter().any(|(known, _)| known == name) {
                 return refuse(format!("\"{name}\" was given more than once"));
             }
-            values.push((argument.name, parse_value(argument, text)?));
+            values.push((argument.name, parse_value(argument, text, platform)?));
         }
         match spec.arguments.iter().find(|argument| argument.required && values.iter().all(|(known, _)| *known != argument.name)) {
             Some(missing) => refuse(format!("\"{}\" is missing", missing.name)),
@@ -87,13 +89,14 @@ impl Arguments {
     }
 }
 
-fn parse_value(argument: &ArgumentSpec, text: &str) -> Result<Value, Refused> {
+fn parse_value(argument: &ArgumentSpec, text: &str, platform: &str) -> Result<Value, Refused> {
     let name = argument.name;
     match argument.kind {
-        ArgumentKind::Text(most) if text.chars().count() > usize::from(most) => {
+        ArgumentKind::Text(most) | ArgumentKind::NameOrId(most) if text.chars().count() > usize::from(most) => {
             refuse(format!("\"{name}\" has {} characters. The limit is {most}", text.chars().count()))
         }
         ArgumentKind::Text(_) | ArgumentKind::Reference(_) | ArgumentKind::Date => Ok(Value::Text(text.to_owned())),
+        ArgumentKind::NameOrId(_) => Ok(Value::Text(complete(platform, text.trim()).into_owned())),
         ArgumentKind::Choice(choices) => Ok(Value::Text(parse_choice(name, choices, text)?.to_owned())),
         ArgumentKind::Number { min, max } => match text.trim().parse::<f64>() {
             Ok(number) if (min..=max).contains(&number) => Ok(Value::Number(number)),
@@ -164,12 +167,13 @@ mod tests {
             .argument(ArgumentSpec::integer("count", (1, 5), "How many"))
             .argument(ArgumentSpec::number("dollars", (0.01, 10.0), "How much"))
             .argument(ArgumentSpec::duration("after", "How long"))
+            .argument(ArgumentSpec::name_or_id("channel", 10, "Where"))
             .argument(ArgumentSpec::text("criterion", 10, "Done when").many())
     }
 
     fn parse(given: &[(&str, &str)]) -> Result<Arguments, String> {
         let given: Vec<_> = given.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
-        Arguments::parse(&spec(), &given).map_err(|refused| refused.to_string())
+        Arguments::parse(&spec(), &given, "discord").map_err(|refused| refused.to_string())
     }
 
     #[test]
@@ -189,6 +193,14 @@ mod tests {
         assert_eq!(arguments.find_duration("after"), Some(Duration::from_mins(10)));
         assert_eq!(arguments.list_texts("criterion"), ["a", "b"]);
         assert_eq!(arguments.find_text("owner"), None);
+    }
+
+    #[test]
+    fn an_id_may_be_written_without_its_platform() {
+        for (written, meant) in [("1234", "discord:1234"), ("slack:C1", "slack:C1"), ("ops", "ops")] {
+            let arguments = parse(&[("what", "1234"), ("channel", written)]).unwrap();
+            assert_eq!((arguments.find_text("channel"), arguments.find_text("what")), (Some(meant), Some("1234")));
+        }
     }
 
     #[test]

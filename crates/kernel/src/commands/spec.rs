@@ -116,6 +116,8 @@ pub struct ArgumentSpec {
 pub enum ArgumentKind {
     /// At most this many characters.
     Text(u16),
+    /// A channel or a person by name or id, of at most this many characters. An id without its platform gets the team's.
+    NameOrId(u16),
     /// A reference to an existing thing (`persona`, `item`, `job`), completed by the registered function.
     Reference(&'static str),
     Choice(&'static [Choice]),
@@ -154,6 +156,11 @@ impl ArgumentSpec {
 
     pub fn text(name: &'static str, most: u16, description: &'static str) -> Self {
         Self::of(name, description, ArgumentKind::Text(most))
+    }
+
+    /// See [`ArgumentKind::NameOrId`].
+    pub fn name_or_id(name: &'static str, most: u16, description: &'static str) -> Self {
+        Self::of(name, description, ArgumentKind::NameOrId(most))
     }
 
     pub fn persona(name: &'static str, description: &'static str) -> Self {

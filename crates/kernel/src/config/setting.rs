@@ -97,7 +97,7 @@ setting! {
     PathBuf: "a path; a relative one starts at the directory of teamroom.toml", |given| parse_text(given).map(Self::from),
         |path| format!("{:?}", path.display().to_string());
     UserId: "an account id such as \"80351110224678912\"",
-        |given| parse_text(given).filter(|id| id.chars().all(|c| c.is_ascii_alphanumeric())).map(Self::new), |id| format!("{:?}", id.as_str());
+        |given| parse_text(given).filter(|id| id.chars().all(|c| c.is_ascii_alphanumeric() || c == ':')).map(Self::new), |id| format!("{:?}", id.as_str());
     SocketAddr: "an address with a port such as \"127.0.0.1:9464\"", |given| given.as_text()?.parse().ok(), |address| format!("\"{address}\"");
     Money: "an amount in dollars such as 2.5",
         |given| parse_number(given).filter(|dollars| (0.0..1e9).contains(dollars)).map(Self::from_dollars), |money| money.dollars().render();

@@ -13,9 +13,6 @@ pub trait Effect: fmt::Debug + Send + Sync {
     /// # Errors
     /// The database fails, and the whole transaction is rolled back.
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied>;
-
-    /// Called after the commit, to wake up the next step.
-    fn committed(&self) {}
 }
 
 /// The result of an [`Effect`].

@@ -5,7 +5,7 @@ use crate::ids::{PersonaSlug, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
-    /// `persona:vince`, `person:1`.
+    /// `persona:vince`, `person:discord:1`.
     pub key: String,
     /// None for a persona.
     pub name: Option<String>,

@@ -42,6 +42,43 @@ pub struct SettlingRule {
     pub threshold: f64,
 }
 
+/// What an operator expects of a feed's value: `failed: "== 0"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    pub value: String,
+    pub comparison: Comparison,
+    pub threshold: f64,
+}
+
+impl Expectation {
+    pub const ALLOWED: &str = "a table of value names, each with a comparison and a number, such as {failed: \"== 0\", latency: \"< 300\"}";
+
+    /// Reads `< 300`.
+    pub fn parse(value: &str, condition: &str) -> Option<Self> {
+        let condition = condition.trim();
+        let end = condition.find(|c: char| !"<>=≤≥".contains(c))?;
+        let (comparison, threshold) = condition.split_at(end);
+        let threshold = threshold.trim().parse().ok().filter(|threshold: &f64| threshold.is_finite())?;
+        Some(Self { value: value.to_owned(), comparison: Comparison::parse(comparison).ok()?, threshold })
+    }
+
+    pub fn is_met(&self, value: f64) -> bool {
+        self.comparison.holds(value, self.threshold)
+    }
+
+    /// `below 300`.
+    pub fn describe(&self) -> String {
+        let number = figure::number(self.threshold);
+        match self.comparison {
+            Comparison::Above => format!("above {number}"),
+            Comparison::AtLeast => format!("at least {number}"),
+            Comparison::Below => format!("below {number}"),
+            Comparison::AtMost => format!("at most {number}"),
+            Comparison::Equals => number,
+        }
+    }
+}
+
 /// Values count as equal within this relative difference, because decimal fractions are inexact in binary.
 const SAME: f64 = 1e-9;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest as _, Sha256};
 
+use crate::feeds::condition::Expectation;
 use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{Document, FeedError, FeedQuery, FeedSpecError, Reading, Sample};
@@ -14,22 +15,27 @@ use crate::time::SharedClock;
 /// The clock difference between machines that is tolerated without a note.
 const AHEAD: TimeDelta = TimeDelta::minutes(5);
 
-/// The setting that every kind accepts.
+/// The settings that every kind accepts.
 const TIMEOUT: &str = "timeout_s";
 const MAX_AGE: &str = "max_age_min";
+const EXPECT: &str = "expect";
 
-/// The time limit of a feed (FEED-2, STAND-3) and the maximum age of its data.
-#[derive(Debug, Clone, Copy)]
+/// The time limit of a feed (FEED-2, STAND-3), the maximum age of its data, and what is expected of its values.
+#[derive(Debug, Clone)]
 pub struct Limits {
     timeout: Duration,
     max_age: Duration,
+    expect: Vec<Expectation>,
 }
 
 impl Limits {
     pub fn read(settings: &mut Settings<'_>) -> Result<Self, FeedSpecError> {
         let timeout = settings.number(TIMEOUT, 1, 60)?.unwrap_or(10);
         let max_age = settings.number(MAX_AGE, 1, 527_040)?.unwrap_or(24 * 60);
-        Ok(Self { timeout: Duration::from_secs(timeout), max_age: Duration::from_mins(max_age) })
+        let expect = settings.parsed(EXPECT, Expectation::ALLOWED, |value| {
+            value.as_object()?.iter().map(|(name, condition)| Expectation::parse(name, condition.as_str()?)).collect()
+        })?;
+        Ok(Self { timeout: Duration::from_secs(timeout), max_age: Duration::from_mins(max_age), expect: expect.unwrap_or_default() })
     }
 }
 
@@ -64,6 +70,11 @@ impl Feed {
     /// One of [`super::kinds()`].
     pub fn kind(&self) -> &str {
         &self.inner.kind
+    }
+
+    /// What is expected of its values.
+    pub fn expectations(&self) -> &[Expectation] {
+        &self.inner.limits.expect
     }
 
     /// The key of its samples: the kind and a digest of the source's settings. Name and limits are not included, so personas that declare
@@ -158,7 +169,7 @@ fn moment(at: DateTime<Utc>) -> impl std::fmt::Display {
 fn key_of(spec: &FeedSpec) -> String {
     let mut settings = serde_json::Value::Object(spec.settings.clone());
     if let Some(settings) = settings.as_object_mut() {
-        settings.retain(|key, _| key != TIMEOUT && key != MAX_AGE);
+        settings.retain(|key, _| ![TIMEOUT, MAX_AGE, EXPECT].contains(&key.as_str()));
         if settings.is_empty() {
             return spec.kind.clone();
         }
@@ -204,7 +215,7 @@ mod tests {
     }
 
     fn tiring(as_of: &[DateTime<Utc>], clock: &ManualClock) -> Feed {
-        let limits = Limits { timeout: Duration::from_secs(10), max_age: Duration::from_hours(1) };
+        let limits = Limits { timeout: Duration::from_secs(10), max_age: Duration::from_hours(1), expect: Vec::new() };
         let source = Tiring { calls: AtomicUsize::new(0), as_of: as_of.to_vec() };
         Feed::new(&spec("tiring", json!({})), Box::new(source), limits, Arc::new(clock.clone()))
     }

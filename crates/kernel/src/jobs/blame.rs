@@ -23,7 +23,7 @@ pub(super) struct Died {
 }
 
 /// Longer than the time limit of any run.
-const LONGEST_ALONE: Duration = Duration::from_hours(24);
+const LONGEST_ALONE: Duration = Duration::from_hours(72);
 
 /// The new crash record of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

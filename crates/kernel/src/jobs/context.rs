@@ -17,6 +17,9 @@ use super::{Job, JobError, JobState};
 use crate::db::{Database, StoreError, Transaction};
 use crate::time::SharedClock;
 
+/// The name under which a run notes the steps that are stored elsewhere. No step of a feature is named so.
+const OWN_STEPS: &str = "";
+
 /// A running job. Cheap to clone.
 #[derive(Clone)]
 pub struct JobContext {
@@ -91,6 +94,11 @@ impl JobContext {
         &self.inner.cancel
     }
 
+    /// Cancelled when the process stops gracefully, for a handler that waits. [`Self::check`] then fails.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.inner.stop
+    }
+
     /// Opens a transaction. The job keeps its lease until the transaction ends.
     ///
     /// # Errors
@@ -98,6 +106,21 @@ impl JobContext {
     pub async fn begin(&self) -> Result<Transaction, JobError> {
         let mut transaction = self.database().db().begin().await?;
         if self.hold(&mut transaction).await? { Ok(transaction) } else { Err(JobError::LostLease) }
+    }
+
+    /// As [`Self::begin`], for a step that the feature stores in its own tables. Once it has committed, the run counts as one that got further: the
+    /// job is not blamed if the process dies.
+    pub async fn begin_step(&self) -> Result<Transaction, JobError> {
+        if self.inner.progress.made() {
+            return self.begin().await;
+        }
+        let mut transaction = self.database().db().begin().await?;
+        if !self.inner.store.record_step_in(&mut transaction, self.job(), OWN_STEPS, "null", self.now()).await? {
+            return Err(JobError::LostLease);
+        }
+        let context = self.clone();
+        transaction.after_commit(move || context.made_progress());
+        Ok(transaction)
     }
 
     /// Checks that this run still holds the job, which then keeps its lease until the transaction ends. For a transaction that has to take other

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::ids::UserId;
 use crate::persona::roster::{Accounts, Roster};
 use crate::persona::{Persona, StandupRole, Tier};
 
@@ -12,11 +13,11 @@ pub fn roster() -> Roster {
     Roster::new(personas.map(|(slug, name, alias)| persona(slug, name, alias)).into()).expect("the sample is a roster")
 }
 
-/// Accounts `101` (Kelly) to `104` (Solus), and `199` of a persona that has left.
+/// Accounts `discord:101` (Kelly) to `discord:104` (Solus), and `discord:199` of a persona that has left.
 pub fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     for (id, slug) in [("101", "kelly"), ("102", "vince"), ("103", "eliza"), ("104", "solus"), ("199", "gone")] {
-        accounts.record(id.into(), slug.into());
+        accounts.record(UserId::on("discord", id), slug.into());
     }
     accounts
 }

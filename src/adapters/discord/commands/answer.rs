@@ -6,6 +6,7 @@ use serenity::all as serenity;
 use tokio::time::Instant;
 
 use crate::adapters::discord::commands::Interactions;
+use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::markup::{TEXT, written};
 use crate::adapters::discord::rest::{Call, Failure};
 use kernel::commands::{Audience, CommandReply, CommandRequest};
@@ -38,7 +39,7 @@ impl Pending {
             application: interaction.application_id,
             token: interaction.token.clone().into(),
             asked: Instant::now(),
-            channel: interaction.channel_id.to_string().into(),
+            channel: from_discord(interaction.channel_id),
             promised: Promised::Answer(audience),
         }
     }
@@ -48,7 +49,7 @@ impl Pending {
             application: interaction.application_id,
             token: interaction.token.clone().into(),
             asked: Instant::now(),
-            channel: interaction.channel_id.to_string().into(),
+            channel: from_discord(interaction.channel_id),
             promised: Promised::Nothing,
         }
     }

@@ -14,6 +14,7 @@ use serenity::all as serenity;
 use serenity::{ComponentInteractionDataKind, Interaction};
 
 use crate::adapters::discord::gateway::Hub;
+use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::ports::Registrations;
 use crate::adapters::discord::rest::{Credential, Rest};
 use answer::Pending;
@@ -130,9 +131,9 @@ impl Interactions {
 fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
     let nick = member.and_then(|member| member.nick.clone());
     Caller::Person {
-        id: user.id.to_string().into(),
+        id: from_discord(user.id),
         name: nick.or_else(|| user.global_name.clone()).unwrap_or_else(|| user.name.clone()),
-        roles: member.map(|member| member.roles.iter().map(ToString::to_string).collect()).unwrap_or_default(),
+        roles: member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default(),
     }
 }
 

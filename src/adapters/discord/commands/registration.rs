@@ -59,7 +59,7 @@ fn describe_argument(argument: &ArgumentSpec) -> Value {
     let ArgumentSpec { name, description, required, .. } = argument;
     let common = json!({ "name": name, "description": description, "required": required });
     let special = match argument.kind {
-        ArgumentKind::Text(most) => json!({ "type": STRING, "max_length": most }),
+        ArgumentKind::Text(most) | ArgumentKind::NameOrId(most) => json!({ "type": STRING, "max_length": most }),
         ArgumentKind::Reference(_) => json!({ "type": STRING, "max_length": NAME, "autocomplete": true }),
         ArgumentKind::Choice(choices) => {
             let choices: Vec<_> = choices.iter().map(|choice| json!({ "name": choice.label, "value": choice.value })).collect();

@@ -5,8 +5,9 @@ use serenity::model::channel::{Channel as Found, ChannelType, GuildChannel};
 use serenity::model::guild::Guild;
 use serenity::model::id::{ChannelId, MessageId as SnowflakeMessage, UserId};
 
+use crate::adapters::discord::ids::{PLATFORM, from_discord, to_discord};
 use kernel::chat::message::{Channel, Place};
-use kernel::ids::{MessageId, PersonaSlug};
+use kernel::ids::{MessageId, PersonaSlug, complete};
 
 /// Names and parents of channels, from gateway events. serenity's cache would also hold members and messages.
 #[derive(Debug, Default)]
@@ -100,13 +101,13 @@ impl ChannelDirectory {
                     Some(Entry::Channel { name, .. }) => name.clone(),
                     _ => String::new(),
                 };
-                let owner = owner.map(|owner| owner.to_string().into());
-                (name.clone(), Place::Thread { parent: parent.to_string().into(), parent_name, owner })
+                let owner = owner.map(from_discord);
+                (name.clone(), Place::Thread { parent: from_discord(parent), parent_name, owner })
             }
             Some(Entry::Direct { .. }) => (String::new(), Place::Direct),
             Some(Entry::Unknown) | None => (String::new(), Place::Server),
         };
-        Channel { id: channel.to_string().into(), name, place }
+        Channel { id: from_discord(channel), name, place }
     }
 
     /// Channels and threads of servers, each with its newest message at login. A channel without messages is read from the beginning, which
@@ -120,14 +121,15 @@ impl ChannelDirectory {
                 _ => None,
             })
             .collect();
-        places.into_iter().map(|(id, newest)| (self.describe(id), newest.to_string().into())).collect()
+        places.into_iter().map(|(id, newest)| (self.describe(id), from_discord(newest))).collect()
     }
 
-    /// Finds a server channel by id or name.
+    /// Finds a server channel by its name or its id, with or without its platform.
     pub(crate) fn find(&self, name: &str) -> Option<ChannelId> {
         let known = self.read();
         let by_name = |entry: &Entry| matches!(entry, Entry::Channel { name: known, .. } if known.eq_ignore_ascii_case(name));
-        known.iter().find(|(id, entry)| id.to_string() == name || by_name(entry)).map(|(id, _)| *id)
+        let id = to_discord(&complete(PLATFORM, name)).ok().map(ChannelId::from);
+        id.filter(|id| known.contains_key(id)).or_else(|| known.iter().find(|(_, entry)| by_name(entry)).map(|(id, _)| *id))
     }
 
     fn read(&self) -> std::sync::RwLockReadGuard<'_, HashMap<ChannelId, Entry>> {
@@ -169,9 +171,24 @@ mod tests {
         assert_eq!(channels.describe(ChannelId::new(10)).place, Place::Server);
         let thread = channels.describe(ChannelId::new(20));
         assert_eq!(thread.name, "plan");
-        assert_eq!(thread.place, Place::Thread { parent: "10".into(), parent_name: "general".to_owned(), owner: Some("5".into()) });
+        assert_eq!(
+            thread.place,
+            Place::Thread { parent: "discord:10".into(), parent_name: "general".to_owned(), owner: Some("discord:5".into()) }
+        );
         assert_eq!(channels.find_parent(ChannelId::new(20)), Some(ChannelId::new(10)));
         assert_eq!(channels.find_parent(ChannelId::new(10)), None);
+    }
+
+    #[test]
+    fn a_channel_is_found_by_its_name_and_by_its_id_with_or_without_its_platform() {
+        let channels = ChannelDirectory::default();
+        channels.record(&channel(json!({"id": "10", "type": 0, "name": "general"})));
+        for name in ["general", "General", "10", "discord:10"] {
+            assert_eq!(channels.find(name), Some(ChannelId::new(10)), "{name}");
+        }
+        for name in ["", "ops", "11", "slack:10", "discord:"] {
+            assert_eq!(channels.find(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serenity::model::event::MessageUpdateEvent;
 use serenity::model::id::UserId as SnowflakeUser;
 
 use crate::adapters::discord::gateway::dedup::Completeness;
+use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::markup::read;
 use kernel::chat::message::{Attachment, Author, AuthorKind, Channel, InboundMessage, ReplyTo};
 use kernel::chat::text::list_mentions;
@@ -17,12 +18,12 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
     let reply_to = reply_of(&message);
     let nick = message.member.as_ref().and_then(|member| member.nick.clone());
     let text = read(&message.content);
-    let roles = message.member.map(|member| member.roles.iter().map(ToString::to_string).collect()).unwrap_or_default();
+    let roles = message.member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
     InboundMessage {
-        id: message.id.to_string().into(),
+        id: from_discord(message.id),
         channel,
         author: Author {
-            id: message.author.id.to_string().into(),
+            id: from_discord(message.author.id),
             name: nick.or(message.author.global_name).unwrap_or(message.author.name),
             kind,
             roles,
@@ -39,7 +40,13 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
 }
 
 fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
-    Attachment { id: file.id.to_string(), name: file.filename, size: u64::from(file.size), content_type: file.content_type, url: file.url }
+    Attachment {
+        id: from_discord(file.id),
+        name: file.filename,
+        size: u64::from(file.size),
+        content_type: file.content_type,
+        url: file.url,
+    }
 }
 
 /// The message that a reply answers. A forward also has a reference, but answers nothing.
@@ -48,8 +55,8 @@ fn reply_of(message: &Message) -> Option<ReplyTo> {
     if reference.kind != MessageReferenceKind::Default || !is_reply(message) {
         return None;
     }
-    let author = message.referenced_message.as_ref().map(|answered| answered.author.id.to_string().into());
-    Some(ReplyTo { message: reference.message_id?.to_string().into(), author })
+    let author = message.referenced_message.as_ref().map(|answered| from_discord(answered.author.id));
+    Some(ReplyTo { message: from_discord(reference.message_id?), author })
 }
 
 /// Pins and thread starters have a reference too.
@@ -112,15 +119,15 @@ mod tests {
     }
 
     fn converted(message: Message) -> InboundMessage {
-        let channel = Channel { id: "10".into(), name: "general".to_owned(), place: Place::Server };
+        let channel = Channel { id: "discord:10".into(), name: "general".to_owned(), place: Place::Server };
         inbound(message, channel, AuthorKind::Person, "kelly".into(), true)
     }
 
     #[test]
     fn mentions_are_values_and_listed_in_order_and_once() {
         let inbound = converted(message(json!({"content": "<@2> and <@!1>, again <@2>"})));
-        assert_eq!(inbound.text, "<user:2> and <user:1>, again <user:2>");
-        assert_eq!(inbound.mentions, ["2".into(), "1".into()]);
+        assert_eq!(inbound.text, "<user:discord:2> and <user:discord:1>, again <user:discord:2>");
+        assert_eq!(inbound.mentions, ["discord:2".into(), "discord:1".into()]);
     }
 
     #[test]
@@ -129,7 +136,7 @@ mod tests {
             "message_reference": {"type": 0, "channel_id": "10", "message_id": "800"}}));
         let inbound = converted(reply);
         assert!(inbound.mentions.is_empty());
-        assert_eq!(inbound.reply_to, Some(ReplyTo { message: "800".into(), author: None }));
+        assert_eq!(inbound.reply_to, Some(ReplyTo { message: "discord:800".into(), author: None }));
     }
 
     #[test]
@@ -143,7 +150,7 @@ mod tests {
         assert_eq!(converted(message(json!({}))).author.name, "Ada");
         let nicked = message(json!({"member": {"roles": ["3"], "nick": "Countess", "deaf": false, "mute": false, "flags": 0}}));
         let author = converted(nicked).author;
-        assert_eq!((author.name.as_str(), author.roles), ("Countess", vec!["3".to_owned()]));
+        assert_eq!((author.name.as_str(), author.roles), ("Countess", vec!["discord:3".to_owned()]));
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(crate) use pump::{Incoming, pump};
 use crate::adapters::discord::accounts::OwnAccounts;
 use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::identity::{Identity, content_trouble};
+use crate::adapters::discord::ids::from_discord;
 use kernel::chat::PlatformEvent;
 
 /// Shared by all identities.
@@ -95,7 +96,7 @@ impl Gateway {
         self.hub.accounts.record(&self.identity.persona, ready.user.id, ready.application.id);
         self.identity.ready(ready.user.id);
         self.interactions.register(ready.application.id);
-        self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: ready.user.id.to_string().into() });
+        self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: from_discord(ready.user.id) });
     }
 
     fn message(&self, message: Message) {
@@ -133,7 +134,7 @@ impl Gateway {
         let Some((text, edited_at)) = message::correction(update) else { return };
         let completeness = if text.is_some() { Completeness::Full } else { Completeness::Withheld };
         if self.hub.seen.is_new(SeenEvent::Edit(update.id, edited_at.timestamp_micros()), completeness) {
-            let (message, channel) = (update.id.to_string().into(), update.channel_id.to_string().into());
+            let (message, channel) = (from_discord(update.id), from_discord(update.channel_id));
             self.hub.announce(PlatformEvent::Edited { message, channel, text, edited_at });
         }
     }
@@ -143,9 +144,9 @@ impl Gateway {
             return;
         }
         let news = messages.iter().filter(|message| self.hub.seen.is_new(SeenEvent::Deletion(**message), Completeness::Full));
-        let messages: Vec<_> = news.map(|message| message.to_string().into()).collect();
+        let messages: Vec<_> = news.map(from_discord).collect();
         if !messages.is_empty() {
-            self.hub.announce(PlatformEvent::Deleted { messages, channel: channel.to_string().into() });
+            self.hub.announce(PlatformEvent::Deleted { messages, channel: from_discord(channel) });
         }
     }
 

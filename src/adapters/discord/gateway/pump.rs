@@ -5,6 +5,7 @@ use tokio::sync::mpsc;
 
 use crate::adapters::discord::gateway::Hub;
 use crate::adapters::discord::gateway::message::inbound;
+use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::rest::{Credential, Rest};
 use kernel::chat::PlatformEvent;
 use kernel::ids::PersonaSlug;
@@ -57,11 +58,11 @@ async fn place(hub: &Hub, rest: &Rest, reader: &Credential, message: &Message) {
     if hub.channels.knows(message.channel_id) {
         return;
     }
-    match rest.get_channel(reader, &message.channel_id.to_string().into()).await {
+    match rest.get_channel(reader, &from_discord(message.channel_id)).await {
         Ok(found) => {
             hub.channels.record_found(&found, &reader.persona);
             if let Some(parent) = hub.channels.find_parent(message.channel_id).filter(|parent| !hub.channels.knows(*parent))
-                && let Ok(parent) = rest.get_channel(reader, &parent.to_string().into()).await
+                && let Ok(parent) = rest.get_channel(reader, &from_discord(parent)).await
             {
                 hub.channels.record_found(&parent, &reader.persona);
             }

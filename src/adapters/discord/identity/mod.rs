@@ -22,6 +22,7 @@ pub(crate) use session::SessionDeps;
 pub(crate) use supervisor::Supervisor;
 
 use crate::adapters::discord::gateway::Completeness;
+use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::rest::{Credential, token_trouble};
 use kernel::chat::{IdentityState, IdentityStatus, Presence};
 use kernel::ids::PersonaSlug;
@@ -90,7 +91,7 @@ impl Identity {
         IdentityStatus {
             persona: self.persona.clone(),
             state: if is_revoked { IdentityState::Down } else { condition.state },
-            account: condition.account.map(|account| account.to_string().into()),
+            account: condition.account.map(from_discord),
             latency: self.liveness.latency(),
             trouble: condition.trouble.clone().or_else(token_trouble),
         }

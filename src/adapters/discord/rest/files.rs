@@ -6,6 +6,7 @@ use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 
 use crate::adapters::discord::address::plain;
+use crate::adapters::discord::ids::to_discord;
 use crate::adapters::discord::rest::{Call, Credential, Rest};
 use kernel::chat::DownloadError;
 use kernel::chat::message::Attachment;
@@ -79,11 +80,11 @@ impl Rest {
             url: String,
         }
         let channel = channel_of(&file.url)?;
-        let id: u64 = file.id.parse().ok()?;
+        let id = to_discord(&file.id).ok()?.to_string();
         let call = Call::get(format!("/channels/{channel}/messages?around={id}&limit=20"));
         let messages: Vec<Carrier> = self.fetch(reader, call).await.ok()?;
         let mut files = messages.into_iter().flat_map(|message| message.attachments);
-        files.find(|carried| carried.id == file.id).map(|carried| carried.url)
+        files.find(|carried| carried.id == id).map(|carried| carried.url)
     }
 }
 

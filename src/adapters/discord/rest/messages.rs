@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serenity::model::channel::{Channel, Message};
 
+use crate::adapters::discord::ids::{from_discord, to_discord};
 use crate::adapters::discord::markup::written;
 use crate::adapters::discord::rest::card::fit;
 use crate::adapters::discord::rest::payload::{nonce, payload, revision};
@@ -30,7 +31,7 @@ pub(super) struct Created {
 
 impl Created {
     pub(super) fn posted(self, message: &OutboundMessage) -> Posted {
-        Posted { channel: message.channel.clone(), message: self.id.into(), at: self.timestamp }
+        Posted { channel: message.channel.clone(), message: from_discord(self.id), at: self.timestamp }
     }
 }
 
@@ -88,15 +89,15 @@ impl Rest {
         payload["enforce_nonce"] = json!(true);
         if let Some(answered) = &message.reply_to {
             // If the answered message was deleted, the answer is posted without a reference.
-            payload["message_reference"] = json!({ "message_id": answered, "fail_if_not_exists": false });
+            payload["message_reference"] = json!({ "message_id": to_discord(answered.as_str())?.to_string(), "fail_if_not_exists": false });
         }
-        let call = Call::post(format!("/channels/{}/messages", checked(&message.channel)?)).body(payload, &message.files);
+        let call = Call::post(format!("/channels/{}/messages", to_discord(message.channel.as_str())?)).body(payload, &message.files);
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
 
     /// Edits an earlier message of the same account.
     pub(crate) async fn edit(&self, credential: &Credential, message: &OutboundMessage, posted: &MessageId) -> Result<Posted, Failure> {
-        let path = format!("/channels/{}/messages/{}", checked(&message.channel)?, checked_message(posted)?);
+        let path = format!("/channels/{}/messages/{}", to_discord(message.channel.as_str())?, to_discord(posted.as_str())?);
         let call = Call::patch(path).body(revision(message), &message.files);
         Ok(self.fetch::<Created>(credential, call).await?.posted(message))
     }
@@ -104,7 +105,7 @@ impl Rest {
     /// Posts plain text without pings, outside of the outbox.
     pub(crate) async fn say(&self, credential: &Credential, channel: &ChannelId, text: &str) -> Result<(), Failure> {
         let payload = json!({ "content": written(text), "allowed_mentions": { "parse": [] } });
-        self.call(credential, Call::post(format!("/channels/{}/messages", checked(channel)?)).body(payload, &[])).await?;
+        self.call(credential, Call::post(format!("/channels/{}/messages", to_discord(channel.as_str())?)).body(payload, &[])).await?;
         Ok(())
     }
 
@@ -116,7 +117,7 @@ impl Rest {
         message: &OutboundMessage,
         since: DateTime<Utc>,
     ) -> Result<Option<Posted>, Failure> {
-        let channel = checked(&message.channel)?;
+        let channel = to_discord(message.channel.as_str())?;
         let mut after = first_id_at(since - CLOCK_SKEW);
         for _ in 0..PAGES {
             let call = Call::get(format!("/channels/{channel}/messages?after={after}&limit={PAGE}"));
@@ -124,7 +125,7 @@ impl Rest {
             let newest = page.iter().filter_map(|past| past.id.parse().ok()).max();
             let full = page.len() == PAGE;
             if let Some(found) = page.into_iter().find(|past| past.is(author, message)) {
-                return Ok(Some(Posted { channel: message.channel.clone(), message: found.id.into(), at: found.timestamp }));
+                return Ok(Some(Posted { channel: message.channel.clone(), message: from_discord(found.id), at: found.timestamp }));
             }
             match newest {
                 Some(newest) if full => after = newest,
@@ -142,8 +143,8 @@ impl Rest {
         after: &MessageId,
         limit: usize,
     ) -> Result<Vec<Message>, Failure> {
-        let channel = checked(channel)?;
-        let mut after = checked_message(after)?;
+        let channel = to_discord(channel.as_str())?;
+        let mut after = to_discord(after.as_str())?.get();
         let mut messages: Vec<Message> = Vec::new();
         while messages.len() < limit {
             let wanted = PAGE.min(limit - messages.len());
@@ -161,12 +162,12 @@ impl Rest {
     }
 
     pub(crate) async fn get_channel(&self, reader: &Credential, channel: &ChannelId) -> Result<Channel, Failure> {
-        self.fetch(reader, Call::get(format!("/channels/{}", checked(channel)?))).await
+        self.fetch(reader, Call::get(format!("/channels/{}", to_discord(channel.as_str())?))).await
     }
 
     /// Shows a persona as typing, for 10 s or until it posts.
     pub(crate) async fn type_in(&self, credential: &Credential, channel: &ChannelId) -> Result<(), Failure> {
-        self.call(credential, Call::post(format!("/channels/{}/typing", checked(channel)?))).await?;
+        self.call(credential, Call::post(format!("/channels/{}/typing", to_discord(channel.as_str())?))).await?;
         Ok(())
     }
 }
@@ -183,10 +184,10 @@ impl Past {
         if let Some(seen) = &self.nonce {
             return seen.as_str() == Some(nonce(&message.id).as_str());
         }
-        let answered = self.message_reference.as_ref().and_then(|reference| reference.message_id.as_deref());
+        let answered = self.message_reference.as_ref().and_then(|reference| reference.message_id.as_ref()).map(from_discord);
         // Discord trims the text. Messages of a webhook have no reference, because a webhook cannot reply.
         self.content.trim() == written(&message.text).trim()
-            && (matches!(author, PostedBy::Webhook { .. }) || answered == message.reply_to.as_ref().map(MessageId::as_str))
+            && (matches!(author, PostedBy::Webhook { .. }) || answered == message.reply_to)
             && self.has_files_of(message)
             && self.has_embed_of(message)
     }
@@ -205,15 +206,6 @@ impl Past {
     }
 }
 
-/// A channel id for use in a path. Ids come from the store and from people; anything but a number could address another path.
-pub(super) fn checked(channel: &ChannelId) -> Result<u64, Failure> {
-    channel.as_str().parse().map_err(|_| Failure::refused(format!("{channel} is not a Discord channel")))
-}
-
-pub(super) fn checked_message(message: &MessageId) -> Result<u64, Failure> {
-    message.as_str().parse().map_err(|_| Failure::refused(format!("{message} is not a Discord message")))
-}
-
 /// The smallest message id for this time.
 fn first_id_at(at: DateTime<Utc>) -> u64 {
     /// Discord's epoch: the first millisecond of 2015.
@@ -228,9 +220,9 @@ mod tests {
 
     fn row(text: &str) -> OutboundMessage {
         OutboundMessage {
-            reply_to: Some("800".into()),
-            pings: vec!["5".into()],
-            ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text)
+            reply_to: Some("discord:800".into()),
+            pings: vec!["discord:5".into()],
+            ..OutboundMessage::new(&"vince".into(), &"discord:10".into(), OutboundKind::Answer, text)
         }
     }
 
@@ -260,14 +252,6 @@ mod tests {
         let webhook = |name: &str| PostedBy::Webhook { id: "42".to_owned(), name: name.to_owned() };
         assert!(said(json!({"message_reference": null})).is(&webhook("vince"), &message));
         assert!(!said(json!({"message_reference": null})).is(&webhook("Echo"), &message));
-    }
-
-    #[test]
-    fn an_id_that_is_no_number_reaches_no_path() {
-        for bad in ["", "x", "10/../../users/@me", "-1", "10?x=1"] {
-            assert!(checked(&bad.into()).is_err(), "{bad}");
-        }
-        assert_eq!(checked(&"10".into()), Ok(10));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::adapters::discord::ids::to_discord;
 use crate::adapters::discord::markup::written;
 use crate::adapters::discord::rest::card::embed;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
@@ -28,9 +29,10 @@ pub(super) fn revision(message: &OutboundMessage) -> Value {
 fn said(message: &OutboundMessage) -> Value {
     let files: Vec<_> =
         message.files.iter().enumerate().map(|(index, file)| json!({ "id": index.to_string(), "filename": file.name })).collect();
+    let pings: Vec<_> = message.pings.iter().filter_map(|user| Some(to_discord(user.as_str()).ok()?.to_string())).collect();
     json!({
         "content": written(&message.text),
-        "allowed_mentions": { "parse": [], "users": message.pings, "replied_user": false },
+        "allowed_mentions": { "parse": [], "users": pings, "replied_user": false },
         "attachments": files,
         "embeds": message.card.iter().map(embed).collect::<Vec<_>>(),
         "components": message.buttons.chunks(BUTTONS_PER_ROW).take(ROWS).map(row).collect::<Vec<_>>(),
@@ -66,7 +68,10 @@ mod tests {
     use kernel::chat::outbound::{Card, CardField, FileContent, OutboundFile, OutboundKind};
 
     fn row(text: &str) -> OutboundMessage {
-        OutboundMessage { pings: vec!["5".into()], ..OutboundMessage::new(&"vince".into(), &"10".into(), OutboundKind::Answer, text) }
+        OutboundMessage {
+            pings: vec!["discord:5".into(), "slack:6".into()],
+            ..OutboundMessage::new(&"vince".into(), &"discord:10".into(), OutboundKind::Answer, text)
+        }
     }
 
     #[test]

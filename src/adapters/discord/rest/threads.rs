@@ -3,7 +3,7 @@
 use serde_json::json;
 use serenity::model::channel::GuildChannel;
 
-use crate::adapters::discord::rest::messages::{checked, checked_message};
+use crate::adapters::discord::ids::to_discord;
 use crate::adapters::discord::rest::{Call, Credential, Failure, Rest};
 use kernel::ids::{ChannelId, MessageId};
 
@@ -21,14 +21,14 @@ impl Rest {
         name: &str,
     ) -> Result<GuildChannel, Failure> {
         let name: String = name.chars().take(NAME).collect();
-        let path = format!("/channels/{}/messages/{}/threads", checked(channel)?, checked_message(message)?);
+        let path = format!("/channels/{}/messages/{}/threads", to_discord(channel.as_str())?, to_discord(message.as_str())?);
         let call = Call::post(path).body(json!({ "name": name, "auto_archive_duration": HIDE_AFTER }), &[]);
         self.fetch(credential, call.needs("Create Public Threads and Send Messages in Threads")).await
     }
 
     /// Unarchives a thread. Messages in an archived thread cannot be edited.
     pub(crate) async fn reopen_thread(&self, credential: &Credential, thread: &ChannelId) -> Result<(), Failure> {
-        let call = Call::patch(format!("/channels/{}", checked(thread)?)).body(json!({ "archived": false }), &[]);
+        let call = Call::patch(format!("/channels/{}", to_discord(thread.as_str())?)).body(json!({ "archived": false }), &[]);
         self.call(credential, call.needs("Send Messages in Threads")).await?;
         Ok(())
     }

@@ -9,7 +9,8 @@ use serenity::model::id::{ChannelId, WebhookId};
 use tokio::sync::Mutex;
 
 use crate::adapters::discord::accounts::OwnAccounts;
-use crate::adapters::discord::rest::messages::{Created, checked_message};
+use crate::adapters::discord::ids::to_discord;
+use crate::adapters::discord::rest::messages::Created;
 use crate::adapters::discord::rest::payload::{payload, revision};
 use crate::adapters::discord::rest::{Call, Credential, Failure, Rest, code};
 use kernel::chat::outbound::{OutboundMessage, Posted};
@@ -112,7 +113,7 @@ impl Speech<'_> {
         let thread = |mark: char| self.destination.thread.map(|thread| format!("{mark}thread_id={thread}")).unwrap_or_default();
         let webhook = format!("/webhooks/{}/{}", webhook.id, webhook.token.expose_secret());
         let call = if let Some(edited) = self.edited {
-            let path = format!("{webhook}/messages/{}{}", checked_message(edited)?, thread('?'));
+            let path = format!("{webhook}/messages/{}{}", to_discord(edited.as_str())?, thread('?'));
             Call::patch(path).body(revision(self.message), &self.message.files)
         } else {
             let mut payload = payload(self.message);

@@ -164,7 +164,7 @@ impl KnownOwners<'_> {
                 format!("\"{name}\" is not one person. Name a single owner")
             });
         }
-        let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name;
+        let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name || id.bare() == name;
         if let Some(persona) = self.roster.find_named(&name) {
             return Ok(Owner::Persona(persona.slug.clone()));
         }

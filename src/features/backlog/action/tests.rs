@@ -17,7 +17,7 @@ fn proposed(what: &str, owner: &str, urgency: Urgency) -> ProposedAction {
 
 fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
     let open: Vec<(WorkItemId, String)> = open.iter().map(|what| (WorkItemId::new("1"), (*what).to_owned())).collect();
-    let people = [(UserId::new("42"), "Ann".to_owned()), (UserId::new("43"), "Elinor".to_owned())];
+    let people = [(UserId::new("discord:42"), "Ann".to_owned()), (UserId::new("discord:43"), "Elinor".to_owned())];
     check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &people }, &open, MOST_ACTIONS)
 }
 
@@ -71,7 +71,7 @@ fn an_owner_is_one_persona_or_one_person() {
         let mut checked = checked(&[proposed("Fix it", name, Urgency::Now)], &[]);
         checked.accepted.pop().map(|action| action.owner).ok_or_else(|| checked.refused.remove(0).reason)
     };
-    let ann = Owner::Person { id: "42".into(), name: "Ann".into() };
+    let ann = Owner::Person { id: "discord:42".into(), name: "Ann".into() };
     for (name, meant) in [
         ("Vince", Owner::Persona("vince".into())),
         ("@vince", Owner::Persona("vince".into())),
@@ -80,7 +80,9 @@ fn an_owner_is_one_persona_or_one_person() {
         ("big ear", Owner::Persona("echo".into())),
         ("ann", ann.clone()),
         ("an", ann.clone()),
-        ("<user:42>", ann),
+        ("<user:discord:42>", ann.clone()),
+        ("discord:42", ann.clone()),
+        ("42", ann),
     ] {
         assert_eq!(owner(name), Ok(meant), "{name}");
     }
@@ -131,10 +133,10 @@ fn the_most_urgent_are_taken_first_and_the_rest_is_told() {
 #[test]
 fn texts_are_flat_and_cut() {
     let mut action = proposed(&format!("Fix {}", "the login and ".repeat(40)), "Vince", Urgency::Now);
-    action.how = "Ask <user:7>\n| and `run_it`".into();
+    action.how = "Ask <user:discord:7>\n| and `run_it`".into();
     let accepted = checked(&[action], &[]).accepted.remove(0);
     assert!(accepted.what.chars().count() <= 160 && accepted.what.ends_with('…'));
-    assert_eq!(accepted.how, "Ask <user:7> | and `run_it`");
+    assert_eq!(accepted.how, "Ask <user:discord:7> | and `run_it`");
 }
 
 proptest! {

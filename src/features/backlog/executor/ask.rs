@@ -57,7 +57,7 @@ impl Work {
                 Err(
                     RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
                 ) => {
-                    let why = format!("nobody could judge whether {} answers the question: {line}", by);
+                    let why = format!("nobody could judge whether {by} answers the question: {line}");
                     let product = made(by, text, &line, at, model);
                     // A person may accept it.
                     anyhow::ensure!(deps.store.record_product(assignment.job, &product, deps.clock.now()).await?, JobError::LostLease);

@@ -54,9 +54,8 @@ pub(super) fn wait(wait: &Wait) -> String {
         Wait::Help { of } => format!("waits for help from {}", name_of_helper(of.as_ref())),
         Wait::Approval { .. } => "waits for approval".to_owned(),
         Wait::Budget { .. } => "waits for budget".to_owned(),
-        Wait::Duplicate { .. } => "waits for a decision".to_owned(),
         Wait::Model => "waits for a model".to_owned(),
-        Wait::Decision { .. } => "waits for a decision".to_owned(),
+        Wait::Decision { .. } | Wait::Duplicate { .. } => "waits for a decision".to_owned(),
     }
 }
 
@@ -97,7 +96,7 @@ pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
     match found {
         Evidence::File { path, sha256, bytes, form } => format!("file {path}: {form}, {bytes} bytes, sha256 {}", short_hash(sha256)),
         Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", time(*at), short_hash(sha256)),
-        Evidence::Delivered { message, at, .. } => format!("message {message} delivered {}", time(*at)),
+        Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), time(*at)),
         Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", time(*at)),
         Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", time(*at)),
         Evidence::Value { feed, name, value, unit, at } => {

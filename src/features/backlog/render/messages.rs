@@ -58,7 +58,7 @@ impl Announcer<'_> {
 
     /// Tells the one that an item is for. Pings a person. Buttons report the result.
     pub fn remind(&self, item: &WorkItem) -> OutboundMessage {
-        let (whom, pings) = self.address(item.find_awaited());
+        let (whom, pings) = address(item.find_awaited());
         let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::urgency(item.urgency), title(item));
         push_details(&mut text, item);
         let buttons = [
@@ -70,7 +70,7 @@ impl Announcer<'_> {
 
     /// Asks a person for what the asked personas did not know: what was asked, who did not know it, and how to help.
     pub fn ask_help(&self, item: &WorkItem, person: Option<&Owner>) -> OutboundMessage {
-        let (whom, pings) = self.address(person);
+        let (whom, pings) = address(person);
         let mut text = format!("❓ Help needed from {whom}: nobody on the team knows the answer to {}", title(item));
         if let Some(Execution::Ask { question, unanswered, .. }) = &item.execution {
             let _ = write!(text, "\nAsked: {}", Medium::Chat.line_within(question, HOW));
@@ -100,14 +100,6 @@ impl Announcer<'_> {
             button(&WorkButton::NotNeeded(item.id.clone()), "Don't add", ButtonStyle::Secondary),
         ];
         OutboundMessage { buttons, ..self.say(text) }
-    }
-
-    /// How a message names a person, and whom it pings.
-    fn address(&self, person: Option<&Owner>) -> (String, Vec<UserId>) {
-        match person {
-            Some(Owner::Person { id, .. }) => (Mention(id).to_string(), vec![id.clone()]),
-            _ => ("somebody on the team".to_owned(), Vec::new()),
-        }
     }
 
     /// Asks people to review a result. `files`: the result.
@@ -191,6 +183,14 @@ impl Announcer<'_> {
     }
 }
 
+/// How a message names a person, and whom it pings.
+fn address(person: Option<&Owner>) -> (String, Vec<UserId>) {
+    match person {
+        Some(Owner::Person { id, .. }) => (Mention(id).to_string(), vec![id.clone()]),
+        _ => ("somebody on the team".to_owned(), Vec::new()),
+    }
+}
+
 /// An item's title and short id.
 fn title(item: &WorkItem) -> String {
     format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn ann() -> Owner {
-        Owner::Person { id: "77".into(), name: "Ann".to_owned() }
+        Owner::Person { id: "discord:77".into(), name: "Ann".to_owned() }
     }
 
     fn unanswered() -> WorkItem {
@@ -313,10 +313,10 @@ mod tests {
     #[test]
     fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
         with_voice(|announcer| {
-            let item = WorkItem { owner: Owner::Person { id: "77".into(), name: "Ann".to_owned() }, ..sample::item() };
+            let item = WorkItem { owner: Owner::Person { id: "discord:77".into(), name: "Ann".to_owned() }, ..sample::item() };
             let reminder = announcer.remind(&item);
-            assert_eq!((reminder.pings, reminder.kind), (vec!["77".into()], OutboundKind::Notice));
-            assert!(reminder.text.contains("<user:77>"));
+            assert_eq!((reminder.pings, reminder.kind), (vec!["discord:77".into()], OutboundKind::Notice));
+            assert!(reminder.text.contains("<user:discord:77>"));
             assert!(announcer.remind(&sample::item()).pings.is_empty());
         });
     }

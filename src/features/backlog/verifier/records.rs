@@ -42,28 +42,24 @@ pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut
         return;
     }
     let asks_persona = matches!(&submitted.item.execution, Some(Execution::Ask { whom: Owner::Persona(_), .. }));
-    match find_verdict(submitted.journal, text).filter(|_| asks_persona && !text.trim().is_empty()) {
-        None => found.refuse(format!("no answer of {by} is known")),
-        Some(None) => found.refuse(format!("the answer of {by} was not judged")),
-        Some(Some(AnswerVerdict::DoesNotKnow)) => found.refuse(format!("{by} does not know")),
-        Some(Some(AnswerVerdict::Refuses)) => found.refuse(format!("{by} refuses to answer")),
-        Some(Some(verdict)) => {
+    let replied = |entry: &JournalEntry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text);
+    let Some(at) = submitted.journal.iter().rposition(replied).filter(|_| asks_persona && !text.trim().is_empty()) else {
+        found.refuse(format!("no answer of {by} is known"));
+        return;
+    };
+    // The verdict stands directly behind the reply.
+    match submitted.journal.get(at + 1) {
+        Some(JournalEntry::Judged { verdict: AnswerVerdict::DoesNotKnow, .. }) => found.refuse(format!("{by} does not know")),
+        Some(JournalEntry::Judged { verdict: AnswerVerdict::Refuses, .. }) => found.refuse(format!("{by} refuses to answer")),
+        Some(JournalEntry::Judged { verdict, .. }) => {
             found.answered = true;
             found.prove(answer);
-            if verdict == AnswerVerdict::InPart {
+            if *verdict == AnswerVerdict::InPart {
                 found.leave_open("it is answered only in part");
             }
         }
+        _ => found.refuse(format!("the answer of {by} was not judged")),
     }
-}
-
-/// The verdict on a reply with this text, given directly after it. None: there is no such reply.
-fn find_verdict(journal: &[JournalEntry], text: &str) -> Option<Option<AnswerVerdict>> {
-    let at = journal.iter().rposition(|entry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text))?;
-    Some(match journal.get(at + 1) {
-        Some(JournalEntry::Judged { verdict, .. }) => Some(*verdict),
-        _ => None,
-    })
 }
 
 /// A value of the watched feed that meets the condition.

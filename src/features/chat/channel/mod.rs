@@ -41,7 +41,6 @@ impl Conversation {
             let mut queues = self.queues();
             if queue.is_idle() {
                 queues.remove(channel);
-                self.parts().answered.wake();
                 return;
             }
         }

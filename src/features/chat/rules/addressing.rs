@@ -236,7 +236,7 @@ mod tests {
             ("I agree with vince.", &[][..]),
             ("vince, look", &[]),
             ("@Vince what is the number?", &["vince"]),
-            ("Passing on: <user:104>, then @eliza.", &["solus", "eliza"]),
+            ("Passing on: <user:discord:104>, then @eliza.", &["solus", "eliza"]),
             ("see `@vince`\n> @solus said so", &[]),
             ("mail@vince and @vincent", &[]),
             ("(@Big Ear)", &["echo"]),
@@ -253,7 +253,7 @@ mod tests {
         let people = People::new(&roster, &accounts);
         let rest = |text| find_opening(text, &people).map(|opening| opening.rest);
         assert_eq!(rest("hey Vince, ask eliza"), Some("ask eliza"));
-        assert_eq!(rest("<user:102> and solus: go"), Some("go"));
+        assert_eq!(rest("<user:discord:102> and solus: go"), Some("go"));
         assert_eq!(rest("vince"), Some(""));
         assert_eq!(rest("nobody here"), None);
     }

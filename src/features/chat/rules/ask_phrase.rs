@@ -136,7 +136,7 @@ mod tests {
             ("ask vince \"is it late\"", "vince", "Is it late"),
             ("ask sentinel to check the tests", "sentinel", "Please check the tests."),
             ("ask vince for the numbers", "vince", "Please give the numbers."),
-            ("ask <user:42> why she left", "<user:42>", "Why she left?"),
+            ("ask <user:discord:42> why she left", "<user:discord:42>", "Why she left?"),
             ("ask bob what he wants", "bob", "What do you want?"),
         ] {
             assert_eq!(ask(text), Some((askee.to_owned(), question.to_owned())), "{text:?}");

@@ -61,9 +61,6 @@ impl Store {
             effect.apply(&mut transaction, decided.at).await?;
         }
         transaction.commit().await?;
-        if let Some(effect) = decided.effect {
-            effect.committed();
-        }
         Ok(true)
     }
 }

@@ -6,17 +6,21 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::agenda::{Agenda, Session};
-use crate::features::meeting::engine::RETRY;
 use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
+use crate::features::meeting::store::MeetingRun;
 use crate::features::meeting::{Meetings, signal};
 use kernel::agent::RunError;
 use kernel::chat::Presence;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::jobs::{JobContext, JobError};
 
 /// A turn that was started this often without an end has crashed the process.
 const MOST_ATTEMPTS: u32 = 3;
+
+/// The pause before a turn is stored again while the database is unavailable.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Discord's typing indicator lasts 10 s and is renewed before that.
 const TYPING_EVERY: Duration = Duration::from_secs(8);
@@ -24,29 +28,36 @@ const TYPING_EVERY: Duration = Duration::from_secs(8);
 impl Meetings {
     /// Runs the turn of a seat and stores how it ended. A persona that hangs or fails is skipped with the reason.
     pub(super) async fn give_floor(&self, session: &Session<'_>, seat: &Seat, agenda: &dyn Agenda) -> anyhow::Result<()> {
-        let parts = self.parts();
+        let deps = self.deps();
         let meeting = session.meeting;
         let invitation = agenda.invite(meeting, seat);
-        let Some(mut seat) = parts.store.begin_seat(&meeting.id, seat.round, seat.position, &invitation, parts.clock.now()).await? else {
+        let Some(mut seat) = session.run.begin_seat((seat.round, seat.position), &invitation, deps.clock.now()).await? else {
             return Ok(());
         };
-        let spoken = match &seat.who {
+        let key = (meeting.id.clone(), seat.round, seat.position);
+        let unsaved = self.unsaved().get(&key).cloned();
+        let spoken = match unsaved {
+            // An earlier run could not store it.
+            Some(contribution) => Ok(contribution),
             // Waiting for a person cannot crash the process, so attempts do not count.
-            who if who.is_awaited() => {
-                let is_late = self.wait_for_person(&seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
+            None if seat.who.is_awaited() => {
+                let is_late = self.wait_for_person(session.run.job(), &seat, agenda.turn_limit(&seat.who), meeting.deadline).await;
                 // The person's report, a pause or the meeting's end may have come at the same moment.
                 if !is_late || self.find_stop(&seat).await?.is_some() {
                     return Ok(());
                 }
                 Err("no report came in time".to_owned())
             }
-            _ if seat.attempts > MOST_ATTEMPTS => Err("it was interrupted three times".to_owned()),
-            _ => match self.hear(session, &seat, agenda).await? {
+            None if seat.attempts > MOST_ATTEMPTS => Err("it was interrupted three times".to_owned()),
+            None => match self.hear(session, &seat, agenda).await? {
                 Some(spoken) => spoken,
                 None => return Ok(()),
             },
         };
-        seat.ended_at = Some(parts.clock.now());
+        if let Ok(contribution) = &spoken {
+            self.unsaved().insert(key.clone(), contribution.clone());
+        }
+        seat.ended_at = Some(deps.clock.now());
         let outbox = match spoken {
             Ok(contribution) => {
                 for problem in &contribution.problems {
@@ -65,7 +76,11 @@ impl Meetings {
                 outbox
             }
         };
-        if self.store_turn(&seat, &outbox).await? {
+        let stored = self.store_turn(session.run, &seat, &outbox).await;
+        if !matches!(stored, Err(JobError::Unavailable(_))) {
+            self.unsaved().remove(&key);
+        }
+        if stored? {
             metrics::counter!("teamroom_seats_total", "state" => seat.state.as_str()).increment(1);
             tracing::info!(meeting = %meeting.id, who = ?seat.who, state = seat.state.as_str(), reason = seat.reason, "turn over");
         }
@@ -73,13 +88,13 @@ impl Meetings {
     }
 
     /// Stores the end of a turn. Retries while the database is unavailable, because the model call is paid.
-    async fn store_turn(&self, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, StoreError> {
-        let parts = self.parts();
+    async fn store_turn(&self, run: &MeetingRun, seat: &Seat, outbox: &[OutboundMessage]) -> Result<bool, JobError> {
+        let (clock, cancelled) = (&self.deps().clock, run.job().cancelled());
         loop {
-            match parts.store.finish_seat(seat, outbox, parts.clock.now()).await {
-                Err(error) if error.is_retryable() && seat.contribution.is_some() && !parts.stop.is_cancelled() => {
+            match run.finish_seat(seat, outbox, clock.now()).await {
+                Err(JobError::Unavailable(error)) if seat.contribution.is_some() && !cancelled.is_cancelled() => {
                     tracing::warn!(meeting = %seat.meeting, %error, "a turn waits for the store");
-                    parts.clock.sleep(RETRY).await;
+                    cancelled.run_until_cancelled(clock.sleep(RETRY)).await;
                 }
                 done => return done,
             }
@@ -93,17 +108,17 @@ impl Meetings {
         session: &Session<'_>,
         seat: &Seat,
         agenda: &dyn Agenda,
-    ) -> Result<Option<Result<Contribution, String>>, StoreError> {
-        let parts = self.parts();
+    ) -> Result<Option<Result<Contribution, String>>, JobError> {
+        let (deps, job) = (self.deps(), session.run.job());
         // A guest has no account, so the facilitator shows as typing.
         let (persona, own) = match &seat.who {
             Participant::Persona(persona) => (persona, true),
             _ => (&session.meeting.facilitator, false),
         };
         let limit = agenda.turn_limit(&seat.who);
-        let cancel = parts.kill.child_token();
+        let cancel = job.cancelled().child_token();
         if own {
-            parts.platform.set_presence(persona, Presence::InMeeting).await;
+            deps.platform.set_presence(persona, Presence::InMeeting).await;
         }
         let mut speaking = std::pin::pin!(agenda.speak(session, seat, &cancel));
         let mut stopped = std::pin::pin!(self.watch_turn(seat, persona, &session.meeting.channel.id, limit, &cancel));
@@ -113,10 +128,10 @@ impl Meetings {
             why = &mut stopped => (Some(why), speaking.await),
         };
         if own {
-            parts.platform.set_presence(persona, presence_after(&result)).await;
+            deps.platform.set_presence(persona, presence_after(&result)).await;
         }
-        if parts.kill.is_cancelled() || matches!(why, Some(Stopped::Halted)) {
-            parts.store.release_seat(seat).await?;
+        if job.cancelled().is_cancelled() || matches!(why, Some(Stopped::Halted)) {
+            session.run.release_seat(seat).await?;
             return Ok(None);
         }
         if matches!(why, Some(Stopped::Over)) {
@@ -128,7 +143,7 @@ impl Meetings {
             // The meeting is closing. The next step handles it.
             (Err(RunError::Cancelled), _) => Ok(None),
             // A short database outage skips nobody.
-            (Err(RunError::Store(error)), _) if error.is_retryable() => Err(error),
+            (Err(RunError::Store(error)), _) if error.is_retryable() => Err(error.into()),
             (Err(error), _) => {
                 tracing::warn!(meeting = %seat.meeting, who = ?seat.who, %error, "a turn of a meeting failed");
                 Ok(Some(Err(error.in_short())))
@@ -145,15 +160,15 @@ impl Meetings {
         limit: Duration,
         cancel: &CancellationToken,
     ) -> Stopped {
-        let parts = self.parts();
+        let deps = self.deps();
         let typing = async {
             loop {
-                parts.platform.show_typing(persona, channel).await;
-                parts.clock.sleep(TYPING_EVERY).await;
+                deps.platform.show_typing(persona, channel).await;
+                deps.clock.sleep(TYPING_EVERY).await;
             }
         };
         let stopped = tokio::select! {
-            () = parts.clock.sleep(limit) => Stopped::Late,
+            () = deps.clock.sleep(limit) => Stopped::Late,
             stopped = self.wait_for_stop(seat) => stopped,
             stopped = typing => stopped,
         };
@@ -163,20 +178,20 @@ impl Meetings {
 
     /// Waits until a person ends this turn. Retries while the database is unavailable.
     async fn wait_for_stop(&self, seat: &Seat) -> Stopped {
-        let mut woken = self.parts().wakeup.subscribe();
+        let mut changes = self.subscribe();
         loop {
             match self.find_stop(seat).await {
                 Ok(Some(stopped)) => return stopped,
                 Ok(None) => {}
                 Err(error) => tracing::warn!(meeting = %seat.meeting, %error, "cannot see whether a turn was ended"),
             }
-            woken.next().await;
+            changes.next().await;
         }
     }
 
     /// Whether a person has ended this turn.
     async fn find_stop(&self, seat: &Seat) -> Result<Option<Stopped>, StoreError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let Some(meeting) = store.find_meeting(&seat.meeting).await? else { return Ok(Some(Stopped::Over)) };
         let seats = store.list_seats(&seat.meeting).await?;
         let own = seats.iter().find(|other| (other.round, other.position) == (seat.round, seat.position));
@@ -193,16 +208,17 @@ impl Meetings {
 
     /// Waits for a person's report, which the chat feature stores. True if none came in time. The announced deadline survives a restart.
     /// Elapsed time is counted, so a clock that is set back does not extend it.
-    async fn wait_for_person(&self, seat: &Seat, limit: Duration, deadline: DateTime<Utc>) -> bool {
-        let parts = self.parts();
-        let now = parts.clock.now();
+    async fn wait_for_person(&self, job: &JobContext, seat: &Seat, limit: Duration, deadline: DateTime<Utc>) -> bool {
+        let deps = self.deps();
+        let now = deps.clock.now();
         let waited = seat.started_at.and_then(|asked_at| (now - asked_at).to_std().ok()).unwrap_or_default();
         // The meeting's deadline may come first.
         let left = limit.saturating_sub(waited).min((deadline - now).to_std().unwrap_or_default());
         tokio::select! {
-            () = parts.clock.sleep(left) => true,
+            () = deps.clock.sleep(left) => true,
             _ = self.wait_for_stop(seat) => false,
-            () = parts.stop.cancelled() => false,
+            () = job.stopping().cancelled() => false,
+            () = job.cancelled().cancelled() => false,
         }
     }
 }

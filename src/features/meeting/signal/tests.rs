@@ -144,7 +144,7 @@ fn a_field_is_understood_in_many_words() {
 #[test]
 fn what_a_signal_says_formats_nothing_and_mentions_nobody() {
     assert_eq!(
-        flatten("# **Checkout**_p95_ @everyone\n<user:42> <b> <channel:7> [x](http://a) | b", 80),
+        flatten("# **Checkout**_p95_ @everyone\n<user:discord:42> <b> <channel:discord:7> [x](http://a) | b", 80),
         "Checkout p95 everyone b> x(http://a) b"
     );
     assert_eq!(flatten("<= 400 ms, < 5, +12 %", 80), "<= 400 ms, < 5, +12 %");

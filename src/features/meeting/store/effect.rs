@@ -8,7 +8,6 @@ use crate::features::meeting::store::meetings::{Called, ask_wrap, insert_meeting
 use crate::features::meeting::store::seats::finish_seat;
 use kernel::db::{Applied, Effect, Result, Transaction};
 use kernel::ids::MeetingId;
-use kernel::wakeup::Wakeup;
 
 /// A change of a meeting.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,33 +20,22 @@ pub enum MeetingChange {
     Report(Box<Seat>),
 }
 
-/// A change and the notification for it.
-#[derive(Debug, Clone)]
-pub struct MeetingEffect {
-    pub change: MeetingChange,
-    pub wakeup: Wakeup,
-}
-
 #[async_trait]
-impl Effect for MeetingEffect {
+impl Effect for MeetingChange {
     async fn apply(&self, transaction: &mut Transaction, at: DateTime<Utc>) -> Result<Applied> {
-        Ok(match &self.change {
-            MeetingChange::Call(meeting) => match insert_meeting(transaction, meeting).await? {
+        Ok(match self {
+            Self::Call(meeting) => match insert_meeting(transaction, meeting).await? {
                 Called::Opened => Applied::Done,
                 Called::AlreadyOpen(running) => Applied::Refused(format!("the {} is still running", running.describe())),
             },
-            MeetingChange::Wrap(meeting) => {
+            Self::Wrap(meeting) => {
                 ask_wrap(transaction, meeting, at).await?;
                 Applied::Done
             }
-            MeetingChange::Report(seat) => {
+            Self::Report(seat) => {
                 finish_seat(transaction, seat, &[], at).await?;
                 Applied::Done
             }
         })
-    }
-
-    fn committed(&self) {
-        self.wakeup.wake();
     }
 }

@@ -1,8 +1,8 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use crate::features::meeting::model::{CalledBy, Meeting, MeetingKind, MeetingState, Paused, Seat};
+use crate::features::meeting::model::{CalledBy, Meeting, MeetingKind, MeetingState, Paused};
 use crate::features::meeting::store::events::{event, record_call, record_end, record_step};
-use crate::features::meeting::store::seats::insert_seats;
+use crate::features::meeting::store::run::enqueue_run;
 use crate::store::Store;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::OutboundMessage;
@@ -84,7 +84,7 @@ impl From<MeetingColumns> for Meeting {
 }
 
 impl Store {
-    /// Calls a meeting, unless the channel has an open one.
+    /// Calls a meeting and enqueues its job, unless the channel has an open meeting.
     pub async fn call_meeting(&self, meeting: &Meeting) -> Result<Called> {
         let mut transaction = self.db().begin().await?;
         let called = insert_meeting(&mut transaction, meeting).await?;
@@ -124,65 +124,12 @@ impl Store {
         Ok(rows.into_iter().map(Meeting::from).collect())
     }
 
-    /// Opens a called meeting with its seats. False if it was opened before.
-    pub async fn open_meeting(&self, meeting: &MeetingId, seats: &[Seat], outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let opened: Option<MeetingColumns> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE meetings SET state = 'running', updated_at = $2 WHERE id = $1 AND state = 'called' RETURNING *",
-            meeting.as_str(),
-            at
-        )?;
-        let Some(opened) = opened.map(Meeting::from) else { return Ok(false) };
-        insert_seats(&mut transaction, meeting, seats).await?;
-        record_step(&mut transaction, &opened, "opened", at).await?;
-        insert_outbound(&mut transaction, outbox, cause(&opened), at).await?;
-        transaction.commit().await?;
-        Ok(true)
-    }
-
-    /// Stores the shared material. False if it exists, or the meeting is not open.
-    pub async fn record_material(
-        &self,
-        meeting: &MeetingId,
-        material: &serde_json::Value,
-        outbox: &[OutboundMessage],
-        at: DateTime<Utc>,
-    ) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let held: Option<MeetingColumns> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE meetings SET material = $2, updated_at = $3
-             WHERE id = $1 AND material IS NULL AND state IN ('running', 'closing') RETURNING *",
-            meeting.as_str(),
-            document(material),
-            at
-        )?;
-        let Some(held) = held.map(Meeting::from) else { return Ok(false) };
-        insert_outbound(&mut transaction, outbox, cause(&held), at).await?;
-        transaction.commit().await?;
-        Ok(true)
-    }
-
     /// Asks a meeting to end. False if it was asked before, or nobody speaks any more.
     pub async fn ask_wrap(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let asked = ask_wrap(&mut transaction, meeting, at).await?;
         transaction.commit().await?;
         Ok(asked)
-    }
-
-    /// Ends a running meeting whose budget is used up, with a message. False if it is already ending.
-    pub async fn end_budget(&self, meeting: &MeetingId, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        if !ask_wrap(&mut transaction, meeting, at).await? {
-            return Ok(false);
-        }
-        insert_outbound(&mut transaction, outbox, None, at).await?;
-        transaction.commit().await?;
-        Ok(true)
     }
 
     /// Pauses a meeting: turns in progress finish, and no new one starts. False if it is paused or ending.
@@ -235,47 +182,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Starts the closing of a running meeting, or restarts it after a crash. No more turns start. None if the meeting is not open or over.
-    pub async fn begin_closing(&self, meeting: &MeetingId, at: DateTime<Utc>) -> Result<Option<Meeting>> {
-        let mut transaction = self.db().begin().await?;
-        let row: Option<MeetingColumns> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE meetings SET state = 'closing', closings = closings + 1, updated_at = $2
-             WHERE id = $1 AND state IN ('running', 'closing') RETURNING *",
-            meeting.as_str(),
-            at
-        )?;
-        let Some(closing) = row.map(Meeting::from) else { return Ok(None) };
-        record_step(&mut transaction, &closing, "closing", at).await?;
-        transaction.commit().await?;
-        Ok(Some(closing))
-    }
-
-    /// Undoes the start of a closing after a halt or shutdown, so that it does not count.
-    pub async fn release_closing(&self, meeting: &Meeting) -> Result<()> {
-        sql!(
-            self.db().write()?,
-            execute,
-            "UPDATE meetings SET closings = closings - 1 WHERE id = $1 AND closings = $2 AND state = 'closing'",
-            meeting.id.as_str(),
-            i64::from(meeting.closings)
-        )?;
-        Ok(())
-    }
-
-    /// Ends a meeting whose only result is its messages. False if it is over, or somebody else has restarted the closing.
-    pub async fn close_meeting(&self, meeting: &Meeting, outbox: &[OutboundMessage], at: DateTime<Utc>) -> Result<bool> {
-        let mut transaction = self.db().begin().await?;
-        let closed = close_meeting(&mut transaction, meeting, at).await?;
-        if closed {
-            insert_outbound(&mut transaction, outbox, cause(meeting), at).await?;
-            transaction.commit().await?;
-        }
-        Ok(closed)
-    }
-
-    /// Ends a meeting as `Cancelled` or `Failed`. False if it is over, or `state` is neither.
+    /// Ends a meeting as `Cancelled` or `Failed`. Its job ends when it sees this. False if it is over, or `state` is neither.
     pub async fn end_meeting(
         &self,
         meeting: &MeetingId,
@@ -284,41 +191,37 @@ impl Store {
         outbox: &[OutboundMessage],
         at: DateTime<Utc>,
     ) -> Result<bool> {
-        if !matches!(state, MeetingState::Cancelled | MeetingState::Failed) {
-            return Ok(false);
-        }
         let mut transaction = self.db().begin().await?;
-        let ended: Option<MeetingColumns> = sql!(
-            transaction.on(),
-            fetch_optional,
-            "UPDATE meetings SET state = $2, reason = $3, updated_at = $4, ended_at = $4 WHERE id = $1 AND ended_at IS NULL RETURNING *",
-            meeting.as_str(),
-            state.as_str(),
-            plain(reason),
-            at
-        )?;
-        let Some(ended) = ended.map(Meeting::from) else { return Ok(false) };
-        record_end(&mut transaction, &ended, reason, at).await?;
+        let Some(ended) = end_meeting(&mut transaction, meeting, state, reason, at).await? else { return Ok(false) };
         insert_outbound(&mut transaction, outbox, cause(&ended), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 }
 
-/// As [`Store::close_meeting`], inside a transaction.
-pub(crate) async fn close_meeting(transaction: &mut Transaction, meeting: &Meeting, at: DateTime<Utc>) -> Result<bool> {
-    let closed = sql!(
+/// As [`Store::end_meeting`], inside a transaction and without messages. None if it is over, or `state` is neither.
+pub(super) async fn end_meeting(
+    transaction: &mut Transaction,
+    meeting: &MeetingId,
+    state: MeetingState,
+    reason: &str,
+    at: DateTime<Utc>,
+) -> Result<Option<Meeting>> {
+    if !matches!(state, MeetingState::Cancelled | MeetingState::Failed) {
+        return Ok(None);
+    }
+    let ended: Option<MeetingColumns> = sql!(
         transaction.on(),
-        execute,
-        "UPDATE meetings SET state = 'done', updated_at = $3, ended_at = $3 WHERE id = $1 AND state = 'closing' AND closings = $2",
-        meeting.id.as_str(),
-        i64::from(meeting.closings),
+        fetch_optional,
+        "UPDATE meetings SET state = $2, reason = $3, updated_at = $4, ended_at = $4 WHERE id = $1 AND ended_at IS NULL RETURNING *",
+        meeting.as_str(),
+        state.as_str(),
+        plain(reason),
         at
     )?;
-    if closed > 0 {
-        record_step(transaction, meeting, "closed", at).await?;
-    }
-    Ok(closed > 0)
+    let Some(ended) = ended.map(Meeting::from) else { return Ok(None) };
+    record_end(transaction, &ended, reason, at).await?;
+    Ok(Some(ended))
 }
 
 /// As [`Store::ask_wrap`], inside a transaction.
@@ -335,7 +238,7 @@ pub(super) async fn ask_wrap(transaction: &mut Transaction, meeting: &MeetingId,
     Ok(true)
 }
 
-/// Calls a meeting inside a transaction, such as a chat decision or a schedule firing.
+/// Calls a meeting and enqueues its job, inside a transaction such as a chat decision or a schedule firing.
 pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meeting) -> Result<Called> {
     loop {
         let inserted = sql!(
@@ -363,6 +266,7 @@ pub(super) async fn insert_meeting(transaction: &mut Transaction, meeting: &Meet
         )?;
         if inserted > 0 {
             record_call(transaction, meeting).await?;
+            enqueue_run(transaction, meeting).await?;
             return Ok(Called::Opened);
         }
         let other: Option<MeetingColumns> = sql!(

@@ -1,12 +1,15 @@
-//! Meetings and their seats. Each step first locks the meeting's row, so that nothing is stored in a meeting that has just ended.
+//! Meetings and their seats. What people change is stored by methods of [`Store`](crate::store::Store), the steps of the engine by [`MeetingRun`].
+//! Each change first locks the meeting's row, so that nothing is stored in a meeting that has just ended. A step locks its job before that.
 
 mod effect;
 mod events;
 mod meetings;
+mod run;
 mod seats;
 
-pub use effect::{MeetingChange, MeetingEffect};
+pub use effect::MeetingChange;
 pub use events::MEETINGS;
 pub use meetings::{Called, OpenMeeting};
+pub use run::{MeetingRun, RUN, fail_meeting};
 
-pub(crate) use meetings::{cause, close_meeting};
+pub(crate) use meetings::cause;

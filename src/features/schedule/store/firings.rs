@@ -156,9 +156,6 @@ impl Store {
             }
         }
         transaction.commit().await?;
-        if let (None, FiringEffect::Apply(effect)) = (&refused, effect) {
-            effect.committed();
-        }
         Ok(refused.map_or(Fired::Now, Fired::Refused))
     }
 

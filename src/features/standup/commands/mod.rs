@@ -19,7 +19,6 @@ use kernel::chat::text::ChannelRef;
 use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-use kernel::wakeup::Wakeup;
 
 /// The most predictions listed.
 const LISTED: usize = 20;
@@ -30,15 +29,12 @@ pub struct StandupCommands {
     pub terms: StandupTerms,
     /// The channel of the scheduled standup, for callers outside of channels.
     pub scheduled_in: Option<String>,
-    /// None beside a running team, whose relay finds the rows.
-    /// Notified when a meeting was called or changed.
-    pub meetings: Wakeup,
     pub clock: SharedClock,
 }
 
 pub fn register(registry: &mut Registry, services: &Services) {
     let standups = services.late::<StandupCommands>();
-    let channel = |about| ArgumentSpec::text("channel", 100, about).only_in(Surface::CommandLine);
+    let channel = |about| ArgumentSpec::name_or_id("channel", 100, about).only_in(Surface::CommandLine);
     registry
         .group(CommandSpec::new("standup", "The daily standup of a channel."), &standups)
         .command(

@@ -31,7 +31,6 @@ impl StandupCommands {
         };
         let meeting = self.terms.call(channel, by, self.clock.now());
         let outcome = self.store.call_meeting(&meeting).await?;
-        self.meetings.wake();
         Ok(match outcome {
             Called::Opened => CommandReply::private("The standup begins.").with_data(json!({ "meeting": meeting })),
             Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
@@ -68,7 +67,6 @@ impl StandupCommands {
             let already = if seat.state == SeatState::Skipped { "is skipped" } else { "has spoken" };
             refuse(format!("{name} {already} already"))?;
         }
-        self.meetings.wake();
         Ok(CommandReply::public(format!("{} skipped {name}.", call.caller.subject())))
     }
 
@@ -77,7 +75,6 @@ impl StandupCommands {
         if !self.store.pause_meeting(&meeting.id, call.caller.name(), self.clock.now()).await? {
             refuse("the standup is paused already, or is being wrapped up")?;
         }
-        self.meetings.wake();
         Ok(CommandReply::public(format!("{} paused the standup. `/standup resume` continues it.", call.caller.subject())))
     }
 
@@ -86,7 +83,6 @@ impl StandupCommands {
         if !self.store.resume_meeting(&meeting.id, self.clock.now()).await? {
             refuse("the standup is not paused")?;
         }
-        self.meetings.wake();
         Ok(CommandReply::public(format!("{} resumed the standup.", call.caller.subject())))
     }
 
@@ -95,7 +91,6 @@ impl StandupCommands {
         if !self.store.ask_wrap(&meeting.id, self.clock.now()).await? {
             refuse("the standup is being wrapped up already")?;
         }
-        self.meetings.wake();
         Ok(CommandReply::public(format!("{} wrapped up the standup. The Day Report is next.", call.caller.subject())))
     }
 
@@ -111,7 +106,6 @@ impl StandupCommands {
         if !self.store.end_meeting(&meeting.id, MeetingState::Cancelled, &reason, &said, self.clock.now()).await? {
             refuse("the standup is over already")?;
         }
-        self.meetings.wake();
         Ok(CommandReply::private("The standup is cancelled."))
     }
 

@@ -1,6 +1,7 @@
 //! Types and rules of standups. Pure.
 
 pub mod health;
+pub mod matter;
 pub mod page;
 pub mod prediction;
 pub mod report;

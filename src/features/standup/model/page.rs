@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::features::standup::model::report::ValueChange;
+use kernel::feeds::condition::Expectation;
 use kernel::ids::PersonaSlug;
 
 /// The data of all participants' feeds at one time. Stored with the meeting, so that a restart uses the same data.
@@ -26,6 +27,9 @@ pub struct PageFeed {
     pub of: Vec<PersonaSlug>,
     /// The data, or why there is none (for people).
     pub outcome: Result<PageReading, String>,
+    /// What the operator expects of its values.
+    #[serde(default)]
+    pub expect: Vec<Expectation>,
 }
 
 /// The data of a feed.
@@ -59,6 +63,27 @@ pub struct PageValue {
     pub name: String,
     pub number: f64,
     pub unit: String,
+}
+
+/// Feeds about the team itself. They move with everything the team does.
+const OWN: [&str; 3] = ["activity", "backlog", "ledger"];
+
+/// Feeds that carry news.
+const NEWS: [&str; 1] = ["rss"];
+
+impl PageFeed {
+    pub fn is_own(&self) -> bool {
+        OWN.contains(&self.kind.as_str())
+    }
+
+    pub fn is_news(&self) -> bool {
+        NEWS.contains(&self.kind.as_str())
+    }
+
+    /// The data, if it was read.
+    pub fn reading(&self) -> Option<&PageReading> {
+        self.outcome.as_ref().ok()
+    }
 }
 
 impl SharedPage {

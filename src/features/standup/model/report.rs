@@ -1,4 +1,4 @@
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{RefusedAction, Urgency};
@@ -7,6 +7,7 @@ use crate::features::meeting::signal::Signal;
 use crate::features::standup::model::prediction::{Call, Scoreboard};
 use crate::features::standup::model::tension::CrossCheck;
 use kernel::feeds::Sample;
+use kernel::figure;
 use kernel::ids::{ChannelId, MeetingId, WorkItemId};
 use kernel::money::{Money, TokenUsage};
 
@@ -77,9 +78,67 @@ pub struct ValueChange {
     pub before_at: DateTime<Utc>,
     pub now: f64,
     pub now_at: DateTime<Utc>,
+    /// What the value usually is. None while too little is known.
+    #[serde(default)]
+    pub usual: Option<Usual>,
+}
+
+/// What a value usually is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Usual {
+    pub median: f64,
+    /// How far from it the value usually is.
+    pub spread: f64,
+}
+
+impl Usual {
+    /// So many earlier days are needed.
+    const LEAST: usize = 5;
+
+    /// From one value per day; from those of the same weekday if they are enough.
+    pub fn of(days: &[(NaiveDate, f64)], today: NaiveDate) -> Option<Self> {
+        let same: Vec<f64> = days.iter().filter(|(day, _)| day.weekday() == today.weekday()).map(|(_, value)| *value).collect();
+        let all = || days.iter().map(|(_, value)| *value).collect();
+        let values: Vec<f64> = if same.len() >= Self::LEAST { same } else { all() };
+        if values.len() < Self::LEAST {
+            return None;
+        }
+        let median = median(values.clone());
+        Some(Self { median, spread: median_distance(&values, median) })
+    }
+
+    /// How many usual distances a value is away. A value that hardly ever moves counts as moving by a twentieth.
+    pub fn distance(&self, value: f64) -> f64 {
+        (value - self.median).abs() / self.spread.max(self.median.abs() / 20.0).max(f64::MIN_POSITIVE)
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
+}
+
+fn median_distance(values: &[f64], median_of_all: f64) -> f64 {
+    median(values.iter().map(|value| (value - median_of_all).abs()).collect())
 }
 
 impl ValueChange {
+    /// Whether the displayed value has changed.
+    pub fn has_moved(&self) -> bool {
+        figure::number(self.now) != figure::number(self.before)
+    }
+
+    /// The relative change, from 0. A change from zero counts as 1.
+    pub fn share(&self) -> f64 {
+        let by = (self.now - self.before).abs();
+        match self.before.abs() {
+            _ if by == 0.0 => 0.0,
+            0.0 => 1.0,
+            before => by / before,
+        }
+    }
+
     /// The change between two samples of a feed. None if the value did not change or the samples are not comparable: different units, or
     /// the earlier one is newer.
     pub fn between(feed: &str, before: &Sample, now: &Sample) -> Option<Self> {
@@ -94,6 +153,7 @@ impl ValueChange {
             before_at: before.at,
             now: now.number,
             now_at: now.at,
+            usual: None,
         })
     }
 }

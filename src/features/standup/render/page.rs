@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::features::standup::model::matter::list_matters;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, SharedPage};
-use crate::features::standup::model::report::ValueChange;
 use kernel::chat::format::TextFormat;
 use kernel::figure;
 use kernel::persona::roster::Roster;
@@ -47,20 +47,14 @@ fn render_summary(page: &SharedPage) -> String {
     if failed.len() > FAILED {
         let _ = write!(text, "\n- and {} more failed", failed.len() - FAILED);
     }
-    let mut changes: Vec<&ValueChange> = page.changes.iter().filter(|change| relative(change) > 0.0).collect();
-    changes.sort_by(|a, b| relative(b).total_cmp(&relative(a)));
-    for change in changes.into_iter().take(CHANGES) {
+    let matters = list_matters(page);
+    for change in matters.iter().filter_map(|matter| matter.change).take(CHANGES) {
         let (feed, name) = (short(&change.feed, NAME), short(&change.name, NAME));
         let (before, now) = (figure::number(change.before), short(&figure::amount(change.now, &change.name, &change.unit), NAME));
         let (difference, since) = (labels::difference(change.now - change.before), labels::time(change.before_at));
         let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
     text
-}
-
-/// The relative change, for comparing values of different units.
-fn relative(change: &ValueChange) -> f64 {
-    (change.now - change.before).abs() / change.before.abs().max(change.now.abs()).max(f64::MIN_POSITIVE)
 }
 
 fn render_feed(feed: &PageFeed, roster: &Roster) -> String {
@@ -106,6 +100,7 @@ mod tests {
 
     use super::*;
     use crate::features::standup::model::page::PageValue;
+    use crate::features::standup::model::report::ValueChange;
     use kernel::testing::roster as sample;
 
     fn at(text: &str) -> DateTime<Utc> {
@@ -114,7 +109,7 @@ mod tests {
 
     fn change(feed: &str, name: &str, before: f64, now: f64) -> ValueChange {
         let (before_at, now_at) = (at("2026-11-19T08:00:00Z"), at("2026-11-20T08:00:00Z"));
-        ValueChange { feed: feed.to_owned(), name: name.to_owned(), unit: String::new(), before, before_at, now, now_at }
+        ValueChange { feed: feed.to_owned(), name: name.to_owned(), unit: String::new(), before, before_at, now, now_at, usual: None }
     }
 
     fn reading() -> PageReading {
@@ -141,16 +136,18 @@ mod tests {
     }
 
     fn feed(name: &str, outcome: Result<PageReading, String>) -> PageFeed {
-        PageFeed { feed: name.to_owned(), kind: "git".to_owned(), of: vec!["vince".into(), "gone".into()], outcome }
+        PageFeed { feed: name.to_owned(), kind: "git".to_owned(), of: vec!["vince".into(), "gone".into()], outcome, expect: Vec::new() }
     }
 
     #[test]
     fn a_page_tells_failures_and_the_biggest_changes() {
         let failed = feed("prices", Err("no answer within 10 s from http://127.0.0.1:9/prices.json".to_owned()));
         let changes = [("a", 100.0, 101.0), ("b", 5.0, 5.0), ("c", 1.0, 4.0), ("d", 0.0, 2.0), ("e", 10.0, 5.0)];
-        let changes = changes.map(|(name, before, now)| change("repository", name, before, now)).into();
+        let changes: Vec<_> = changes.map(|(name, before, now)| change("repository", name, before, now)).into();
+        let value = |change: &ValueChange| PageValue { name: change.name.clone(), number: change.now, unit: String::new() };
+        let repository = PageReading { values: changes.iter().map(value).collect(), ..reading() };
         let text =
-            render_page(&page(vec![feed("repository", Ok(reading())), failed], changes), &sample::roster(), &TextFormat::plain(2000));
+            render_page(&page(vec![feed("repository", Ok(repository)), failed], changes), &sample::roster(), &TextFormat::plain(2000));
         insta::assert_snapshot!(format!("{}\n=====\n{}", text.summary, text.detail.join("\n=====\n")));
     }
 

@@ -5,23 +5,24 @@ use chrono::{DateTime, Utc};
 use crate::features::backlog::model::WorkItem;
 use crate::features::backlog::store::insert_items;
 use crate::features::meeting::model::Meeting;
-use crate::features::meeting::store::{cause, close_meeting};
+use crate::features::meeting::store::{MeetingRun, cause};
 use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::store::predictions::replace_prediction;
 use crate::features::standup::store::reports::upsert_report;
-use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::Result;
 use kernel::ids::OutboxId;
+use kernel::jobs::JobError;
 use kernel::memory::Memory;
 use kernel::memory::store::insert_memories;
 
 /// A finished standup with all its results.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct StandupClosing<'a> {
-    /// From [`Store::begin_closing`]. If another process begins the closing later, this one becomes void.
+    pub run: &'a MeetingRun,
+    /// From [`MeetingRun::begin_closing`]. If the closing is begun again, this one becomes void.
     pub meeting: &'a Meeting,
     pub report: &'a DayReport,
     /// The outbox row of the report, kept from the first revision of the day.
@@ -35,24 +36,25 @@ pub struct StandupClosing<'a> {
     pub at: DateTime<Utc>,
 }
 
-impl Store {
-    /// Ends a standup: report, items, prediction, memories and posts are stored together. False, without any write, when it is already over, another
-    /// process began its closing again, or the day already has a report of this revision.
-    pub async fn close_standup(&self, closing: &StandupClosing<'_>) -> Result<bool> {
-        let (meeting, at) = (closing.meeting, closing.at);
-        let mut transaction = self.db().begin().await?;
-        if !close_meeting(&mut transaction, meeting, at).await?
-            || !upsert_report(&mut transaction, closing.report, closing.post, at).await?
-        {
+impl StandupClosing<'_> {
+    /// Ends a standup and its job: report, items, prediction, memories and posts are stored together. False, without any write, when it is already
+    /// over, its closing was begun again, or the day already has a report of this revision.
+    ///
+    /// # Errors
+    /// `LostLease` when the run no longer holds the job.
+    pub async fn store(&self) -> Result<bool, JobError> {
+        let (meeting, at) = (self.meeting, self.at);
+        let Some(mut transaction) = self.run.begin_close(meeting, at).await? else { return Ok(false) };
+        if !upsert_report(&mut transaction, self.report, self.post, at).await? {
             return Ok(false);
         }
-        insert_items(&mut transaction, closing.items, at).await?;
-        if let Some(prediction) = closing.prediction {
+        insert_items(&mut transaction, self.items, at).await?;
+        if let Some(prediction) = self.prediction {
             replace_prediction(&mut transaction, prediction, meeting.day).await?;
         }
-        insert_memories(&mut transaction, closing.memories).await?;
-        insert_outbound(&mut transaction, closing.outbox, cause(meeting), at).await?;
-        transaction.commit().await?;
+        insert_memories(&mut transaction, self.memories).await?;
+        insert_outbound(&mut transaction, self.outbox, cause(meeting), at).await?;
+        self.run.finish(transaction).await?;
         Ok(true)
     }
 }

@@ -84,7 +84,7 @@ impl Turns<'_> {
 /// No lessons without a model, because they need judgement.
 fn by_rule(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Conclusion {
     Conclusion {
-        tldr: by_rule::sum_up(asked.page, asked.cross_check, now),
+        tldr: by_rule::sum_up(asked, roster, now),
         actions: by_rule::propose(asked, roster, now),
         lessons: Vec::new(),
         model: None,

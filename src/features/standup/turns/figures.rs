@@ -20,28 +20,11 @@ pub(super) fn values(reading: &PageReading) -> String {
 
 /// `+12`, `−3`, or `no change`.
 pub(super) fn difference(change: &ValueChange) -> String {
-    if !has_moved(change) {
+    if !change.has_moved() {
         return "no change".into();
     }
     let sign = if change.now > change.before { '+' } else { '−' };
     format!("{sign}{}", number((change.now - change.before).abs()))
-}
-
-/// Whether the displayed value has changed.
-pub(super) fn has_moved(change: &ValueChange) -> bool {
-    number(change.now) != number(change.before)
-}
-
-/// The relative change, from 0. A change from zero counts as 1.
-pub(super) fn share(change: &ValueChange) -> f64 {
-    let by = (change.now - change.before).abs();
-    if by == 0.0 {
-        0.0
-    } else if change.before == 0.0 {
-        1.0
-    } else {
-        by / change.before.abs()
-    }
 }
 
 /// `repository commits 490 → 502 (+12)`.
@@ -70,7 +53,7 @@ mod tests {
 
     fn changed(before: f64, after: f64) -> ValueChange {
         let (feed, name, unit) = ("shop".into(), "latency".into(), "ms".into());
-        ValueChange { feed, name, unit, before, before_at: now(), now: after, now_at: now() }
+        ValueChange { feed, name, unit, before, before_at: now(), now: after, now_at: now(), usual: None }
     }
 
     #[test]
@@ -78,12 +61,12 @@ mod tests {
         assert_eq!(change(&changed(490.0, 502.0), now()), "shop latency 490 → 502 ms (+12) since 22:50");
         assert_eq!(change(&changed(4.0, 1.0), now()), "shop latency 4 → 1 ms (−3) since 22:50");
         assert_eq!(difference(&changed(0.1 + 0.2, 0.3)), "no change");
-        assert!(!has_moved(&changed(0.1 + 0.2, 0.3)) && has_moved(&changed(0.0, 1.0)));
+        assert!(!changed(0.1 + 0.2, 0.3).has_moved() && changed(0.0, 1.0).has_moved());
     }
 
     #[test]
     fn the_share_of_a_change_is_of_what_there_was() {
-        let share = |before, after| share(&changed(before, after));
+        let share = |before, after| changed(before, after).share();
         assert!((share(4.0, 6.0) - 0.5).abs() < 1e-9 && (share(4.0, 1.0) - 0.75).abs() < 1e-9);
         assert!((share(0.0, 3.0) - 1.0).abs() < 1e-9 && share(0.0, 0.0).abs() < 1e-9);
     }

@@ -94,7 +94,7 @@ impl Material<'_> {
 
     /// All changes since the last report.
     pub(super) fn changes(&self, page: &SharedPage) -> Option<Block> {
-        let moved = page.changes.iter().filter(|change| figures::has_moved(change));
+        let moved = page.changes.iter().filter(|change| change.has_moved());
         block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
     }
 

@@ -175,8 +175,12 @@ mod tests {
 
     #[test]
     fn a_text_that_the_platform_cannot_hold_goes_along_as_a_file() {
-        let mut message =
-            OutboundMessage::new(&"kelly".into(), &ChannelId::new("10"), OutboundKind::Notice, format!("{}<user:42>", "word ".repeat(30)));
+        let mut message = OutboundMessage::new(
+            &"kelly".into(),
+            &ChannelId::new("10"),
+            OutboundKind::Notice,
+            format!("{}<user:discord:42>", "word ".repeat(30)),
+        );
         let whole = message.text.clone();
         message.fit(&TextFormat::plain(170));
         assert_eq!((message.text.as_str(), message.files.len()), (whole.as_str(), 0));
@@ -184,7 +188,7 @@ mod tests {
         assert!(message.text.starts_with("word word") && message.text.ends_with("\n…") && message.text.chars().count() <= 40);
         assert_eq!(
             message.files,
-            [OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole.replace("<user:42>", "@42")) }]
+            [OutboundFile { name: "message.md".to_owned(), content: FileContent::Text(whole.replace("<user:discord:42>", "@42")) }]
         );
     }
 

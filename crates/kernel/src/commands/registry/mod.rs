@@ -36,6 +36,8 @@ trait Completer: Send + Sync + 'static {
 }
 
 pub struct Registry {
+    /// The team's platform, for ids that are written without.
+    platform: &'static str,
     commands: Vec<CommandSpec>,
     /// By path: `schedule pause`.
     handlers: HashMap<String, Arc<dyn CommandHandler>>,
@@ -53,8 +55,8 @@ pub struct Group<'a, T> {
 }
 
 impl Registry {
-    pub fn new(authorize: Authorize) -> Self {
-        Self { commands: Vec::new(), handlers: HashMap::new(), buttons: HashMap::new(), completers: HashMap::new(), authorize }
+    pub fn new(platform: &'static str, authorize: Authorize) -> Self {
+        Self { platform, commands: Vec::new(), handlers: HashMap::new(), buttons: HashMap::new(), completers: HashMap::new(), authorize }
     }
 
     /// Adds a single command.
@@ -174,7 +176,7 @@ impl Registry {
                 let Some((spec, handler)) = found else { return Ok(CommandReply::refused("This command no longer exists.")) };
                 let needed = spec.right_with(given.iter().map(|(name, _)| name.as_str()));
                 self.check(needed, &caller, channel.as_ref())?;
-                (path, handler, Arguments::parse(spec, &given)?, needed)
+                (path, handler, Arguments::parse(spec, &given, self.platform)?, needed)
             }
             Invoked::Button(id) => {
                 let prefix = id.split(':').next().unwrap_or_default();

@@ -14,11 +14,14 @@ fn count(counter: &Counter, call: &CommandCall) -> anyhow::Result<CommandReply> 
 }
 
 fn registry(services: &Services) -> Registry {
-    let mut registry = Registry::new(Arc::new(|right, caller, _| match (right, caller.name()) {
-        (_, "Mallory") => refuse("you are not heard here"),
-        (Right::Anybody, _) | (_, "Ann") => Ok(()),
-        (Right::Operator, _) => refuse("only an operator may do that"),
-    }));
+    let mut registry = Registry::new(
+        "discord",
+        Arc::new(|right, caller, _| match (right, caller.name()) {
+            (_, "Mallory") => refuse("you are not heard here"),
+            (Right::Anybody, _) | (_, "Ann") => Ok(()),
+            (Right::Operator, _) => refuse("only an operator may do that"),
+        }),
+    );
     let counter = services.late::<Counter>();
     registry
         .group(CommandSpec::new("count", "Counting."), &counter)

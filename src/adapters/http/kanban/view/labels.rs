@@ -70,7 +70,7 @@ pub(super) fn evidence(evidence: &Evidence) -> (&'static str, String, Option<Str
     let (text, sha256) = match evidence {
         Evidence::File { path, sha256, bytes, form } => (format!("{path}: {form}, {bytes} bytes"), Some(sha256.clone())),
         Evidence::Link { url, sha256, at } => (format!("{url}, fetched {}", moment(*at)), Some(sha256.clone())),
-        Evidence::Delivered { message, at, .. } => (format!("message {message}, delivered {}", moment(*at)), None),
+        Evidence::Delivered { message, at, .. } => (format!("message {}, delivered {}", message.bare(), moment(*at)), None),
         Evidence::Answer { by, text, at } => (format!("{by} answered “{text}” ({})", moment(*at)), None),
         Evidence::Test { command, exit_code, at } => (format!("{command} ended with {exit_code}, {}", moment(*at)), None),
         Evidence::Value { feed, name, value, unit, at } => (format!("{feed}: {name} was {value} {unit}, {}", moment(*at)), None),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::adapters::http::kanban::Shown;
 use crate::features::backlog::model::Owner;
 use crate::store::Store;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, UserId};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
@@ -66,7 +66,10 @@ struct Who {
 fn parse_owner(key: &str) -> Option<Owner> {
     match key.split_once(':')? {
         ("persona", slug) => Some(Owner::Persona(slug.into())),
-        ("person", id) => Some(Owner::Person { id: id.into(), name: id.into() }),
+        ("person", id) => {
+            let id = UserId::new(id);
+            Some(Owner::Person { name: id.bare().to_owned(), id })
+        }
         _ => None,
     }
 }

@@ -5,6 +5,7 @@
 mod check;
 mod hint;
 mod subject;
+mod support;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use kernel::ids::PersonaSlug;
 
 pub use check::cross_check;
 pub use hint::hints_for;
+pub use support::split_supported;
 
 /// The combined claim of the team on a subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,4 +52,7 @@ pub struct Hint {
 pub struct CrossCheck {
     pub findings: Vec<Finding>,
     pub tensions: Vec<Tension>,
+    /// Claims whose evidence is not on the shared page. They count for nothing.
+    #[serde(default)]
+    pub unsupported: Vec<Claim>,
 }

@@ -61,7 +61,7 @@ pub(super) fn usual() -> DayReport {
             contributed("otaku", "Otaku", SeatState::Quiet, Some("Nothing to report.")),
             Contributed { reason: Some("no answer within 90 s".to_owned()), ..contributed("solus", "Solus", SeatState::Skipped, None) },
         ],
-        cross_check: CrossCheck { findings: vec![finding, agreed], tensions: vec![tension] },
+        cross_check: CrossCheck { findings: vec![finding, agreed], tensions: vec![tension], ..CrossCheck::default() },
         changes: vec![ValueChange {
             feed: "repository".to_owned(),
             name: "commits".to_owned(),
@@ -70,6 +70,7 @@ pub(super) fn usual() -> DayReport {
             before_at: "2026-11-19T08:00:00Z".parse().unwrap(),
             now: 502.0,
             now_at: seen,
+            usual: None,
         }],
         moved: vec!["\"Fix the gauge\" is done (Vince).".to_owned()],
         actions: vec![action("Review the open bugs", "Eliza", Urgency::Today), action("Write the changelog", "Ann", Urgency::ThisWeek)],
@@ -118,7 +119,11 @@ pub(super) fn full_of(text: &str) -> DayReport {
         question: Some(cut(300)),
         call: Ok(ReportedCall { by_name: cut(32), terms: cut(200), ..call }),
         contributions: contributions.collect(),
-        cross_check: CrossCheck { findings: vec![finding; 60], tensions: vec![Tension { subject: cut(60), sides }; 10] },
+        cross_check: CrossCheck {
+            findings: vec![finding; 60],
+            tensions: vec![Tension { subject: cut(60), sides }; 10],
+            ..CrossCheck::default()
+        },
         changes: vec![change; 20],
         moved: vec![cut(200); 20],
         actions: vec![action; 7],

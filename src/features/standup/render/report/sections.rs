@@ -52,7 +52,12 @@ impl Page<'_> {
         findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         let shown = if self.medium == Medium::Chat { SIGNALS.min(findings.len()) } else { findings.len() };
         let rows = findings[..shown].iter().map(|finding| {
-            let names: Vec<&str> = finding.claims.iter().map(|claim| name_of(self.report, &claim.by)).collect();
+            let mut names: Vec<&str> = Vec::new();
+            for name in finding.claims.iter().map(|claim| name_of(self.report, &claim.by)) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
             vec![
                 self.cell(&finding.subject),
                 finding.direction.map_or("contested", labels::direction).to_owned(),
@@ -64,6 +69,12 @@ impl Page<'_> {
         let mut text = render_table("| subject | direction | confidence | said by | evidence |\n| --- | --- | ---: | --- | --- |", rows);
         if shown < findings.len() {
             let _ = writeln!(text, "and {} more in the file", findings.len() - shown);
+        }
+        for claim in &self.report.cross_check.unsupported {
+            let (name, subject) = (self.line(name_of(self.report, &claim.by)), self.line(&claim.signal.subject));
+            let direction = labels::direction(claim.signal.direction);
+            let evidence = claim.signal.evidence.as_ref().map(render_evidence).unwrap_or_default();
+            let _ = writeln!(text, "\nUnsupported: {subject} {direction} ({name}); the page does not have {}.", self.line(&evidence));
         }
         text
     }

@@ -6,7 +6,7 @@ use crate::features::standup::render::report::*;
 use kernel::chat::format::{TextFormat, align_tables};
 use kernel::chat::outbound::Card;
 
-const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <user:1> ```\n## z\n![i](j)\n--- ";
+const MARKS: &str = "@everyone | # *[a](http://b)* `x` ||y|| <user:discord:1> ```\n## z\n![i](j)\n--- ";
 
 /// Whether no platform cuts anything: Discord's limits are the lowest.
 fn fits(card: &Card) -> bool {

@@ -2,21 +2,16 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::model::{ExecutionKind, Owner, ProposedAction, Urgency, WatchTerms, WorkItem};
 use crate::features::meeting::signal::Claim;
-use crate::features::standup::model::page::{PageFeed, SharedPage};
+use crate::features::standup::model::matter::list_matters;
+use crate::features::standup::model::page::PageFeed;
 use crate::features::standup::model::prediction::{Answer, Call};
-use crate::features::standup::model::report::ValueChange;
 use crate::features::standup::model::tension::Tension;
-use crate::features::standup::turns::by_rule::alarm;
-use crate::features::standup::turns::by_rule::delta::most_moved;
-use crate::features::standup::turns::{ConcludeAsked, QuestionAsked, figures};
+use crate::features::standup::turns::by_rule::causes;
+use crate::features::standup::turns::{ConcludeAsked, QuestionAsked};
 use kernel::agent::offline::wording::{foreign, moment};
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
 
-/// A relative change above this leads to an action.
-const STARTLING: f64 = 0.5;
-/// Feeds that move because of the team itself. Otherwise yesterday's first action would be today's startling rise.
-const OWN_DOING: [&str; 2] = ["activity", "backlog"];
 /// An open item without changes for this long gets a follow-up.
 const FORGOTTEN: TimeDelta = TimeDelta::days(7);
 /// How long to watch something without a natural end.
@@ -26,25 +21,20 @@ const OF_A_KIND: usize = 3;
 /// The beginning of a follow-up. Follow-ups are not followed up themselves.
 const FOLLOW_UP: &str = "Follow up on";
 
-/// The actions that follow from the data, most urgent first.
+/// The actions that follow from the data, what matters most first.
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
-    let page = asked.page;
-    let failing = page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
-    let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
-    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(move |value| (feed, reading, value)));
-    let alarms = alarms.map(|(feed, reading, value)| alarm::look_into(feed, reading, value, roster, now));
+    let matters = list_matters(asked.page);
+    let causes = causes::list_causes(&matters);
+    let causes = causes.iter().map(|cause| causes::look_into(cause, roster, now));
+    let failing = asked.page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
     let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
-    let startling =
-        most_moved(&page.changes).into_iter().filter(|change| figures::share(change) > STARTLING && !is_own_doing(change, page));
-    let startling = startling.map(|change| check(change, page, roster, now));
     let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
     let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
     forgotten.sort_by_key(|item| item.updated_at);
     let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, now));
-    failing
+    causes
         .take(OF_A_KIND)
-        .chain(alarms.take(OF_A_KIND))
-        .chain(startling.take(OF_A_KIND))
+        .chain(failing.take(OF_A_KIND))
         .chain(tensions.take(OF_A_KIND))
         .chain(watched)
         .chain(forgotten.take(OF_A_KIND))
@@ -63,24 +53,6 @@ fn repair(feed: &PageFeed, roster: &Roster, now: DateTime<Utc>) -> Option<Propos
         execution: Some(ExecutionKind::Watch),
         watch: Some(WatchTerms { feed: feed.feed.clone(), rule: None, until: now + PATIENCE }),
     })
-}
-
-fn is_own_doing(change: &ValueChange, page: &SharedPage) -> bool {
-    page.feeds.iter().any(|feed| feed.feed == change.feed && OWN_DOING.contains(&feed.kind.as_str()))
-}
-
-fn check(change: &ValueChange, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
-    let declares = page.feeds.iter().find(|feed| feed.feed == change.feed).and_then(|feed| feed.of.first());
-    let (feed, value) = (foreign(&change.feed, 60), foreign(&change.name, 60));
-    ProposedAction {
-        what: format!("Check why {feed} {value} moved by more than half"),
-        how: format!("Check what {feed} lists since {}.", moment(change.before_at, now)),
-        why: format!("{}.", foreign(&figures::change(change, now), 160)),
-        owner: owner_of(declares, roster),
-        urgency: Urgency::Today,
-        execution: Some(ExecutionKind::Ask),
-        watch: None,
-    }
 }
 
 fn settle(tension: &Tension, roster: &Roster) -> ProposedAction {

@@ -1,14 +1,13 @@
-use std::cmp::Ordering;
-
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::features::standup::model::matter::list_matters;
 use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::ValueChange;
 use crate::features::standup::turns::{ReportAsked, figures};
 use kernel::agent::offline::wording::{count, foreign};
 use kernel::persona::roster::Roster;
 
-/// The most values reported, largest change first.
+/// The most values reported, what matters most first.
 const VALUES: usize = 4;
 /// The most lines about actions.
 const ACTIONS: usize = 4;
@@ -17,7 +16,7 @@ const ACTIONS: usize = 4;
 pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let Some(last) = asked.last_report else { return vec!["First report, so nothing to compare with yet.".into()] };
     let mut lines = Vec::new();
-    let moved = most_moved(&asked.page.changes);
+    let moved: Vec<&ValueChange> = list_matters(asked.page).iter().filter_map(|matter| matter.change).collect();
     if !moved.is_empty() {
         let values: Vec<_> = moved.iter().take(VALUES).map(|change| foreign(&figures::step(change), 120)).collect();
         let others = moved.len().saturating_sub(VALUES);
@@ -30,14 +29,6 @@ pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>)
         lines.extend(asked.open_calls.iter().filter_map(|call| on_track(call, asked, roster, now)));
     }
     lines
-}
-
-/// The largest relative changes first.
-pub(super) fn most_moved(changes: &[ValueChange]) -> Vec<&ValueChange> {
-    let mut moved: Vec<&ValueChange> = changes.iter().filter(|change| figures::has_moved(change)).collect();
-    // Stable, so that equal changes keep the order of the page.
-    moved.sort_by(|a, b| figures::share(b).partial_cmp(&figures::share(a)).unwrap_or(Ordering::Equal));
-    moved
 }
 
 /// The state of a call today. None if its feed has no value, which the feed's line reports.

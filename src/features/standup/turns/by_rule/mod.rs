@@ -4,7 +4,7 @@
 //! Report says that no model was used.
 
 mod actions;
-mod alarm;
+mod causes;
 mod delta;
 mod report;
 mod signals;

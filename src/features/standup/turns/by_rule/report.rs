@@ -2,9 +2,9 @@ use chrono::{DateTime, Utc};
 
 use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState};
 use crate::features::meeting::signal::cut_at_sentence;
-use crate::features::standup::model::page::{PageFeed, PageItem, PageReading};
-use crate::features::standup::model::report::ValueChange;
-use crate::features::standup::turns::by_rule::{alarm, delta, events, signals};
+use crate::features::standup::model::matter::{Consequence, Matter, list_matters};
+use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue};
+use crate::features::standup::turns::by_rule::{causes, delta, events, signals};
 use crate::features::standup::turns::{QuestionAsked, ReportAsked, figures};
 use kernel::agent::offline::wording::{count, foreign, moment};
 use kernel::chat::text::Subtext;
@@ -21,24 +21,29 @@ const OLD: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 /// Composes a persona's report from its feeds, plus the delta or the call if that is its duty.
 pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Contribution {
     let own: Vec<&PageFeed> = asked.page.feeds_of(&persona.slug).collect();
-    let moved: Vec<&ValueChange> = asked.page.changes.iter().filter(|change| is_of(change, &own) && figures::has_moved(change)).collect();
+    let matters: Vec<Matter<'_>> = list_matters(asked.page).into_iter().filter(|matter| matter.feed.of.contains(&persona.slug)).collect();
     let mut lines = match (persona.standup.duty, &asked.question) {
         (Some(StandupDuty::Delta), _) => delta::tell(asked, roster, now),
         (Some(StandupDuty::Call), Some(question)) => vec![call(question, persona, now)],
         _ => Vec::new(),
     };
-    let untold: Vec<&PageFeed> = own.iter().copied().filter(|feed| !was_told(feed, asked.before)).collect();
-    lines.extend(untold.iter().filter_map(|feed| tell(feed, &moved, now)));
+    let (told, mut untold): (Vec<&PageFeed>, Vec<&PageFeed>) = own.iter().copied().partition(|feed| was_told(feed, asked.before));
+    // What matters most first, and feeds that failed before those where nothing moved.
+    untold.sort_by_key(|feed| (place_of(feed, &matters), feed.outcome.is_ok()));
+    lines.extend(untold.iter().filter_map(|feed| tell(feed, &matters, now)));
     lines.extend(newest(&untold).map(|item| quote(item, now)));
+    if lines.is_empty() {
+        lines.extend(told.iter().filter(|feed| is_told_of(feed, &matters)).filter_map(|feed| refer(feed, asked.before, roster)));
+    }
     if lines.is_empty() {
         lines = vec!["Nothing to report.".to_owned(), Subtext(looked_at(&own, asked, now)).to_string()];
     }
     let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
-    let readings = own.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
-    let alarms = readings.flat_map(|(feed, reading)| alarm::list_alarms(reading).map(|value| alarm::signal(feed, value)));
+    let wrong = matters.iter().filter(|matter| matter.consequence == Consequence::Wrong).map(causes::signal);
+    let moved = matters.iter().filter_map(|matter| matter.change).map(signals::of_change);
     Contribution {
         text: within(&lines, persona.standup.cap),
-        signals: failing.chain(alarms).chain(moved.iter().map(|change| signals::of_change(change))).collect(),
+        signals: failing.chain(wrong).chain(moved).collect(),
         model: None,
         usage: TokenUsage::default(),
         partial: false,
@@ -52,8 +57,21 @@ fn was_told(feed: &PageFeed, before: &[Seat]) -> bool {
     before.iter().any(spoke)
 }
 
-fn is_of(change: &ValueChange, feeds: &[&PageFeed]) -> bool {
-    feeds.iter().any(|feed| feed.feed == change.feed)
+/// The place of a feed's first matter. Feeds without any come last.
+fn place_of(feed: &PageFeed, matters: &[Matter<'_>]) -> usize {
+    matters.iter().position(|matter| matter.feed.feed == feed.feed).unwrap_or(matters.len())
+}
+
+/// Whether there is something to tell of a feed: a failure, a value or an event.
+fn is_told_of(feed: &PageFeed, matters: &[Matter<'_>]) -> bool {
+    feed.reading().is_none_or(|reading| place_of(feed, matters) < matters.len() || tally(reading).is_some())
+}
+
+/// "Sentinel has told what is new in repository."
+fn refer(feed: &PageFeed, before: &[Seat], roster: &Roster) -> Option<String> {
+    let teller = before.iter().find(|seat| was_told(feed, std::slice::from_ref(*seat)))?;
+    let Participant::Persona(slug) = &teller.who else { return None };
+    Some(format!("{} has told what is new in {}.", roster.name_of(slug), foreign(&feed.feed, 40)))
 }
 
 /// The lines that fit. A line that does not fit is skipped, and shorter ones may follow. The first line is cut if needed.
@@ -71,24 +89,27 @@ fn within(lines: &[String], cap: usize) -> String {
 }
 
 /// One line about a feed. None without events.
-fn tell(feed: &PageFeed, moved: &[&ValueChange], now: DateTime<Utc>) -> Option<String> {
+fn tell(feed: &PageFeed, matters: &[Matter<'_>], now: DateTime<Utc>) -> Option<String> {
     let name = foreign(&feed.feed, 40);
     let reading = match &feed.outcome {
         Ok(reading) => reading,
         Err(reason) => return Some(format!("**{name}**: {}", foreign(reason, 200))),
     };
-    let moved: Vec<&ValueChange> = moved.iter().copied().filter(|change| change.feed == feed.feed).collect();
     let events = tally(reading).map(|events| format!("{events} new"));
-    if moved.is_empty() && events.is_none() && alarm::list_alarms(reading).next().is_none() {
+    let matters: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.feed.feed == feed.feed).collect();
+    if matters.is_empty() && events.is_none() {
         return None;
     }
-    let values = reading.values.iter().map(|value| {
-        let change = moved.iter().find(|change| change.name == value.name);
-        let since = change.map(|change| format!(", {} since {}", figures::difference(change), moment(change.before_at, now)));
-        format!("{}{}", foreign(&figures::value(value), 60), since.unwrap_or_default())
-    });
-    let facts: Vec<String> = values.chain(events).chain(age(reading, now)).collect();
+    let is_among = |value: &&PageValue| matters.iter().any(|matter| matter.value.name == value.name);
+    let rest = reading.values.iter().filter(|value| !is_among(value)).map(|value| foreign(&figures::value(value), 60));
+    let facts: Vec<String> = matters.iter().map(|matter| fact(matter, now)).chain(rest).chain(events).chain(age(reading, now)).collect();
     Some(format!("**{name}**: {}", facts.join("; ")))
+}
+
+/// `latency 840 ms, +430 since Fri 09:00, should be below 300`.
+fn fact(matter: &Matter<'_>, now: DateTime<Utc>) -> String {
+    let since = matter.change.map(|change| format!(", {} since {}", figures::difference(change), moment(change.before_at, now)));
+    format!("{}{}{}", foreign(&figures::value(matter.value), 60), since.unwrap_or_default(), causes::judgement(matter))
 }
 
 /// "3 commits", by kind.

@@ -1,34 +1,96 @@
 use chrono::{DateTime, Utc};
 
+use crate::features::backlog::model::{Owner, WorkItem, WorkStatus};
+use crate::features::standup::model::matter::{Consequence, Matter, find_news, list_matters};
 use crate::features::standup::model::page::SharedPage;
-use crate::features::standup::model::tension::CrossCheck;
-use crate::features::standup::turns::by_rule::delta::most_moved;
+use crate::features::standup::turns::ConcludeAsked;
+use crate::features::standup::turns::by_rule::causes::describe;
 use crate::features::standup::turns::by_rule::report::tally;
-use crate::features::standup::turns::figures;
 use kernel::agent::offline::wording::{count, foreign, moment};
+use kernel::persona::roster::Roster;
 
 /// The most names in a line. The rest is counted.
 const NAMED: usize = 4;
 
-/// The generated TL;DR: the largest changes, or else new items; contradictions; failed feeds; or that all is quiet.
-pub(crate) fn sum_up(page: &SharedPage, cross_check: &CrossCheck, now: DateTime<Utc>) -> Vec<String> {
-    let changed = most_moved(&page.changes);
-    let most = changed.first().map(|change| format!("Changed most: {}.", foreign(&figures::change(change, now), 160)));
-    let most = most.or_else(|| list_new(page).map(|news| format!("New since {}: {news}.", moment(page.since, now))));
-    let tensions = list_names(cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
+/// The most values in the first line.
+const VALUES: usize = 3;
+
+/// The generated TL;DR, at most three lines, what matters most first: values that are wrong or unusual; what waits for people, contradicts
+/// itself or gives no data; news. The team's own work comes last, or that all is quiet.
+pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
+    let page = asked.page;
+    let matters = list_matters(page);
+    let tensions = list_names(asked.cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
     let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
-    let tensions = tensions.map(|subjects| format!("Contradictions: {subjects}."));
-    let failing = failing.map(|feeds| format!("No data from {feeds}."));
-    let lines: Vec<String> = [most, tensions, failing].into_iter().flatten().collect();
+    let troubles = [
+        wait_for(asked.open, roster, now),
+        failing.map(|feeds| format!("No data from {feeds}.")),
+        tensions.map(|subjects| format!("Contradictions: {subjects}.")),
+    ];
+    let troubles: Vec<String> = troubles.into_iter().flatten().collect();
+    let troubles = (!troubles.is_empty()).then(|| troubles.join(" "));
+    let new = list_new(page).map(|new| format!("New since {}: {new}.", moment(page.since, now)));
+    let news: Vec<String> = [tell_news(page, roster), new].into_iter().flatten().collect();
+    let news = (!news.is_empty()).then(|| news.join(" "));
+    let lines: Vec<String> = [tell_values(&matters, now), troubles, news].into_iter().flatten().collect();
     if lines.is_empty() {
-        return vec![format!("All quiet: nothing changed in {} since {}.", count(page.feeds.len(), "feed"), moment(page.since, now))];
+        let own = matters.first().map(|matter| format!(" Of the team's own work: {}.", describe(matter, now)));
+        let quiet = format!("All quiet: nothing changed in {} since {}.", count(watched(page), "feed"), moment(page.since, now));
+        return vec![quiet + &own.unwrap_or_default()];
     }
     lines
 }
 
-/// "repository 14 commits, reviews 12 items". On a feed's first day its values cannot be compared, but its items are new.
+/// The feeds that watch anything besides the team itself.
+fn watched(page: &SharedPage) -> usize {
+    page.feeds.iter().filter(|feed| !feed.is_own()).count()
+}
+
+/// The wrong and unusual values, or else the one that moved most.
+fn tell_values(matters: &[Matter<'_>], now: DateTime<Utc>) -> Option<String> {
+    let serious: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.consequence <= Consequence::Unusual).collect();
+    if serious.is_empty() {
+        let moved = matters.iter().find(|matter| matter.consequence == Consequence::Moved)?;
+        return Some(format!("Changed most: {}.", describe(moved, now)));
+    }
+    let told: Vec<String> = serious.iter().take(VALUES).map(|matter| describe(matter, now)).collect();
+    let others = serious.len().saturating_sub(VALUES);
+    let others = if others > 0 { format!("; and {others} more") } else { String::new() };
+    Some(format!("{}{others}.", told.join("; ")))
+}
+
+/// "Waiting for people: "Call the provider" (Ann, since Fri 09:00) and 2 more."
+fn wait_for(open: &[WorkItem], roster: &Roster, now: DateTime<Utc>) -> Option<String> {
+    let mut waiting: Vec<&WorkItem> = open.iter().filter(|item| item.status == WorkStatus::Waiting).collect();
+    waiting.sort_by_key(|item| item.updated_at);
+    let first = waiting.first()?;
+    let owner = match &first.owner {
+        Owner::Persona(slug) => roster.name_of(slug).to_owned(),
+        Owner::Person { name, .. } => name.clone(),
+    };
+    let others = if waiting.len() > 1 { format!(" and {} more", waiting.len() - 1) } else { String::new() };
+    Some(format!(
+        "Waiting for people: \"{}\" ({}, since {}){others}.",
+        foreign(&first.what, 80),
+        foreign(&owner, 40),
+        moment(first.updated_at, now)
+    ))
+}
+
+/// The headline that has most to do with what the team watches.
+fn tell_news(page: &SharedPage, roster: &Roster) -> Option<String> {
+    let subjects = roster.personas().iter().flat_map(|persona| persona.expertise.iter().cloned().chain([persona.role.clone()]));
+    let values =
+        page.feeds.iter().filter_map(|feed| feed.reading()).flat_map(|reading| reading.values.iter().map(|value| value.name.clone()));
+    let watched: Vec<String> = subjects.chain(values).chain(page.feeds.iter().map(|feed| feed.feed.clone())).collect();
+    let (feed, item) = find_news(page, &watched)?;
+    Some(format!("In the news: \"{}\" ({}).", foreign(&item.text, 120), foreign(&feed.feed, 60)))
+}
+
+/// "repository 14 commits, notes 3 files", without news and the team's own work.
 fn list_new(page: &SharedPage) -> Option<String> {
-    let readings = page.feeds.iter().filter_map(|feed| Some((feed, feed.outcome.as_ref().ok()?)));
+    let watching = page.feeds.iter().filter(|feed| !feed.is_own() && !feed.is_news());
+    let readings = watching.filter_map(|feed| Some((feed, feed.reading()?)));
     let news: Vec<String> = readings.filter_map(|(feed, reading)| Some(format!("{} {}", feed.feed, tally(reading)?))).collect();
     list_names(news.iter().map(String::as_str))
 }

@@ -48,8 +48,8 @@ fn a_persona_without_feeds_has_nothing_to_report() {
 fn signals_follow_from_values_that_moved_and_from_nothing_else() {
     let said = report(&Standup::new(), "vince");
     let told: Vec<_> = said.signals.iter().map(|signal| (signal.subject.as_str(), signal.direction, signal.confidence)).collect();
-    assert_eq!(told, [("shop orders", Direction::Down, 0.52), ("shop latency", Direction::Up, 0.95)]);
-    assert_eq!(said.signals[1].evidence.as_ref().expect("evidence").value, "840 ms");
+    assert_eq!(told, [("shop latency", Direction::Up, 0.95), ("shop orders", Direction::Down, 0.52)]);
+    assert_eq!(said.signals[0].evidence.as_ref().expect("evidence").value, "840 ms");
     let repository = report(&Standup::new(), "sentinel").signals;
     assert_eq!(repository.len(), 1, "branches did not move: {repository:?}");
 }
@@ -138,7 +138,7 @@ fn every_number_that_is_said_stands_in_the_page_or_in_a_stored_report() {
     known.extend(["70", "80", "10", "6", "1"].map(str::to_owned));
     let mut texts: Vec<(String, String)> =
         ["vince", "sentinel", "echo", "ada", "bruno", "oracle", "eliza"].map(|name| (name.to_owned(), report(&standup, name).text)).into();
-    texts.push(("tldr".into(), sum_up(&standup.page, &standup.cross_check, now()).join("\n")));
+    texts.push(("tldr".into(), sum_up(&standup.conclude_asked(), &standup.roster, now()).join("\n")));
     for action in propose(&standup.conclude_asked(), &standup.roster, now()) {
         texts.push((action.what.clone(), format!("{} {} {}", action.what, action.how, action.why)));
     }
@@ -149,18 +149,18 @@ fn every_number_that_is_said_stands_in_the_page_or_in_a_stored_report() {
 }
 
 #[test]
-fn the_summary_names_the_largest_change_the_tensions_and_the_failing_feeds() {
+fn the_summary_names_what_matters_first_and_the_news_in_three_lines() {
     let standup = Standup::new();
-    insta::assert_snapshot!(sum_up(&standup.page, &standup.cross_check, now()).join("\n"));
+    insta::assert_snapshot!(sum_up(&standup.conclude_asked(), &standup.roster, now()).join("\n"));
     let mut first = Standup::quiet();
     first.page.feeds = Standup::new().page.feeds;
     let told = [
-        "New since Fri 09:00: repository 14 commits, reviews 12 entries, incidents 9 entries, markets 12 entries and 1 more.",
         "No data from prices.",
+        "In the news: \"Great shop but paying failed twice today, part 2\" (reviews). New since Fri 09:00: repository 14 commits.",
     ];
-    assert_eq!(sum_up(&first.page, &first.cross_check, now()), told);
+    assert_eq!(sum_up(&first.conclude_asked(), &first.roster, now()), told);
     let quiet = Standup::quiet();
-    assert_eq!(sum_up(&quiet.page, &quiet.cross_check, now()), ["All quiet: nothing changed in 7 feeds since Fri 09:00."]);
+    assert_eq!(sum_up(&quiet.conclude_asked(), &quiet.roster, now()), ["All quiet: nothing changed in 5 feeds since Fri 09:00."]);
 }
 
 #[test]

@@ -52,14 +52,14 @@ fn names_elsewhere_and_parts_of_words_address_nobody() {
 #[test]
 fn mentions_are_addressed_in_their_order_wherever_they_stand() {
     plainly(&[
-        ("<user:104> <user:102> which of you is right?", "solus vince / Mentioned"),
-        ("what do you think, <user:103>?", "eliza / Mentioned"),
+        ("<user:discord:104> <user:discord:102> which of you is right?", "solus vince / Mentioned"),
+        ("what do you think, <user:discord:103>?", "eliza / Mentioned"),
         ("@vince look", "vince / Mentioned"),
         ("is @Echo there?", "echo / Mentioned"),
-        ("solus, what about <user:102>'s claim?", "solus vince / Mentioned"),
-        ("<user:102> <user:102>", "vince / Mentioned"),
-        ("<user:199> are you there", "kelly / Question"),
-        ("<user:555> hi", "nobody / Silence"),
+        ("solus, what about <user:discord:102>'s claim?", "solus vince / Mentioned"),
+        ("<user:discord:102> <user:discord:102>", "vince / Mentioned"),
+        ("<user:discord:199> are you there", "kelly / Question"),
+        ("<user:discord:555> hi", "nobody / Silence"),
         ("mail sales@vince about it", "nobody / Silence"),
     ]);
 }
@@ -67,25 +67,25 @@ fn mentions_are_addressed_in_their_order_wherever_they_stand() {
 #[test]
 fn quotes_and_code_address_nobody() {
     plainly(&[
-        ("> <user:102> look\nfine by me", "nobody / Silence"),
-        ("its id, `<user:102>`, is known", "nobody / Silence"),
+        ("> <user:discord:102> look\nfine by me", "nobody / Silence"),
+        ("its id, `<user:discord:102>`, is known", "nobody / Silence"),
         ("```\nvince, look\n```", "nobody / Silence"),
         ("> solus, look\nvince, did you see this", "vince / Named"),
     ]);
-    each(&[("its id, `<user:102>`, is known", "nobody / Silence")], |case| case.message.mentions = vec!["102".into()]);
+    each(&[("its id, `<user:discord:102>`, is known", "nobody / Silence")], |case| case.message.mentions = vec!["discord:102".into()]);
 }
 
 #[test]
 fn no_more_than_the_set_number_answer() {
-    plainly(&[("<user:101> <user:102> <user:103> <user:104>", "kelly vince eliza / Mentioned")]);
-    each(&[("<user:104> <user:102>", "solus / Mentioned")], |case| case.settings.max_responders = 1);
+    plainly(&[("<user:discord:101> <user:discord:102> <user:discord:103> <user:discord:104>", "kelly vince eliza / Mentioned")]);
+    each(&[("<user:discord:104> <user:discord:102>", "solus / Mentioned")], |case| case.settings.max_responders = 1);
 }
 
 #[test]
 fn in_a_standup_channel_the_coordinator_alone_answers() {
     each(
         &[
-            ("<user:102> <user:104> your numbers?", "kelly / Standup"),
+            ("<user:discord:102> <user:discord:104> your numbers?", "kelly / Standup"),
             ("vince, hello", "kelly / Standup"),
             ("good morning", "kelly / Standup"),
         ],
@@ -100,7 +100,7 @@ fn replies_and_threads_belong_to_their_persona() {
     let reply = |case: &mut Case| case.replied_to = Some("solus".into());
     each(&[("go on", "solus / Reply"), ("vince, is that so?", "vince / Named")], reply);
     let thread = |case: &mut Case| case.thread_owner = Some("eliza".into());
-    each(&[("go on", "eliza / Thread"), ("<user:102> and you?", "vince / Mentioned")], thread);
+    each(&[("go on", "eliza / Thread"), ("<user:discord:102> and you?", "vince / Mentioned")], thread);
     each(&[("go on", "solus / Reply")], |case| {
         thread(case);
         reply(case);
@@ -128,7 +128,9 @@ fn a_bound_channel_belongs_to_its_persona_unless_another_is_addressed() {
     each(&[("nice weather", "eliza / Bound"), ("vince, hello", "vince / Named"), ("team, hello", "eliza / Bound")], |case| {
         case.binding = Some("eliza");
     });
-    each(&[("what happened?", "nobody / ListenOnly"), ("<user:102> hello", "vince / Mentioned")], |case| case.binding = Some(LISTEN_ONLY));
+    each(&[("what happened?", "nobody / ListenOnly"), ("<user:discord:102> hello", "vince / Mentioned")], |case| {
+        case.binding = Some(LISTEN_ONLY);
+    });
     each(&[("what happened?", "kelly / Question")], |case| case.binding = Some("gone"));
 }
 
@@ -188,13 +190,13 @@ fn what_may_not_be_heard_is_not_answered() {
 #[test]
 fn only_people_and_listed_bots_that_mention_a_persona_are_heard() {
     let bot = |case: &mut Case| case.message.author.kind = AuthorKind::ForeignBot;
-    each(&[("<user:102> hello", "nobody / NotAPerson"), ("stop", "nobody / NotAPerson")], bot);
-    each(&[("<user:102> hello", "vince / Mentioned"), ("vince, hello", "nobody / NotAPerson")], |case| {
+    each(&[("<user:discord:102> hello", "nobody / NotAPerson"), ("stop", "nobody / NotAPerson")], bot);
+    each(&[("<user:discord:102> hello", "vince / Mentioned"), ("vince, hello", "nobody / NotAPerson")], |case| {
         bot(case);
         case.settings.allowed_bots = vec!["9".into()];
         case.settings.allowed_users = vec!["8".into()];
     });
-    each(&[("<user:102> hello", "nobody / NotAPerson")], |case| case.message.author.kind = AuthorKind::Persona("solus".into()));
+    each(&[("<user:discord:102> hello", "nobody / NotAPerson")], |case| case.message.author.kind = AuthorKind::Persona("solus".into()));
     each(&[("vince, hello", "nobody / NotAPerson")], |case| case.message.author.kind = AuthorKind::System);
 }
 
@@ -228,7 +230,7 @@ fn stop_is_a_message_that_is_just_the_phrase() {
         "halt everyone",
         "please stop",
         "stop, vince",
-        "<user:102> stop",
+        "<user:discord:102> stop",
         "vince stop stop",
         "be quiet, all of you",
         "s\u{200B}top",
@@ -246,8 +248,8 @@ fn stop_is_a_message_that_is_just_the_phrase() {
 fn in_a_halted_channel_only_speaking_to_an_agent_is_answered() {
     let halted = |case: &mut Case| case.halted = true;
     each(&[("what happened?", "nobody / Halted"), ("summarise the week", "nobody / Halted"), ("nice weather", "nobody / Silence")], halted);
-    each(&[("vince, go on", "vince / Named"), ("<user:102>", "vince / Mentioned"), ("team, go on", "kelly / Team")], halted);
-    each(&[("<user:102> hello", "nobody / Halted")], |case| {
+    each(&[("vince, go on", "vince / Named"), ("<user:discord:102>", "vince / Mentioned"), ("team, go on", "kelly / Team")], halted);
+    each(&[("<user:discord:102> hello", "nobody / Halted")], |case| {
         halted(case);
         case.message.author.kind = AuthorKind::ForeignBot;
         case.settings.allowed_bots = vec!["9".into()];
@@ -271,9 +273,9 @@ fn an_ask_is_done_by_whoever_would_answer_or_the_coordinator() {
     for (text, responder, askee, question) in [
         ("ask Vince what he thinks about SOL", "kelly", "Vince", "What do you think about SOL?"),
         ("kelly, ask vince: is SOL up?", "kelly", "vince", "Is SOL up?"),
-        ("<user:104> ask vince whether `x > 1` holds", "solus", "vince", "Whether `x > 1` holds?"),
+        ("<user:discord:104> ask vince whether `x > 1` holds", "solus", "vince", "Whether `x > 1` holds?"),
         ("can you ask vince whether it holds", "kelly", "vince", "Whether it holds?"),
-        ("ask <user:102> what he thinks", "kelly", "Vince", "What do you think?"),
+        ("ask <user:discord:102> what he thinks", "kelly", "Vince", "What do you think?"),
         ("ask @vince what he thinks", "kelly", "vince", "What do you think?"),
         ("solus, eliza: ask echo how it sounds", "solus", "echo", "How it sounds?"),
         ("ask bob what he thinks", "kelly", "bob", "What do you think?"),
@@ -313,9 +315,9 @@ fn talk() -> impl Strategy<Value = String> {
         "team",
         "stop",
         "please",
-        "<user:102>",
-        "<user:104>",
-        "<user:199>",
+        "<user:discord:102>",
+        "<user:discord:104>",
+        "<user:discord:199>",
         "@eliza",
         "`",
         "```",
@@ -363,7 +365,7 @@ proptest! {
 
     #[test]
     fn a_name_inside_a_fence_never_wakes_anybody(before in "[a-z ]{0,12}", inside in "[a-z \n>]{0,20}") {
-        let text = format!("zzz {before}\n```\n{inside} <user:102> @solus\nvince, \n```");
+        let text = format!("zzz {before}\n```\n{inside} <user:discord:102> @solus\nvince, \n```");
         let decision = Case::says(&text).route();
         prop_assert!(!decision.responders.iter().any(|slug| *slug == "vince".into() || *slug == "solus".into()));
     }
