@@ -85,7 +85,7 @@ async fn a_persona_is_not_only_told_of_its_own_work(backing: Backing) {
         (stage.until(&reminder.id, "planned", planned).await, stage.until(&of_an_agent.id, "planned", planned).await);
     let sender = &stage.team.sandbox().people()[0];
     assert_eq!(reminder.wait, Some(Wait::Answer { of: sender.name.clone() }), "the sender says when it is done");
-    let whom = Some(Owner::Person { id: sender.id.as_str().into(), name: sender.name.clone() });
+    let whom = Some(Owner::Person { id: stage.team.person_id(0), name: sender.name.clone() });
     assert_eq!(reminder.execution, Some(Execution::Remind { whom }));
     assert_eq!((of_an_agent.execution, of_an_agent.wait), (Some(Execution::Write), Some(Wait::Model)));
 }
