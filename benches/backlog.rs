@@ -62,14 +62,16 @@ impl Database {
     }
 }
 
-/// The time from ready to claimed, and from item to item, for a chain of questions to one persona, offline.
+/// The time from ready to claimed, and from item to item, for a chain of looks at a feed by one persona, offline.
 async fn time_pick_up(name: &str, database: &Database, count: usize) {
     let dir = database.dir.path();
     let sandbox = Sandbox::start(dir, &["general".into(), "daily-standup".into(), "ops".into()]);
     let team = Team::start(dir, &sandbox, &[("DATABASE_URL", database.url.clone()), ("TEAMROOM_BACKLOG_CHANNEL", "ops".into())]).await;
     let item = |number: usize| {
         let needs: Vec<_> = number.checked_sub(1).map(|before| format!("q{before}")).into_iter().collect();
-        json!({"key": format!("q{number}"), "what": format!("Ask about subject {number}"), "owner": "vince", "kind": "ask", "needs": needs})
+        let watch = json!({"feed": "ledger", "until": now() + chrono::TimeDelta::days(1)});
+        let what = format!("Look at the ledger for subject {number}");
+        json!({"key": format!("q{number}"), "what": what, "owner": "vince", "kind": "watch", "watch": watch, "needs": needs})
     };
     let file = dir.join("items.json");
     std::fs::write(&file, json!((0..count).map(item).collect::<Vec<_>>()).to_string()).expect("a file");
@@ -175,7 +177,7 @@ fn ready(count: usize) -> Vec<WorkItem> {
         let persona = format!("p{}", number % WORKERS as usize);
         WorkItem {
             status: WorkStatus::Ready,
-            execution: Some(Execution::Remind { answer: false }),
+            execution: Some(Execution::Remind { whom: None }),
             persona: Some(persona.as_str().into()),
             ..WorkItem::new(format!("Do {number}"), Owner::Persona(persona.as_str().into()), Origin::CommandLine, now())
         }

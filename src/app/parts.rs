@@ -174,6 +174,7 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
 pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
     work::Parts {
         roster: agents.roster.clone(),
+        people: people(config),
         settings: config.backlog.clone(),
         learnings: config.data.join("learnings.md"),
         store: store.clone(),

@@ -19,7 +19,8 @@ const FILE_HELP: &str = "\
 The file is a JSON array of objects; of each, only \"what\" must be there:
   {\"key\": \"a\", \"what\": \"Check the login\", \"how\": \"…\", \"why\": \"…\", \"owner\": \"vince\", \"urgency\": \"now|today|this_week|backlog\",
    \"criteria\": [\"…\"], \"needs\": [\"a key of this file, or the end of an id\"], \"parent\": \"likewise\",
-   \"kind\": \"remind|research|write|build|ask|watch\", \"watch\": {\"feed\": \"…\", \"rule\": …, \"until\": \"2026-12-01T09:00:00Z\"}}
+   \"kind\": \"remind|research|write|build|ask|watch\", \"watch\": {\"feed\": \"…\", \"rule\": …, \"until\": \"2026-12-01T09:00:00Z\"},
+   \"anyway\": true}
 All of its items are added, or none.";
 
 /// Adds `add --file` and `watch`.
@@ -36,7 +37,11 @@ fn take_file(add: Command) -> Command {
         .value_parser(clap::value_parser!(PathBuf))
         .conflicts_with_all(others)
         .help("Add all items of a JSON file instead; `add --help` shows its form");
-    add.arg(file).mut_arg("what", |what| what.required(false).required_unless_present("file")).after_long_help(FILE_HELP)
+    let bare = |anyway: Arg| anyway.num_args(0..=1).require_equals(true).default_missing_value("yes");
+    add.arg(file)
+        .mut_arg("anyway", bare)
+        .mut_arg("what", |what| what.required(false).required_unless_present("file"))
+        .after_long_help(FILE_HELP)
 }
 
 pub(super) async fn watch(globals: &Globals, group: &ArgMatches, matches: &ArgMatches) -> anyhow::Result<ExitCode> {

@@ -15,6 +15,8 @@ pub enum WorkButton {
     /// Try again an item that has ended or waits for a decision.
     Retry(WorkItemId),
     Cancel(WorkItemId),
+    /// Add it although it looks like an open item.
+    Anyway(WorkItemId),
     /// Approve exactly this call.
     Allow(ApprovalId),
     Refuse(ApprovalId),
@@ -34,6 +36,7 @@ impl WorkButton {
             Self::Accept(item) => ("accept", item.as_str()),
             Self::Reject(item) => ("reject", item.as_str()),
             Self::Retry(item) => ("retry", item.as_str()),
+            Self::Anyway(item) => ("anyway", item.as_str()),
             Self::Cancel(item) => ("cancel", item.as_str()),
             Self::Raise(item) => ("raise", item.as_str()),
             Self::Allow(approval) => ("allow", approval.as_str()),
@@ -52,6 +55,7 @@ impl WorkButton {
             "reject" => Self::Reject(of.into()),
             "retry" => Self::Retry(of.into()),
             "cancel" => Self::Cancel(of.into()),
+            "anyway" => Self::Anyway(of.into()),
             "raise" => Self::Raise(of.into()),
             "allow" => Self::Allow(of.into()),
             "refuse" => Self::Refuse(of.into()),
@@ -74,6 +78,7 @@ mod tests {
             WorkButton::Reject(item.clone()),
             WorkButton::Retry(item.clone()),
             WorkButton::Cancel(item.clone()),
+            WorkButton::Anyway(item.clone()),
             WorkButton::Raise(item),
             WorkButton::Allow(approval.clone()),
             WorkButton::Refuse(approval),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, WorkItem};
+use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
 use crate::features::backlog::render::{Detail, ItemDetails, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
@@ -45,6 +45,9 @@ const KINDS: &[Choice] = &[
     Choice::new("ask", "ask"),
 ];
 
+/// At the command line `--anyway` is enough.
+const ANYWAY: &[Choice] = &[Choice::new("yes", "yes")];
+
 pub fn register(registry: &mut Registry, services: &Services) {
     let backlog = services.late::<Backlog>();
     let item = || ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required();
@@ -79,8 +82,17 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::choice("kind", KINDS, "Type of work; the team decides by default"))
                 .argument(criteria("A condition for being done; may be repeated"))
                 .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be repeated").many())
-                .argument(ArgumentSpec::reference("parent", "item", "The parent item")),
+                .argument(ArgumentSpec::reference("parent", "item", "The parent item"))
+                .argument(
+                    ArgumentSpec::choice("anyway", ANYWAY, "Add it although it looks like an open item").only_in(Surface::CommandLine),
+                ),
             |backlog, call| Box::pin(add(backlog, call)),
+        )
+        .command(
+            CommandSpec::new("answer", "Answer an item that waits for your word. It is done by that.")
+                .argument(item())
+                .argument(ArgumentSpec::text("text", 2000, "Your answer, or what you did").required()),
+            |backlog, call| Box::pin(answer(backlog, call)),
         )
         .command(CommandSpec::new("run", "Do an item next.").public().argument(item()), |backlog, call| Box::pin(run(backlog, call)))
         .command(
@@ -124,9 +136,19 @@ async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
     // In a direct conversation only one persona can post.
     let channel = call.channel.as_ref().filter(|channel| channel.place != Place::Direct).map(|channel| channel.id.clone());
     let item = backlog.add(&draft_of(&call.arguments)?, &Asker::of(call), channel).await.map_err(explain)?;
+    if let Some(Wait::Duplicate { of, what }) = &item.wait {
+        let like = Medium::Chat.line(&format!("\"{what}\" (#{})", short_id(of)));
+        let text = format!("Not added yet: this looks like {like}. Use the buttons below to add it anyway.");
+        return Ok(CommandReply::private(text).with_data(json!({ "item": item })));
+    }
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
     let text = format!("{} added for {owner}: {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
+}
+
+async fn answer(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (id, text) = (call.arguments.get_text("id")?, call.arguments.get_text("text")?);
+    backlog.answer_in_words(id, text, &Asker::of(call)).await.map_err(explain)
 }
 
 async fn run(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -184,6 +206,7 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
         needs: arguments.list_texts("needs"),
         parent: text("parent"),
         kind: parse_choice::<ExecutionKind>(arguments, "kind")?,
+        anyway: arguments.find_text("anyway").is_some(),
         ..ItemDraft::default()
     })
 }

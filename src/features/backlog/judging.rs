@@ -24,6 +24,12 @@ impl Work {
                 let made = store.find_product(&item.id).await?.is_some();
                 self.ask_people(&item, job, |announcer| announcer.ask_decision(&item, why, made)).await
             }
+            (WorkStatus::Waiting, Some(Wait::Help { of })) => {
+                self.ask_people(&item, job, |announcer| announcer.ask_help(&item, of.as_ref())).await
+            }
+            (WorkStatus::Waiting, Some(Wait::Duplicate { of, what })) => {
+                self.ask_people(&item, job, |announcer| announcer.ask_anyway(&item, of, what)).await
+            }
             (WorkStatus::InReview, _) => self.hold_review(&item, by_people, job).await,
             _ => Ok(()),
         }

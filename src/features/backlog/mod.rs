@@ -20,7 +20,8 @@
 //! | something was made | the item's product | verifies it |
 //! | it was verified | item and job done, with evidence, learning, announcement and released items: one transaction | nothing |
 //! | it went to review | item `in_review`, the job of the review | asks the reviewer, or a person |
-//! | a person is needed | item `waiting`; for a decision, the job that asks | asks if the message is not in the outbox, then waits for the answer |
+//! | a persona did not know | item `ready` with the next one to ask, in a new run | asks that one |
+//! | a person is needed | item `waiting`; for a decision or help, the job that asks | asks if the message is not in the outbox, then waits for the answer |
 //! | others ended with it | their events, a job that announces them | announces them |
 //!
 //! An item whose process died three times in a row, while it ran alone, is set aside for a person. The others continue.
@@ -31,6 +32,7 @@ mod briefing;
 pub mod button;
 pub mod commands;
 mod executor;
+mod handing_on;
 mod jobs;
 mod judging;
 pub mod learning;
@@ -57,7 +59,7 @@ use crate::store::Store;
 use executor::agent_run::AgentExecutor;
 use kernel::agent::Agents;
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::ids::{ChannelId, PersonaSlug, UserId};
 use kernel::llm::budget::Budgets;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
@@ -70,6 +72,8 @@ use verifier::VerifierDeps;
 #[derive(Clone)]
 pub struct Parts {
     pub roster: Arc<Roster>,
+    /// The people of the team, with their names.
+    pub people: Vec<(UserId, String)>,
     pub settings: BacklogSettings,
     /// The path of `learnings.md`.
     pub learnings: PathBuf,

@@ -111,15 +111,28 @@ fn choose<'r>(
     item: &WorkItem,
     is_paused: impl Fn(&Persona) -> bool,
 ) -> Option<&'r Persona> {
-    let has_part = |persona: &Persona| item.persona.as_ref() == Some(&persona.slug) || item.owner == Owner::Persona(persona.slug.clone());
+    let has_part = |persona: &Persona| item.is_made_by(&persona.slug) || item.owner == Owner::Persona(persona.slug.clone());
     let free: Vec<&Persona> = roster.personas().iter().filter(|persona| !has_part(persona) && !is_paused(persona)).collect();
     let query = Query::parse(&[item.what.as_str(), &item.how, &item.why].join(" "), &[]);
-    let fitting = free.iter().map(|persona| (fit(&query, persona), *persona)).filter(|(fit, _)| *fit > 0.0);
-    // If equal, the first on the roster.
-    let best = fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona);
+    let best = best_of(free.iter().map(|persona| (fit(&query, persona), *persona)));
     let named = free.iter().find(|persona| by_setting == Some(&persona.slug)).copied();
     let coordinator = free.iter().find(|persona| persona.coordinator).copied();
     named.or(best).or(coordinator).or(free.first().copied())
+}
+
+/// The persona whose expertise and feeds match a question best. None if nobody's do.
+pub(super) fn find_fitting<'r>(query: &Query, among: impl Iterator<Item = &'r Persona>) -> Option<&'r Persona> {
+    let reads = |persona: &Persona| {
+        let feeds: HashSet<String> = persona.feeds.iter().flat_map(|feed| terms_of(&format!("{} {}", feed.name, feed.kind))).collect();
+        query.terms.iter().filter(|(term, _)| feeds.contains(term)).map(|(_, weight)| weight).sum::<f64>()
+    };
+    best_of(among.map(|persona| (fit(query, persona) + reads(persona), persona)))
+}
+
+/// The best match, if anything matches. If equal, the first.
+fn best_of<'r>(rated: impl Iterator<Item = (f64, &'r Persona)>) -> Option<&'r Persona> {
+    let fitting = rated.filter(|(fit, _)| *fit > 0.0);
+    fitting.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, persona)| persona)
 }
 
 /// How well the persona's expertise matches.

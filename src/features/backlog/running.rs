@@ -8,15 +8,14 @@ use tokio_util::sync::CancellationToken;
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Owner, Product, Wait, WorkItem};
-use crate::features::backlog::render::{Announcer, name_of_owner};
+use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Product, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
 use kernel::catch_panic::contain;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::jobs::{JobContext, JobError};
-use kernel::persona::roster::Roster;
 
 /// The pause before checking again for something that is still in progress, such as a message on its way.
 const SOON: TimeDelta = TimeDelta::seconds(5);
@@ -92,6 +91,7 @@ impl Work {
                     let outbox = self.ask_for_money(item, &wait).await?;
                     return Ok(Close { end: End::Waits { wait, evidence: Vec::new() }, outbox });
                 }
+                Outcome::Unanswered(reply) => return Ok(self.hand_on(item, reply).await?.into()),
                 Outcome::Failed { why } => return self.again(item, why).await,
                 Outcome::Impossible { why } => return self.fail(item, why).await,
             },
@@ -107,7 +107,7 @@ impl Work {
         let assignment = Assignment { item, job, persona, cancel };
         match execution {
             Execution::Remind { .. } => self.remind(&assignment).await,
-            Execution::Ask { whom, question } => self.ask(&assignment, whom, question).await,
+            Execution::Ask { whom, question, .. } => self.ask(&assignment, whom, question).await,
             Execution::Watch(terms) => self.watch(&assignment, terms).await,
             Execution::Research | Execution::Write | Execution::Build => self.run_agent(&assignment).await,
         }
@@ -119,10 +119,11 @@ impl Work {
         let journal = self.read_journal(item).await?;
         let submitted = Submitted { item, product: &product, journal: &journal, now };
         Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
-            Verdict::Proven(evidence) => match awaited(item, &self.parts().roster) {
-                Some(of) => End::Waits { wait: Wait::Answer { of }, evidence }.into(),
-                None => self.done(item, &product, evidence, &journal).await?,
-            },
+            Verdict::Proven(evidence) => self.done(item, &product, evidence, &journal).await?,
+            Verdict::Told(evidence) => {
+                let of = name_of_helper(item.find_awaited()).to_owned();
+                End::Waits { wait: Wait::Answer { of }, evidence }.into()
+            }
             Verdict::ForReview { evidence, why } => End::Review { evidence, note: why }.into(),
             Verdict::NotYet { why } => End::Later { at: now + SOON, why }.into(),
             Verdict::Unproven { reasons, .. } => self.again(item, reasons.join("; ")).await?,
@@ -223,14 +224,5 @@ impl Work {
                 }
             }
         }
-    }
-}
-
-/// The person whose answer a delivered reminder waits for.
-fn awaited(item: &WorkItem, roster: &Roster) -> Option<String> {
-    match &item.execution {
-        Some(Execution::Remind { answer: true }) => Some(name_of_owner(&item.owner, roster).to_owned()),
-        Some(Execution::Ask { whom: Owner::Person { name, .. }, .. }) => Some(name.clone()),
-        _ => None,
     }
 }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, check_actions};
-use crate::features::backlog::model::{Origin, ProposedAction, WorkItem};
+use crate::features::backlog::action::{AcceptedAction, KnownOwners, MOST_ACTIONS, Subject, check_actions};
+use crate::features::backlog::model::{Origin, ProposedAction, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::ItemFilter;
 use crate::store::Store;
 use kernel::chat::message::{Author, AuthorKind};
@@ -64,12 +64,28 @@ impl Tool for BacklogAdd {
         let proposed = ProposedAction { execution: None, watch: None, ..proposed };
         let open = self.store.list_items(&ItemFilter::open(LOOKED_AT)).await.map_err(|error| unavailable(&error))?;
         let (origin, channel) = self.find_origin(context.get_source()?, &open).await?;
-        let action = self.check(proposed, &open)?;
+        // A person is asked about what looks like an open item. Agents leave it at that.
+        let asks = origin.is_of_a_person() && channel.is_some();
+        let action = self.check(proposed, if asks { &[] } else { &open })?;
         let AcceptedAction { what, how, why, owner, urgency, execution } = action;
-        let item = WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, context.now) };
+        let subject = Subject::of(&what);
+        let alike = open.iter().find(|other| asks && subject.is_like(&Subject::of(&other.what)));
+        let mut item = WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, context.now) };
+        if let Some(other) = alike {
+            item.status = WorkStatus::Waiting;
+            item.wait = Some(Wait::Duplicate { of: other.id.clone(), what: other.what.clone() });
+        }
         self.store.insert_items(std::slice::from_ref(&item), context.now).await.map_err(|error| ToolError::Failed(error.to_string()))?;
         let trace = Trace::Stored { kind: "work_item".into(), id: item.id.to_string() };
-        Ok(ToolOutput { text: format!("Added to the backlog as {}: {}", item.short_id(), item.what), outside: false, trace: Some(trace) })
+        let text = match alike {
+            Some(other) => format!(
+                "Not added yet: it looks like {}, \"{}\". The person is asked whether to add it anyway.",
+                other.short_id(),
+                other.what
+            ),
+            None => format!("Added to the backlog as {}: {}", item.short_id(), item.what),
+        };
+        Ok(ToolOutput { text, outside: false, trace: Some(trace) })
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kernel::ids::WorkItemId;
 use kernel::persona::roster::Roster;
-use teamroom::features::backlog::model::{Execution, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Evidence, Execution, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
 
 use super::part::{DOCUMENT, Part, Play, finish, write};
 use super::stage::{HERE, Setting, Stage};
@@ -25,8 +25,8 @@ on_both_stores!(
 
 async fn items_that_wait_for_each_other_are_not_taken(backing: Backing) {
     let stage = Setting::on(backing).open().await;
-    let first = stage.item("Pull the cart", "", Execution::Remind { answer: false });
-    let second = WorkItem { depends_on: vec![first.id.clone()], ..stage.item("Buy the horse", "", Execution::Remind { answer: false }) };
+    let first = stage.glance("Pull the cart");
+    let second = WorkItem { depends_on: vec![first.id.clone()], ..stage.glance("Buy the horse") };
     let circle = [WorkItem { depends_on: vec![second.id.clone()], ..first.clone() }, second.clone()];
     let error = stage.store.insert_items(&circle, first.created_at).await.expect_err("a circle");
     assert!(!error.to_string().is_empty());
@@ -45,13 +45,17 @@ async fn what_nobody_owns_is_not_added(backing: Backing) {
     assert!(without.contains("Tell the team about lunch"), "{without}");
     let item = stage.find("Tell the team").await;
     assert_eq!(item.owner, Owner::Persona("kelly".into()), "the coordinator owns what is nobody's");
-    stage.comes_to(&item.id, WorkStatus::Done).await;
+    // That the message was delivered is not enough: the person who asked for it says that it is done.
+    let told = stage.comes_to(&item.id, WorkStatus::Waiting).await;
+    assert!(matches!(told.evidence.as_slice(), [Evidence::Delivered { .. }]), "{:?}", told.evidence);
+    stage.press("Reminder for", "Done").await;
+    assert_eq!(stage.read(&item.id).await.status, WorkStatus::Done);
 }
 
 async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
     let stage = Setting::on(backing).open().await;
     let told = async |text: &str| stage.team.answers(HERE).await.iter().filter(|said| said.text.contains(text)).count();
-    let tell = |what: &str| stage.item(what, "", Execution::Remind { answer: false });
+    let tell = |what: &str| stage.glance(what);
     let lunch = tell("Prepare lunch");
     let parts = ["Tell the cook", "Tell the guests"].map(|what| WorkItem { parent: Some(lunch.id.clone()), ..tell(what) });
     stage.put(&[&lunch, &parts[0], &parts[1]]).await;
@@ -59,7 +63,7 @@ async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
     eventually("it is told", || async { told("✔ Eliza: Prepare lunch").await == 1 }).await;
 
     // Items that need one that fails.
-    let lost = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
+    let lost = stage.item("Ask for the keys", "", Execution::Remind { whom: None });
     let needing: Vec<WorkItem> =
         (1..=8).map(|n| WorkItem { depends_on: vec![lost.id.clone()], ..tell(&format!("Open door {n}")) }).collect();
     stage.put(&std::iter::once(&lost).chain(&needing).collect::<Vec<_>>()).await;
@@ -73,20 +77,23 @@ async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
 
 async fn a_persona_is_not_only_told_of_its_own_work(backing: Backing) {
     let stage = Setting::on(backing).open().await;
-    let reminder = stage.item("Write a guide to the queue", "", Execution::Remind { answer: true });
+    let reminder = stage.item("Write a guide to the queue", "", Execution::Remind { whom: None });
     let of_an_agent = WorkItem { id: WorkItemId::generate(), origin: Origin::Meeting("standup".into()), ..reminder.clone() };
     stage.put(&[&reminder, &of_an_agent]).await;
     let planned = |item: &WorkItem| !matches!(item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress);
     let (reminder, of_an_agent) =
         (stage.until(&reminder.id, "planned", planned).await, stage.until(&of_an_agent.id, "planned", planned).await);
-    assert!(matches!(reminder.wait, Some(Wait::Answer { .. })), "a person's word is kept: {reminder:?}");
+    let sender = &stage.team.sandbox().people()[0];
+    assert_eq!(reminder.wait, Some(Wait::Answer { of: sender.name.clone() }), "the sender says when it is done");
+    let whom = Some(Owner::Person { id: stage.team.person_id(0), name: sender.name.clone() });
+    assert_eq!(reminder.execution, Some(Execution::Remind { whom }));
     assert_eq!((of_an_agent.execution, of_an_agent.wait), (Some(Execution::Write), Some(Wait::Model)));
 }
 
 async fn ten_thousand_items_keep_nobody_from_what_is_urgent(backing: Backing) {
     let stage = Setting::on(backing).open().await;
     let many: Vec<WorkItem> = (0..10_000).map(|n| stage.item(&format!("Write letter {n}"), "", Execution::Write)).collect();
-    let first = WorkItem { urgency: Urgency::Today, ..stage.item("Tell the team about lunch", "", Execution::Remind { answer: false }) };
+    let first = WorkItem { urgency: Urgency::Today, ..stage.glance("See to the lunch") };
     stage.store.insert_items(&many, first.created_at).await.expect("they are stored");
     stage.put(&[&first]).await;
     let done = stage.comes_to(&first.id, WorkStatus::Done).await;
@@ -101,11 +108,8 @@ async fn ten_thousand_items_keep_nobody_from_what_is_urgent(backing: Backing) {
 
 async fn what_came_in_one_go_has_its_place_soon(backing: Backing) {
     let stage = Setting::on(backing).open().await;
-    let keys = stage.item("Ask for the keys", "", Execution::Remind { answer: true });
-    let door = |n| WorkItem {
-        depends_on: vec![keys.id.clone()],
-        ..stage.item(&format!("Open door {n}"), "", Execution::Remind { answer: false })
-    };
+    let keys = stage.item("Ask for the keys", "", Execution::Remind { whom: None });
+    let door = |n| WorkItem { depends_on: vec![keys.id.clone()], ..stage.glance(&format!("Open door {n}")) };
     // Exactly one planning round, so there is no rest to be ranked later.
     let doors: Vec<_> = (1..=200).map(door).collect();
     stage.put(&[&keys]).await;

@@ -47,6 +47,7 @@ async fn assert_refused(stage: &Stage, word: &str, item: &WorkItem, why: &str) {
 async fn what_was_not_done_is_not_believed(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
     let prices = stage.web.url("prices");
+    let gone = stage.web.url("gone");
     let twin = || honest(&stage, "prices.md").to_vec();
     let made_up = format!("# Prices\n\nShop A asks $1, says https://elsewhere.example/prices .{MORE}\n");
     let lies = [
@@ -56,6 +57,16 @@ async fn what_was_not_done_is_not_believed(backing: Backing) {
             "unfetched",
             vec![fetch(&prices), write("prices.md", &made_up), finish("prices.md")],
             "elsewhere.example/prices, which was not fetched",
+        ),
+        (
+            "misread",
+            vec![Script::call("read_feed", json!({"feed": "no-such-feed"})), write("prices.md", DOCUMENT), finish("prices.md")],
+            "it has no source",
+        ),
+        (
+            "unreachable",
+            vec![fetch(&gone), write("prices.md", &format!("# Prices\n\nShop A asks $9 a month ({gone}).{MORE}\n")), finish("prices.md")],
+            "which was not fetched",
         ),
         ("sourceless", vec![write("prices.md", DOCUMENT), finish("prices.md")], "it has no source"),
     ];

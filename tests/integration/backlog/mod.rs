@@ -1,13 +1,15 @@
 //! The backlog end to end: the whole team in the sandbox, from a decision to a verified result.
 //!
 //! `stage` sets up the team with a `host` of pages and a scripted model. The stories: a `day`, a model that lies (`liar`), `approvals`,
-//! missing resources (`limits`), and `bad_input`.
+//! missing resources (`limits`), questions that nobody can answer (`unknown`), `bad_input`, and a `figure` of false completions.
 
 mod approvals;
 mod bad_input;
 mod day;
+mod figure;
 mod host;
 mod liar;
 mod limits;
 mod part;
 mod stage;
+mod unknown;

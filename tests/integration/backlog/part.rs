@@ -68,7 +68,7 @@ impl Play {
             } else if schema.contains("accepted") {
                 self.verdict.clone()
             } else {
-                json!({"execution": "remind"})
+                json!({"execution": "remind", "verdict": "answers"})
             });
         }
         if !is_work(asked) {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use chrono::TimeDelta;
 use kernel::ids::WorkItemId;
 use kernel::llm::settings::ProviderKind;
 use kernel::persona::FeedSpec;
@@ -10,7 +11,7 @@ use kernel::tools::CallStatus;
 use kernel::tools::settings::ListedHost;
 use serde_json::{Value as Json, json};
 use teamroom::config::Config;
-use teamroom::features::backlog::model::{Execution, JournalEntry, Origin, Owner, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Execution, JournalEntry, Origin, Owner, WatchTerms, WorkItem, WorkStatus};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::schedule::model::JobAction;
 use teamroom::store::Store;
@@ -126,6 +127,12 @@ impl Stage {
             channel: Some(self.team.channel_id(HERE)),
             ..WorkItem::new(what, Owner::Persona("eliza".into()), origin, self.clock.now())
         }
+    }
+
+    /// An item of Eliza that is done at once: the feed gives data.
+    pub(super) fn glance(&self, what: &str) -> WorkItem {
+        let until = self.clock.now() + TimeDelta::days(1);
+        self.item(what, "", Execution::Watch(WatchTerms { feed: "shop".into(), rule: None, until }))
     }
 
     pub(super) async fn put(&self, items: &[&WorkItem]) {

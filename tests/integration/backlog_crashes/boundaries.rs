@@ -8,8 +8,8 @@ use teamroom::store::Store;
 
 use super::crew::runs_for_the;
 use super::stage::{
-    all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, question, read, said, subject_of, team,
-    texts,
+    all_over, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, press, question, read, said, say,
+    subject_of, team, texts,
 };
 use super::wall::{self, Before};
 use crate::support::model::Script;
@@ -115,7 +115,7 @@ async fn killed_behind_each_step_of_a_run(backing: Backing) {
 /// A new item and a planned one have no holder, so the next start continues at once.
 async fn killed_before_a_run(backing: Backing) {
     let team = team(backing).await;
-    team.model.on(|asked| Script::say(format!("The {} is there.", subject_of(asked))));
+    team.model.on(|asked| say(asked, Script::say(format!("The {} is there.", subject_of(asked)))));
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
     for (status, subject) in [("new", "Iris"), ("ready", "Juniper")] {
@@ -143,8 +143,8 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
-    let told = item(&team, Owner::Persona("vince".into()), "Mind the Laurel", Execution::Remind { answer: false });
-    let unsaid = item(&team, Owner::Persona("echo".into()), "Mind the Maple", Execution::Remind { answer: false });
+    let told = item(&team, Owner::Persona("vince".into()), "Mind the Laurel", Execution::Remind { whom: None });
+    let unsaid = item(&team, Owner::Persona("echo".into()), "Mind the Maple", Execution::Remind { whom: None });
     wall::raise(&team, &told, Before::End).await;
     wall::raise(&team, &unsaid, Before::Product).await;
     let items = [told, unsaid];
@@ -164,6 +164,11 @@ async fn killed_with_a_product_of_no_model(backing: Backing) {
         wall::fall(&team, item).await;
     }
     let _process = TeamProcess::start(&team, &[]).await;
+    for (item, subject) in items.iter().zip(["Laurel", "Maple"]) {
+        eventually("it waits for a person's word", || async { read(&store, item).await.status == WorkStatus::Waiting }).await;
+        let reminder = said(&team, |text| text.starts_with('⏰') && text.contains(subject)).await.remove(0);
+        press(&team, &reminder, "work:done:").await;
+    }
     all_over(&team, &store).await;
     for (item, subject) in items.iter().zip(["Laurel", "Maple"]) {
         expect_done_once(&team, &store, item, subject).await;

@@ -63,7 +63,7 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     let store = open(&team).await;
     let person = team.sandbox().people().remove(0);
     let owner = Owner::Person { id: team.person_id(0), name: person.name };
-    let item = item(&team, owner, "Water the Olive", Execution::Remind { answer: true });
+    let item = item(&team, owner, "Water the Olive", Execution::Remind { whom: None });
     note(&store, &item).await;
     let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Answer { .. })) };
     kill_twice_once(&team, "it waits for an answer", waits).await;

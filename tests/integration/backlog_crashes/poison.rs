@@ -3,7 +3,7 @@
 use kernel::time::{Clock, SystemClock};
 use teamroom::features::backlog::model::{Wait, WorkItem, WorkStatus};
 
-use super::stage::{all_over, asked_for, eventually, expect_done_once, open, press, question, read, said, subject_of, team};
+use super::stage::{all_over, answer, asked_for, eventually, expect_done_once, open, press, question, read, said, say, subject_of, team};
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, on_both_stores};
@@ -13,6 +13,7 @@ on_both_stores!(what_takes_its_process_down_three_times_waits_for_a_person);
 async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Backing) {
     let team = team(backing).await;
     team.model.on(|asked| match subject_of(asked).as_str() {
+        _ if asked.schema.is_some() => answer(asked),
         "Poison" => Script::Hang,
         other => Script::say(format!("The {other} is there.")),
     });
@@ -42,7 +43,7 @@ async fn what_takes_its_process_down_three_times_waits_for_a_person(backing: Bac
     assert_eq!((asked_for(&team, "Poison"), is_asked().await), (3, 1), "nobody touches it, and nobody is asked again");
 
     // The cause is fixed, and a person retries it.
-    team.model.on(|_| Script::say("The Poison is gone."));
+    team.model.on(|asked| say(asked, Script::say("The Poison is gone.")));
     let asked = said(&team, |text| text.contains("Decision needed")).await.remove(0);
     press(&team, &asked, "work:retry:").await;
     all_over(&team, &store).await;

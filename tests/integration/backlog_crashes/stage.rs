@@ -63,13 +63,23 @@ fn without_feeds(persona: &str) -> String {
 /// Saves a lesson, writes the document, and accepts others' work.
 pub(super) fn answer(asked: &Asked) -> Script {
     if asked.schema.is_some() {
-        return Script::Json(json!({"accepted": true, "reasons": ["It is what was asked for."]}));
+        return accepted();
     }
     let subject = subject_of(asked);
     match asked.tool_results() {
         0 => Script::call("memory_save", json!({"text": lesson_on(&subject)})),
         _ => Script::say(format!("# {subject}\n\nThe {subject} grows in the yard behind the house, and nobody waters it in winter.")),
     }
+}
+
+/// The verdict on an answer, and on a document.
+fn accepted() -> Script {
+    Script::Json(json!({"accepted": true, "reasons": ["It is what was asked for."], "verdict": "answers"}))
+}
+
+/// What a persona says, if it is asked. A verdict is always that it answers.
+pub(super) fn say(asked: &Asked, script: Script) -> Script {
+    if asked.schema.is_some() { accepted() } else { script }
 }
 
 /// The item of a request.
@@ -92,7 +102,7 @@ pub(super) fn document(team: &TestTeam, persona: &str, subject: &str) -> WorkIte
 /// A question that a persona answers in one sentence.
 pub(super) fn question(team: &TestTeam, persona: &str, subject: &str) -> WorkItem {
     let whom = Owner::Persona(PersonaSlug::new(persona));
-    let asked = Execution::Ask { whom: whom.clone(), question: format!("Describe the {subject} in one sentence.") };
+    let asked = Execution::ask(whom.clone(), format!("Describe the {subject} in one sentence."));
     item(team, whom, &format!("Describe the {subject}"), asked)
 }
 

@@ -34,7 +34,7 @@ async fn a_reminded_person_answers_once_and_the_channel_hears_of_it(backing: Bac
     let mut team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
     let item = reminded(&team, person(&team));
-    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
     let done = WorkButton::Done(item.id.clone()).id();
     let answer = press(&team, &message, &done).await;
     assert!(text(&answer).contains("Noted: done") && is_ephemeral(&answer), "{answer}");
@@ -58,7 +58,7 @@ async fn what_is_not_needed_is_cancelled(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let store = open(&team).await;
     let item = reminded(&team, person(&team));
-    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
     press(&team, &message, &WorkButton::NotNeeded(item.id.clone()).id()).await;
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Cancelled);
     team.settle().await;
@@ -72,9 +72,9 @@ async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
     let item = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
-    let message = post(&team, &store, &item, |voice| voice.remind(&item, true)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
     let answer = press(&team, &message, &WorkButton::Done(item.id.clone()).id()).await;
-    assert!(text(&answer).contains("Only the person who was reminded or an operator may answer") && is_ephemeral(&answer), "{answer}");
+    assert!(text(&answer).contains("Only the person who was asked or an operator may answer") && is_ephemeral(&answer), "{answer}");
     assert!(has_buttons(&team, &message).await, "the question stands");
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Waiting);
     store.close().await;

@@ -1,15 +1,17 @@
 //! The `/backlog` command.
 
 use serde_json::{Value, json};
-use teamroom::features::backlog::model::{Origin, Owner, Urgency, WorkItem, WorkStatus};
+use teamroom::features::backlog::model::{Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use teamroom::features::backlog::store::ItemFilter;
 
-use super::stage::{HERE, item, now, open, person};
-use crate::support::command::{invoke, is_ephemeral, sub_command, text};
-use crate::support::team::{Backing, TestTeam, Wanted, on_both_stores};
+use super::stage::{HERE, item, now, open, person, read};
+use crate::support::command::{invoke, is_ephemeral, press, sub_command, text};
+use crate::support::team::{Backing, TestTeam, Wanted, eventually, on_both_stores};
 
 on_both_stores!(
     an_item_is_added_found_changed_cancelled_and_tried_again,
     what_cannot_be_added_is_refused_with_the_reason,
+    what_looks_like_an_open_item_is_asked_about,
     an_item_that_is_not_there_is_told,
     a_member_changes_what_is_their_own_and_nothing_else,
 );
@@ -77,13 +79,46 @@ async fn what_cannot_be_added_is_refused_with_the_reason(backing: Backing) {
     assert_refused(&backlog(&team, "add", &[("what", "Fix it"), ("owner", "everyone")]).await, "is not one person");
     let mine = backlog(&team, "add", &[("what", "Fix the login"), ("owner", "me")]).await;
     assert!(!is_ephemeral(&mine), "{mine}");
-    assert_refused(&backlog(&team, "add", &[("what", "fix login")]).await, "the same as the open item \"Fix the login\"");
     let kind = json!([{"type": 1, "name": "add", "options": [
         {"type": 3, "name": "what", "value": "Write the letter"},
         {"type": 3, "name": "owner", "value": "me"},
         {"type": 3, "name": "kind", "value": "write"},
     ]}]);
     assert_refused(&invoke(&team, HERE, "backlog", kind).await, "can only be reminded");
+}
+
+async fn what_looks_like_an_open_item_is_asked_about(backing: Backing) {
+    let team = Wanted::on(backing).start().await;
+    let store = open(&team).await;
+    let add = async |what: &str| text(&backlog(&team, "add", &[("what", what), ("owner", "me")]).await).to_owned();
+    let find = async |what: &str| store.list_items(&ItemFilter::open(20)).await.unwrap().into_iter().find(|item| item.what == what);
+    add("Fix the test TestClientHardStop in job_executor_test.go").await;
+    // Identifiers are compared exactly.
+    let other = add("Fix the test TestClientSoftStop in job_executor_test.go").await;
+    assert!(other.contains("added for"), "{other}");
+    let first = find("Fix the test TestClientHardStop in job_executor_test.go").await.expect("it is there as it was written");
+    for (what, label, status) in [
+        ("Fix test TestClientHardStop in job_executor_test.go", "anyway", WorkStatus::Waiting),
+        ("fix the test TestClientHardStop in job_executor_test.go!", "drop", WorkStatus::Cancelled),
+    ] {
+        let held = add(what).await;
+        assert!(held.contains("Not added yet: this looks like") && held.contains(first.short_id()), "{held}");
+        let item = find(what).await.expect("it is held");
+        assert!(matches!(&item.wait, Some(Wait::Duplicate { .. })), "{item:?}");
+        let question = async || {
+            team.answers(HERE).await.into_iter().find(|shown| shown.text.contains("Add it anyway?") && shown.text.contains(item.short_id()))
+        };
+        eventually("the person is asked", || async { question().await.is_some() }).await;
+        let button = format!("work:{label}:{}", item.id);
+        press(&team, HERE, &question().await.expect("asked"), |known| known["custom_id"] == button).await;
+        // Added, it goes on as any other: its owner is reminded.
+        eventually("it is decided", || async {
+            let item = read(&store, &item.id).await;
+            item.status == status && !matches!(item.wait, Some(Wait::Duplicate { .. }))
+        })
+        .await;
+    }
+    store.close().await;
 }
 
 async fn an_item_that_is_not_there_is_told(backing: Backing) {

@@ -117,8 +117,13 @@ async fn a_file_is_added_whole_or_not_at_all(backing: Backing) {
     let added = json_of(&team, &["add", "--file", &good]).await["items"].clone();
     assert_eq!(added[1]["depends_on"], json!([added[0]["id"]]));
     assert_eq!((&added[1]["parent"], &added[0]["execution"]), (&added[2]["id"], &json!("write")));
-    let count = json_of(&team, &["list", "--status", "all"]).await.as_array().map(Vec::len);
     assert!(complain(&team, &["add", "--file", &good]).await.contains("says the same as the open item \"Plan the move\""), "not twice");
+    let alike = complain(&team, &["add", "plan move"]).await;
+    assert!(alike.contains("looks like the open item \"Plan the move\"") && alike.contains("--anyway"), "{alike}");
+    let anyway = json_of(&team, &["add", "plan move", "--anyway"]).await["item"].clone();
+    assert_eq!((&anyway["what"], &anyway["status"]), (&json!("plan move"), &json!("new")));
+    json_of(&team, &["cancel", &short(&anyway)]).await;
+    let count = json_of(&team, &["list", "--status", "all"]).await.as_array().map(Vec::len);
 
     let bad = [
         (json!([{"key": "a", "what": "Check a", "needs": ["b"]}, {"key": "b", "what": "Check b", "needs": ["a"]}]), "wait for each other"),

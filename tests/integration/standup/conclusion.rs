@@ -68,7 +68,7 @@ async fn an_action_that_is_open_already_is_not_set_again(backing: Backing) {
     stage.hold().await;
     Cast::default().conclusion(again).perform(&stage.team.model);
     let held = stage.hold().await;
-    assert!(held.report.refused[0].reason.contains("an open item"), "{:?}", held.report.refused);
+    assert!(held.report.refused[0].reason.contains("says the same as the open item #"), "{:?}", held.report.refused);
     let prompt = find_prompt(&stage.team.model, Part::Conclusion, "Kelly").expect("a conclusion");
     assert!(prompt.contains("Call the payment provider ("), "the model is told what is open: {prompt}");
     assert_eq!(stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").len(), 1);

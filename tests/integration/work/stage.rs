@@ -171,10 +171,13 @@ pub(super) fn fetched_from(url: &str, from: &str) -> JournalEntry {
 }
 
 pub(super) fn refused(entry: JournalEntry) -> JournalEntry {
+    ended(entry, CallStatus::Refused)
+}
+
+/// The entry of the same call if it had ended like this.
+pub(super) fn ended(entry: JournalEntry, status: CallStatus) -> JournalEntry {
     match entry {
-        JournalEntry::Returned { call, text, outside, trace, .. } => {
-            JournalEntry::Returned { call, text, outside, status: CallStatus::Refused, trace }
-        }
+        JournalEntry::Returned { call, text, outside, trace, .. } => JournalEntry::Returned { call, text, outside, status, trace },
         other => other,
     }
 }

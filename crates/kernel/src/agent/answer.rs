@@ -242,12 +242,13 @@ impl Agents {
         }
         let text = self.runner.redact(text, question.subject);
         if let Some(journal) = question.journal {
-            let entry = JournalEntry::Replied { text: text.clone(), calls: Vec::new(), model: String::new() };
-            if !journal.append(&entry, self.runner.clock.now()).await? {
+            let replied = JournalEntry::Replied { text: text.clone(), calls: Vec::new(), model: String::new() };
+            let judged = JournalEntry::Judged { verdict: composed.verdict, model: String::new() };
+            if !journal.append(&[replied, judged], self.runner.clock.now()).await? {
                 return Err(RunError::Lost);
             }
         }
-        Ok(Reply::plain(text))
+        Ok(Reply { verdict: Some(composed.verdict), ..Reply::plain(text) })
     }
 
     async fn build_prompt(&self, persona: &Persona, question: &Question<'_>) -> Result<Prompt, RunError> {
@@ -275,11 +276,16 @@ impl Agents {
     }
 }
 
-/// The answer at the end of a journal.
+/// The answer at the end of a journal, with its verdict if it was judged.
 fn find_reply(journal: Vec<(JournalEntry, DateTime<Utc>)>) -> Option<Reply> {
-    match journal.into_iter().next_back() {
-        Some((JournalEntry::Replied { text, calls, model }, _)) if calls.is_empty() => {
-            Some(Reply { model: (!model.is_empty()).then_some(model), ..Reply::plain(text) })
+    let mut entries = journal.into_iter().map(|(entry, _)| entry).rev().peekable();
+    let verdict = match entries.peek() {
+        Some(JournalEntry::Judged { verdict, .. }) => Some(*verdict),
+        _ => None,
+    };
+    match entries.nth(usize::from(verdict.is_some())) {
+        Some(JournalEntry::Replied { text, calls, model }) if calls.is_empty() => {
+            Some(Reply { model: (!model.is_empty()).then_some(model), verdict, ..Reply::plain(text) })
         }
         _ => None,
     }

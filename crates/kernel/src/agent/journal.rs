@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::agent::AnswerVerdict;
 use crate::db::StoreError;
 use crate::llm::ToolCall;
 use crate::tools::{CallStatus, Trace};
@@ -26,6 +27,8 @@ pub enum JournalEntry {
         status: CallStatus,
         trace: Option<Trace>,
     },
+    /// What the reply before it is worth. `model` is empty if code said so.
+    Judged { verdict: AnswerVerdict, model: String },
 }
 
 impl JournalEntry {
@@ -34,7 +37,7 @@ impl JournalEntry {
         match self {
             Self::Asked { tainted, .. } => *tainted,
             Self::Returned { outside, .. } => *outside,
-            Self::Replied { .. } | Self::Began { .. } => false,
+            Self::Replied { .. } | Self::Began { .. } | Self::Judged { .. } => false,
         }
     }
 }
@@ -60,8 +63,8 @@ pub trait Journal: Send + Sync {
     /// All entries in order.
     async fn read(&self) -> Result<Vec<(JournalEntry, DateTime<Utc>)>, StoreError>;
 
-    /// Stores the next entry. Returns false and stores nothing if another worker owns the run.
-    async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError>;
+    /// Stores the next entries, all or none. Returns false and stores nothing if another worker owns the run.
+    async fn append(&self, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool, StoreError>;
 }
 
 #[cfg(test)]

@@ -11,12 +11,14 @@ pub mod prompt;
 mod readings;
 mod run;
 pub mod turn;
+mod verdict;
 
 pub use answer::{Agents, Question};
 pub use ask_tool::Colleagues;
 pub use journal::{Journal, JournalEntry};
 pub use readings::{FeedsRead, NoSuchFeed, PageEntry, Readings};
 pub use run::{Approvals, Consent, LazyPrompt, Limits, OwnTool, Progress, Prompt, Reply, Run, Runner, Tools, addresses_in};
+pub use verdict::AnswerVerdict;
 
 use crate::db::StoreError;
 use crate::ids::{ApprovalId, PersonaSlug};

@@ -2,6 +2,7 @@
 //!
 //! An action needs an owner and a verb and must not be a repetition. Whether it is a good idea is not checked.
 
+mod subject;
 mod verb;
 
 #[cfg(test)]
@@ -10,8 +11,9 @@ mod tests;
 use kernel::chat::text::find_mention;
 use kernel::ids::{UserId, WorkItemId};
 use kernel::persona::roster::Roster;
-use kernel::text::{Shingles, essence, flatten, fold_name};
+use kernel::text::{flatten, fold_name, without_invisible};
 
+use crate::features::backlog::model::short_id;
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, ProposedAction, RefusedAction, Urgency, WatchTerms};
 
 /// The limit for a standup, from the spec.
@@ -23,8 +25,7 @@ pub const WHAT: usize = 160;
 /// The most characters of how and why.
 const HOW: usize = 300;
 
-/// The similarity from which two actions count as the same. A different article or number is a repetition; a different task is not.
-const ALIKE: f64 = 0.75;
+pub use subject::Subject;
 
 /// Owners that stand for nobody.
 const NOBODY: [&str; 14] =
@@ -62,23 +63,37 @@ pub struct CheckedActions {
 pub fn check_actions(proposed: &[ProposedAction], known: &KnownOwners<'_>, open: &[(WorkItemId, String)], limit: usize) -> CheckedActions {
     let mut by_urgency: Vec<&ProposedAction> = proposed.iter().collect();
     by_urgency.sort_by_key(|action| action.urgency);
-    let mut taken: Vec<(Shingles, &str)> = open.iter().map(|(_, what)| (Shingles::of(&essence(what)), "an open item")).collect();
+    let named = |id| format!("the open item #{}", short_id(id));
+    let mut taken: Vec<(Subject, String)> = open.iter().map(|(id, what)| (Subject::of(what), named(id))).collect();
     let mut checked = CheckedActions::default();
     for action in by_urgency {
-        let what = known.without_address(&flatten(&action.what, usize::MAX));
-        let what = flatten(&what, WHAT);
-        let shingles = Shingles::of(&essence(&what));
-        match check(action, &what, &shingles, known, &taken, limit - checked.accepted.len().min(limit)) {
+        let what = one_line(&known.without_address(&one_line(&action.what, usize::MAX)), WHAT);
+        let subject = Subject::of(&what);
+        match check(action, &what, &subject, known, &taken, limit - checked.accepted.len().min(limit)) {
             Ok(owner) => {
-                let (how, why) = (flatten(&action.how, HOW), flatten(&action.why, HOW));
+                let (how, why) = (one_line(&action.how, HOW), one_line(&action.why, HOW));
                 let execution = read_execution(action, &owner, &what, &how);
                 checked.accepted.push(AcceptedAction { what, how, why, owner, urgency: action.urgency, execution });
-                taken.push((shingles, "another action of this standup"));
+                taken.push((subject, "another action of this standup".to_owned()));
             }
             Err(reason) => checked.refused.push(RefusedAction { what, reason }),
         }
     }
     checked
+}
+
+/// A text on one line of at most `limit` characters, cut at a word. Its marks stay as they were written: a name such as
+/// `job_executor_test.go` means only itself. What shows it escapes them.
+fn one_line(text: &str, limit: usize) -> String {
+    let line = without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    // The mark of a heading, a quotation or a list, but not of an option or a number.
+    let line = ["# ", "## ", "### ", "> ", "- ", "+ ", "* "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(&line);
+    if line.chars().count() <= limit {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(limit.saturating_sub(1)).collect();
+    let whole_words = kept.rfind(' ').filter(|end| *end >= kept.len() / 2).map_or(kept.as_str(), |end| &kept[..end]);
+    format!("{}…", whole_words.trim_end())
 }
 
 /// Checks that an action begins with a verb.
@@ -92,14 +107,14 @@ pub fn check_what(what: &str) -> Result<(), String> {
 fn check(
     action: &ProposedAction,
     what: &str,
-    shingles: &Shingles,
+    subject: &Subject,
     known: &KnownOwners<'_>,
-    taken: &[(Shingles, &str)],
+    taken: &[(Subject, String)],
     left: usize,
 ) -> Result<Owner, String> {
     verb::check_begins_with_verb(what)?;
     let owner = known.resolve(&action.owner)?;
-    if let Some((_, other)) = taken.iter().find(|(other, _)| shingles.similarity(other) >= ALIKE) {
+    if let Some((_, other)) = taken.iter().find(|(other, _)| subject.is_like(other)) {
         return Err(format!("says the same as {other}"));
     }
     if left == 0 {
@@ -119,13 +134,18 @@ pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Own
         return None;
     }
     match kind {
-        ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
+        ExecutionKind::Remind => Some(Execution::Remind { whom: None }),
         ExecutionKind::Research => Some(Execution::Research),
         ExecutionKind::Write => Some(Execution::Write),
         ExecutionKind::Build => Some(Execution::Build),
-        ExecutionKind::Ask => Some(Execution::Ask { whom: owner.clone(), question: format!("{what}. {how}") }),
+        ExecutionKind::Ask => Some(Execution::ask(owner.clone(), question_of(what, how))),
         ExecutionKind::Watch => watch.cloned().map(Execution::Watch),
     }
+}
+
+/// The question of an item that asks somebody.
+pub fn question_of(what: &str, how: &str) -> String {
+    if how.is_empty() { what.to_owned() } else { format!("{what}. {how}") }
 }
 
 impl KnownOwners<'_> {
@@ -166,7 +186,7 @@ impl KnownOwners<'_> {
         let mut rest = what.trim();
         loop {
             let before = rest;
-            rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ":,".contains(c));
             if let Some((first, after)) = rest.split_once([' ', ':', ',']) {
                 let label =
                     matches!(first.to_lowercase().as_str(), "please" | "action" | "todo" | "kindly") || first.parse::<u32>().is_ok();
@@ -178,6 +198,10 @@ impl KnownOwners<'_> {
             if rest == before {
                 break;
             }
+        }
+        // An identifier is written as it is.
+        if rest.split_whitespace().next().is_some_and(subject::is_exact) {
+            return rest.to_owned();
         }
         let mut chars = rest.chars();
         chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -46,8 +46,8 @@ impl Journal for ItemJournal<'_> {
         Ok(entries)
     }
 
-    async fn append(&self, entry: &JournalEntry, at: DateTime<Utc>) -> Result<bool, StoreError> {
-        let stored = self.store.append_journal(self.assignment.job, self.assignment.item, std::slice::from_ref(entry), at).await?;
+    async fn append(&self, entries: &[JournalEntry], at: DateTime<Utc>) -> Result<bool, StoreError> {
+        let stored = self.store.append_journal(self.assignment.job, self.assignment.item, entries, at).await?;
         if stored {
             self.note(at);
         }

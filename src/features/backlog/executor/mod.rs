@@ -12,7 +12,7 @@ mod watch;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::model::{Product, Wait, WorkItem};
+use crate::features::backlog::model::{NoAnswer, Product, Wait, WorkItem};
 use kernel::jobs::JobContext;
 use kernel::persona::Persona;
 
@@ -34,6 +34,8 @@ pub(crate) enum Outcome {
     Later { at: DateTime<Utc>, why: String },
     /// Continue after a person or the planner has ended the wait.
     Waits(Wait),
+    /// The one that was asked gave no answer.
+    Unanswered(NoAnswer),
     /// This attempt failed.
     Failed { why: String },
     /// No attempt can succeed.

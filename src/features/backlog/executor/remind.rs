@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Claim, Execution, Product, WorkItem};
-use crate::features::backlog::render::{Announcer, name_of_owner};
+use crate::features::backlog::model::{Claim, Product, WorkItem, name_of_helper};
+use crate::features::backlog::render::Announcer;
 use kernel::chat::outbound::OutboundMessage;
 
 /// How long to wait for delivery before the item is put off.
@@ -18,9 +18,8 @@ impl Work {
             return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
         };
         let id = WorkItem::reminder_id_of(&item.id, item.run);
-        let answer = !matches!(item.execution, Some(Execution::Remind { answer: false }));
         let announcer = Announcer { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
-        let message = OutboundMessage { id: id.clone(), ..announcer.remind(item, answer) };
+        let message = OutboundMessage { id: id.clone(), ..announcer.remind(item) };
         parts.store.enqueue_once(&message, parts.clock.now()).await?;
         let mut waited = Duration::ZERO;
         // The verifier checks delivery. Waiting here saves a second attempt.
@@ -28,7 +27,7 @@ impl Work {
             parts.clock.sleep(LOOK).await;
             waited += LOOK;
         }
-        let summary = format!("{} was notified", name_of_owner(&item.owner, &parts.roster));
+        let summary = format!("{} was notified", name_of_helper(item.find_awaited()));
         Ok(Outcome::Made(Product { summary, claims: vec![Claim::Message { outbox: id }], lesson: None, model: None }))
     }
 }

@@ -26,6 +26,8 @@ pub struct ItemDraft {
     pub kind: Option<ExecutionKind>,
     /// The terms for the kind `watch`.
     pub watch: Option<WatchTerms>,
+    /// Added although it looks like an open item.
+    pub anyway: bool,
 }
 
 /// Changes of an item. None leaves a field unchanged. The owner is as typed.

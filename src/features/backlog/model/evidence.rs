@@ -28,10 +28,11 @@ pub enum Claim {
     Message {
         outbox: OutboxId,
     },
+    /// Of an earlier version. It proves nothing.
     Ask {
         ask: AskId,
     },
-    /// A person answered with a button.
+    /// A persona answered, or a person.
     Answer {
         by: String,
         text: String,

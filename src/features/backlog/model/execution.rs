@@ -4,15 +4,19 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::Owner;
+use kernel::agent::AnswerVerdict;
 use kernel::feeds::condition::SettlingRule;
+use kernel::ids::PersonaSlug;
 
 /// The kind of execution with its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {
-    /// Notifies the owner. Waits for an answer, unless only a notification was wanted.
+    /// Tells a person, and is done by that person's word.
     Remind {
-        answer: bool,
+        /// The person it is for. None: the owner.
+        #[serde(default)]
+        whom: Option<Owner>,
     },
     /// Finds out something. The result is a document with sources.
     Research,
@@ -22,9 +26,21 @@ pub enum Execution {
     Ask {
         whom: Owner,
         question: String,
+        /// The personas that were asked before, and did not know.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unanswered: Vec<NoAnswer>,
     },
     /// Waits until a feed meets a condition.
     Watch(WatchTerms),
+}
+
+/// A persona's reply that is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoAnswer {
+    pub by: PersonaSlug,
+    pub verdict: AnswerVerdict,
+    /// The reply in one line.
+    pub said: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -50,6 +66,25 @@ pub struct WatchTerms {
 }
 
 impl Execution {
+    /// A question that nobody was asked yet.
+    pub fn ask(whom: Owner, question: String) -> Self {
+        Self::Ask { whom, question, unanswered: Vec::new() }
+    }
+
+    /// Only a person's word ends it.
+    pub fn is_for_a_person(&self) -> bool {
+        matches!(self, Self::Remind { .. } | Self::Ask { whom: Owner::Person { .. }, .. })
+    }
+
+    /// Asks again from the beginning: the first that was asked.
+    pub fn start_over(&mut self) {
+        if let Self::Ask { whom, unanswered, .. } = self
+            && let Some(first) = std::mem::take(unanswered).into_iter().next()
+        {
+            *whom = Owner::Persona(first.by);
+        }
+    }
+
     pub fn kind(&self) -> ExecutionKind {
         match self {
             Self::Remind { .. } => ExecutionKind::Remind,

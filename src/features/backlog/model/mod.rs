@@ -21,14 +21,14 @@ use kernel::money::Money;
 
 pub use draft::{ItemChanges, ItemDraft};
 pub use evidence::{Claim, Evidence, Judge, Product};
-pub use execution::{Execution, ExecutionKind, WatchTerms};
+pub use execution::{Execution, ExecutionKind, NoAnswer, WatchTerms};
 pub use graph::GraphError;
 pub use kernel::agent::JournalEntry;
 pub use kernel::llm::ToolCall;
 pub use proposal::{ProposedAction, RefusedAction};
 pub use rank::Rank;
 pub use status::{InvalidWorkTransition, WorkStatus};
-pub use wait::Wait;
+pub use wait::{Wait, name_of_helper};
 
 /// A row of the backlog: an action item, later a mission or a step (WORK-1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,6 +178,21 @@ impl WorkItem {
     /// The id of the reminder that a run sends.
     pub fn reminder_id_of(item: &WorkItemId, run: u32) -> OutboxId {
         OutboxId::new(format!("work-{item}-{run}"))
+    }
+
+    /// The person whose word ends it. None if no single person's does: then an operator's.
+    pub fn find_awaited(&self) -> Option<&Owner> {
+        let whom = match &self.execution {
+            Some(Execution::Remind { whom: Some(whom) } | Execution::Ask { whom, .. }) => whom,
+            _ => &self.owner,
+        };
+        Some(whom).filter(|whom| matches!(whom, Owner::Person { .. }))
+    }
+
+    /// Whether the result is this persona's: it executed the item, or gave the answer.
+    pub fn is_made_by(&self, persona: &PersonaSlug) -> bool {
+        self.persona.as_ref() == Some(persona)
+            || matches!(&self.execution, Some(Execution::Ask { whom: Owner::Persona(whom), .. }) if whom == persona)
     }
 
     /// The short id for people: the end of the id. It is random, while the beginning is the time.

@@ -1,8 +1,11 @@
 use chrono::{DateTime, NaiveDate, Utc};
 use serde::{Deserialize, Serialize};
 
-use kernel::ids::ApprovalId;
+use kernel::actor::Actor as Owner;
+use kernel::ids::{ApprovalId, WorkItemId};
 use kernel::money::Refused;
+
+use crate::features::backlog::model::short_id;
 
 /// Why an item is [`WorkStatus::Waiting`](super::WorkStatus::Waiting). Ended by a person or the planner, never by the item's worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,14 +13,26 @@ use kernel::money::Refused;
 pub enum Wait {
     /// For the person who was reminded or asked.
     Answer { of: String },
+    /// For a person who knows what the asked personas did not.
+    Help { of: Option<Owner> },
     /// For approval of a call.
     Approval { approval: ApprovalId },
     /// For budget. A daily limit ends with the day.
     Budget { refused: Refused, day: Option<NaiveDate> },
+    /// For a person to say whether it is wanted, although it looks like an open item.
+    Duplicate { of: WorkItemId, what: String },
     /// For a language model to be configured.
     Model,
     /// For a person's decision: it crashed the process or was rejected too often.
     Decision { why: String },
+}
+
+/// The name of the person who is asked for help.
+pub fn name_of_helper(of: Option<&Owner>) -> &str {
+    match of {
+        Some(Owner::Person { name, .. }) => name,
+        _ => "a person",
+    }
 }
 
 impl Wait {
@@ -31,8 +46,10 @@ impl Wait {
     pub fn describe(&self) -> String {
         match self {
             Self::Answer { of } => format!("for an answer from {of}"),
+            Self::Help { of } => format!("for help from {}", name_of_helper(of.as_ref())),
             Self::Approval { .. } => "for approval".into(),
             Self::Budget { refused, .. } => format!("for a higher budget: {refused}"),
+            Self::Duplicate { of, what } => format!("for a decision: it looks like \"{what}\" (#{})", short_id(of)),
             Self::Model => "for a language model to be connected".into(),
             Self::Decision { why } => format!("for a decision: {why}"),
         }

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::Work;
+use crate::features::backlog::action::question_of;
 use crate::features::backlog::model::{Execution, ExecutionKind, WorkItem};
 use kernel::agent::{Prompt, Run};
 use kernel::money::Purpose;
@@ -41,16 +42,16 @@ impl Work {
         };
         match deps.agents.run_structured::<Kind>(run).await {
             Ok(answer) => match answer.value.execution {
-                ExecutionKind::Remind => Some(Execution::Remind { answer: true }),
+                ExecutionKind::Remind => Some(Execution::Remind { whom: None }),
                 ExecutionKind::Research => Some(Execution::Research),
                 ExecutionKind::Write => Some(Execution::Write),
                 ExecutionKind::Build => Some(Execution::Build),
-                ExecutionKind::Ask => Some(Execution::Ask { whom: item.owner.clone(), question: format!("{}. {}", item.what, item.how) }),
+                ExecutionKind::Ask => Some(Execution::ask(item.owner.clone(), question_of(&item.what, &item.how))),
                 // Feed and condition are unknown.
                 ExecutionKind::Watch => None,
             },
             Err(error) => {
-                tracing::warn!(item = %item.id, %error, "no model classified an item, so its owner is reminded");
+                tracing::warn!(item = %item.id, %error, "no model classified an item, so a person is asked");
                 None
             }
         }

@@ -80,32 +80,50 @@ impl Work {
             Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
                 self.find_execution(item, job).await?
             }
-            Some(given) => given.clone(),
+            Some(given) => Some(given.clone()),
             None => self.find_execution(item, job).await?,
         };
+        let execution = match execution {
+            Some(Execution::Remind { whom: None }) if matches!(item.owner, Owner::Persona(_)) => Some(self.find_reminded(item).await?),
+            other => other,
+        };
         let persona = self.find_executor(item);
-        let no_model = execution.kind().needs_model() && parts.agents.is_offline();
+        let no_model = parts.agents.is_offline() && execution.as_ref().is_none_or(|execution| execution.kind().needs_model());
         let planned = Planned {
             status: if no_model { WorkStatus::Waiting } else { WorkStatus::Ready },
             wait: no_model.then_some(Wait::Model),
-            execution: Some(execution),
+            execution,
             persona: Some(persona),
             note: None,
         };
         Ok(parts.store.plan_item(&item.id, &planned, parts.clock.now()).await?)
     }
 
-    /// Rules first, then a model. Falls back to reminding the owner.
-    async fn find_execution(&self, item: &WorkItem, job: &JobContext) -> Result<Execution, JobError> {
+    /// Rules first, then a model. Falls back to a person. None if it takes a model to tell, and there is none.
+    async fn find_execution(&self, item: &WorkItem, job: &JobContext) -> Result<Option<Execution>, JobError> {
         if let Some(execution) = rule::find_execution(item, &self.parts().roster) {
-            return Ok(execution);
+            return Ok(Some(execution));
+        }
+        if self.parts().agents.is_offline() {
+            return Ok(None);
         }
         let classified = self.classify(item, job.cancelled()).await;
         // A model that was interrupted has not given up.
         if classified.is_none() {
             job.check()?;
         }
-        Ok(classified.unwrap_or(Execution::Remind { answer: true }))
+        Ok(Some(classified.unwrap_or(Execution::Remind { whom: None })))
+    }
+
+    /// Whom a persona's item is for that only tells somebody, or that no persona can do: the person named in it, or the one responsible.
+    /// A persona is not reminded of its own work.
+    async fn find_reminded(&self, item: &WorkItem) -> Result<Execution, StoreError> {
+        let named = self.find_named_person(&item.what);
+        let whom = match named {
+            Some(named) => Some(named),
+            None => self.find_person(item).await?,
+        };
+        Ok(Execution::Remind { whom })
     }
 
     /// The persona that executes an item: the owner, or the coordinator for a person's item.

@@ -1,5 +1,6 @@
 //! Determines the kind of execution from an action's words.
 
+use crate::features::backlog::action::question_of;
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, WorkItem};
 use kernel::persona::roster::Roster;
 
@@ -24,9 +25,6 @@ const VERBS: [(ExecutionKind, &str); 5] = [
     ),
 ];
 
-/// Verbs that only need a notification.
-const TELLING: [&str; 5] = ["inform", "notify", "ping", "remind", "tell"];
-
 /// The person or persona named after "ask", or the owner.
 pub(crate) fn asked_in(what: &str, owner: &Owner, roster: &Roster) -> Owner {
     let named = what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).nth(1);
@@ -39,17 +37,14 @@ pub(super) fn find_execution(item: &WorkItem, roster: &Roster) -> Option<Executi
     let words: Vec<String> =
         item.what.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     let first = words.first()?.as_str();
-    let telling = TELLING.contains(&first);
     if matches!(item.owner, Owner::Person { .. }) {
-        // A person's item is done by that person. The team only sends a reminder.
-        return Some(Execution::Remind { answer: !telling });
+        // A person's item is done by that person. The team only reminds.
+        return Some(Execution::Remind { whom: None });
     }
     let (kind, _) = VERBS.iter().find(|(_, verbs)| verbs.split_whitespace().any(|verb| verb == first))?;
     Some(match kind {
-        ExecutionKind::Remind => Execution::Remind { answer: !telling },
-        ExecutionKind::Ask => {
-            Execution::Ask { whom: asked_in(&item.what, &item.owner, roster), question: format!("{}. {}", item.what, item.how) }
-        }
+        ExecutionKind::Remind => Execution::Remind { whom: None },
+        ExecutionKind::Ask => Execution::ask(asked_in(&item.what, &item.owner, roster), question_of(&item.what, &item.how)),
         ExecutionKind::Research => Execution::Research,
         ExecutionKind::Write => Execution::Write,
         ExecutionKind::Build => Execution::Build,

@@ -1,4 +1,5 @@
 //! Prompts for work and its review.
 
+pub(crate) mod answer_check;
 pub mod work;
 pub mod work_review;

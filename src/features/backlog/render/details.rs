@@ -213,6 +213,10 @@ fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
             let said = [text.as_str(), &calls.join("; ")].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" → ");
             format!("{} said: {}", line(model), line(&said))
         }
+        JournalEntry::Judged { verdict, model } => {
+            let by = if model.is_empty() { "the composer".to_owned() } else { line(model) };
+            format!("{by} judged the answer: {}", verdict.as_str().replace('_', " "))
+        }
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),
         JournalEntry::Returned { call, text, status: CallStatus::Failed, .. } => format!("✖ **failed** {}: {}", tool(call), line(text)),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkStatus, short_id};
+use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkStatus, name_of_helper, short_id};
 use kernel::chat::medium::Medium;
 use kernel::figure::amount;
 use kernel::persona::roster::Roster;
@@ -51,10 +51,11 @@ pub(super) fn judge<'a>(judge: &'a Judge, roster: &'a Roster) -> &'a str {
 pub(super) fn wait(wait: &Wait) -> String {
     match wait {
         Wait::Answer { of } => format!("waits for {of}"),
+        Wait::Help { of } => format!("waits for help from {}", name_of_helper(of.as_ref())),
         Wait::Approval { .. } => "waits for approval".to_owned(),
         Wait::Budget { .. } => "waits for budget".to_owned(),
         Wait::Model => "waits for a model".to_owned(),
-        Wait::Decision { .. } => "waits for a decision".to_owned(),
+        Wait::Decision { .. } | Wait::Duplicate { .. } => "waits for a decision".to_owned(),
     }
 }
 

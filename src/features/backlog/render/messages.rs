@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{Owner, WorkItem};
+use crate::features::backlog::model::{Execution, Owner, WorkItem, short_id};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, FileContent, OutboundFile, OutboundKind, OutboundMessage};
 use kernel::chat::text::{Mention, Subtext};
-use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::ids::{ChannelId, PersonaSlug, UserId, WorkItemId};
 use kernel::money::Refused;
 use kernel::persona::roster::Roster;
 use kernel::text::is_invisible;
@@ -24,6 +24,7 @@ const CRITERIA: usize = 5;
 const CRITERION: usize = 120;
 const EVIDENCE: usize = 6;
 const FINDING: usize = 120;
+const REPLY: usize = 240;
 /// Longer arguments are attached as a file.
 const ARGUMENTS: usize = 1200;
 
@@ -55,19 +56,50 @@ impl Announcer<'_> {
         self.say(format!("And {many} more items ended because of that. See `/backlog list`."))
     }
 
-    /// Notifies the owner. Pings a person. With `answer`, buttons report the result.
-    pub fn remind(&self, item: &WorkItem, answer: bool) -> OutboundMessage {
-        let (whom, pings) = match &item.owner {
-            Owner::Person { id, .. } => (Mention(id).to_string(), vec![id.clone()]),
-            Owner::Persona(slug) => (labels::name(self.roster.name_of(slug)), Vec::new()),
-        };
+    /// Tells the one that an item is for. Pings a person. Buttons report the result.
+    pub fn remind(&self, item: &WorkItem) -> OutboundMessage {
+        let (whom, pings) = address(item.find_awaited());
         let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::urgency(item.urgency), title(item));
         push_details(&mut text, item);
         let buttons = [
             button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
             button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
         ];
-        OutboundMessage { pings, buttons: if answer { buttons.into() } else { Vec::new() }, ..self.say(text) }
+        OutboundMessage { pings, buttons: buttons.into(), ..self.say(text) }
+    }
+
+    /// Asks a person for what the asked personas did not know: what was asked, who did not know it, and how to help.
+    pub fn ask_help(&self, item: &WorkItem, person: Option<&Owner>) -> OutboundMessage {
+        let (whom, pings) = address(person);
+        let mut text = format!("❓ Help needed from {whom}: nobody on the team knows the answer to {}", title(item));
+        if let Some(Execution::Ask { question, unanswered, .. }) = &item.execution {
+            let _ = write!(text, "\nAsked: {}", Medium::Chat.line_within(question, HOW));
+            for reply in unanswered {
+                let by = labels::name(self.roster.name_of(&reply.by));
+                let _ = write!(text, "\n- {by}: {}", Medium::Chat.line_within(&reply.said, REPLY));
+            }
+        }
+        let _ = write!(
+            text,
+            "\nIf you know it, answer with `/backlog answer id:{} text:…`. If a file or a data source has the answer, add it and try again.",
+            item.short_id()
+        );
+        let buttons = vec![
+            button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary),
+            button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
+        ];
+        OutboundMessage { pings, buttons, ..self.say(text) }
+    }
+
+    /// Asks whether an item is wanted that looks like an open one.
+    pub fn ask_anyway(&self, item: &WorkItem, of: &WorkItemId, what: &str) -> OutboundMessage {
+        let like = Medium::Chat.line_within(what, WHAT);
+        let text = format!("❔ {} looks like **{like}** (#{}). Add it anyway?", title(item), short_id(of));
+        let buttons = vec![
+            button(&WorkButton::Anyway(item.id.clone()), "Add anyway", ButtonStyle::Primary),
+            button(&WorkButton::NotNeeded(item.id.clone()), "Don't add", ButtonStyle::Secondary),
+        ];
+        OutboundMessage { buttons, ..self.say(text) }
     }
 
     /// Asks people to review a result. `files`: the result.
@@ -151,6 +183,14 @@ impl Announcer<'_> {
     }
 }
 
+/// How a message names a person, and whom it pings.
+fn address(person: Option<&Owner>) -> (String, Vec<UserId>) {
+    match person {
+        Some(Owner::Person { id, .. }) => (Mention(id).to_string(), vec![id.clone()]),
+        _ => ("somebody on the team".to_owned(), Vec::new()),
+    }
+}
+
 /// An item's title and short id.
 fn title(item: &WorkItem) -> String {
     format!("**{}** (#{})", Medium::Chat.line_within(&item.what, WHAT), item.short_id())
@@ -197,7 +237,8 @@ mod tests {
 
     use super::super::sample;
     use super::*;
-    use crate::features::backlog::model::Evidence;
+    use crate::features::backlog::model::{Evidence, NoAnswer};
+    use kernel::agent::AnswerVerdict;
     use kernel::chat::format::TextFormat;
     use kernel::money::Limit;
     use kernel::tools::approval::{ApprovalState, Risk};
@@ -207,6 +248,21 @@ mod tests {
     fn with_voice<T>(say: impl FnOnce(&Announcer<'_>) -> T) -> T {
         let roster = kernel::testing::roster::roster();
         say(&Announcer { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
+    }
+
+    fn ann() -> Owner {
+        Owner::Person { id: "discord:77".into(), name: "Ann".to_owned() }
+    }
+
+    fn unanswered() -> WorkItem {
+        WorkItem { execution: Some(unanswered_by("I have no figure for that.")), ..sample::item() }
+    }
+
+    /// A question that two personas did not answer.
+    fn unanswered_by(said: &str) -> Execution {
+        let reply = |by: &str| NoAnswer { by: by.into(), verdict: AnswerVerdict::DoesNotKnow, said: said.to_owned() };
+        let question = format!("Why is the build slow? {}", if said.len() > 100 { said } else { "" });
+        Execution::Ask { whom: Owner::Persona("vince".into()), question, unanswered: vec![reply("vince"), reply("solus")] }
     }
 
     fn approval(arguments: Value) -> Approval {
@@ -236,8 +292,9 @@ mod tests {
         let texts = with_voice(|announcer| {
             let (item, done) = (sample::item(), sample::done());
             [
-                shown(&announcer.remind(&item, true)),
-                shown(&announcer.remind(&item, false)),
+                shown(&announcer.remind(&item)),
+                shown(&announcer.ask_help(&unanswered(), Some(&ann()))),
+                shown(&announcer.ask_anyway(&item, &"0192f0a1b2c3d4e5f60718293a4bffffff".into(), "Check why the build_x is slow")),
                 shown(&announcer.ask_review(&done, Vec::new())),
                 shown(&announcer.ask_decision(&done, "it took its worker down 3 times", true)),
                 shown(&announcer.ask_approval(
@@ -257,10 +314,10 @@ mod tests {
     fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
         with_voice(|announcer| {
             let item = WorkItem { owner: Owner::Person { id: "discord:77".into(), name: "Ann".to_owned() }, ..sample::item() };
-            let reminder = announcer.remind(&item, true);
+            let reminder = announcer.remind(&item);
             assert_eq!((reminder.pings, reminder.kind), (vec!["discord:77".into()], OutboundKind::Notice));
             assert!(reminder.text.contains("<user:discord:77>"));
-            assert!(announcer.remind(&sample::item(), true).pings.is_empty());
+            assert!(announcer.remind(&sample::item()).pings.is_empty());
         });
     }
 
@@ -292,7 +349,9 @@ mod tests {
                 ..sample::item()
             };
             for message in [
-                announcer.remind(&item, true),
+                announcer.remind(&item),
+                announcer.ask_help(&WorkItem { execution: Some(unanswered_by(&long)), ..item.clone() }, Some(&item.owner)),
+                announcer.ask_anyway(&item, &item.id, &long),
                 announcer.ask_review(&item, Vec::new()),
                 announcer.ask_decision(&item, &long, true),
                 announcer.ask_approval(&item, &approval(json!({"text": long.clone()})), &long),

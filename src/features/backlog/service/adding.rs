@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use crate::features::backlog::action;
-use crate::features::backlog::action::WHAT;
-use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner, WorkItem, short_id};
+use crate::features::backlog::action::{Subject, WHAT};
+use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner, Wait, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::InsertItemsError;
 use kernel::ids::{ChannelId, UserId, WorkItemId};
-use kernel::text::{essence, without_invisible};
+use kernel::text::without_invisible;
 
 /// The most characters of how, why and each criterion.
 const PROSE: usize = 2000;
@@ -47,7 +47,7 @@ impl Backlog {
         }
         if faults.is_empty() {
             self.tie(drafts, &mut items, &mut faults).await?;
-            self.find_repetitions(drafts, &items, &mut faults).await?;
+            self.find_repetitions(drafts, &mut items, asker, &mut faults).await?;
         }
         if !faults.is_empty() {
             return Err(refused(render_faults(drafts.len(), &faults)));
@@ -72,7 +72,7 @@ impl Backlog {
         let why = clean("why", &draft.why, PROSE)?;
         let criteria = check_criteria(&draft.criteria)?;
         let execution = match check_kind(draft, &owner, &what, &how)? {
-            Some(Execution::Ask { question, .. }) => Some(Execution::Ask { whom: asked_in(&what, &owner, &self.parts.roster), question }),
+            Some(Execution::Ask { question, .. }) => Some(Execution::ask(asked_in(&what, &owner, &self.parts.roster), question)),
             other => other,
         };
         let item = WorkItem::new(what, owner, asker.origin(), self.parts.clock.now());
@@ -115,18 +115,43 @@ impl Backlog {
         Ok(())
     }
 
-    /// Skips drafts that repeat an open item or an earlier draft.
-    async fn find_repetitions(&self, drafts: &[ItemDraft], items: &[WorkItem], faults: &mut Vec<String>) -> Result<(), BacklogError> {
+    /// Finds drafts that look like an open item or an earlier draft. A person in a channel is asked about one, which waits for the answer; at the
+    /// command line, and in a file, the draft says that it is wanted anyway.
+    async fn find_repetitions(
+        &self,
+        drafts: &[ItemDraft],
+        items: &mut [WorkItem],
+        asker: &Asker,
+        faults: &mut Vec<String>,
+    ) -> Result<(), BacklogError> {
         let open = self.parts.store.list_open_titles().await?;
-        let mut taken: HashMap<String, String> =
-            open.iter().map(|(id, what)| (essence(what), format!("the open item \"{what}\" (#{})", short_id(id)))).collect();
-        for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
-            let named = label(number, draft);
-            if let Some(other) = taken.get(&essence(&item.what)) {
-                let same = format!("says the same as {other}");
-                faults.push(if drafts.len() == 1 { same } else { format!("{named} {same}") });
+        let subjects: Vec<(Subject, &(WorkItemId, String))> = open.iter().map(|item| (Subject::of(&item.1), item)).collect();
+        if let ([draft], [item]) = (drafts, &mut *items) {
+            let subject = Subject::of(&item.what);
+            if let Some((_, (id, what))) = subjects.iter().find(|(other, _)| subject.is_like(other)).filter(|_| !draft.anyway) {
+                match asker {
+                    Asker::Person { .. } if item.channel.is_some() => {
+                        item.status = WorkStatus::Waiting;
+                        item.wait = Some(Wait::Duplicate { of: id.clone(), what: what.clone() });
+                    }
+                    _ => faults.push(format!(
+                        "looks like the open item \"{what}\" (#{}). Add it with `--anyway` if it is another one",
+                        short_id(id)
+                    )),
+                }
             }
-            taken.entry(essence(&item.what)).or_insert(named);
+            return Ok(());
+        }
+        let mut taken: HashMap<_, String> = HashMap::new();
+        for (subject, (id, what)) in &subjects {
+            taken.insert(subject.clone().into_key(), format!("the open item \"{what}\" (#{})", short_id(id)));
+        }
+        for (number, (draft, item)) in (1..).zip(drafts.iter().zip(items)) {
+            let (named, key) = (label(number, draft), Subject::of(&item.what).into_key());
+            if let Some(other) = taken.get(&key).filter(|_| !draft.anyway) {
+                faults.push(format!("{named} says the same as {other}. Set \"anyway\": true if it is another one"));
+            }
+            taken.entry(key).or_insert(named);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-use crate::features::backlog::model::{Execution, Origin, Owner, WorkItem};
+use crate::features::backlog::model::{Execution, Origin, Owner, Wait, WorkItem};
 use kernel::commands::{Caller, CommandCall, Right};
 use kernel::ids::{ChannelId, UserId};
 
@@ -59,9 +59,11 @@ impl Asker {
             || matches!((&item.origin, self), (Origin::Person { id, .. }, Self::Person { id: me, .. }) if id == me)
     }
 
-    /// As [`Self::may_change`], or the person whose answer the item waits for.
+    /// As [`Self::may_change`], or the person whose answer or help the item waits for.
     pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
-        self.may_change(item) || matches!(&item.execution, Some(Execution::Ask { whom, .. }) if self.is(whom))
+        self.may_change(item)
+            || matches!(&item.execution, Some(Execution::Ask { whom, .. } | Execution::Remind { whom: Some(whom) }) if self.is(whom))
+            || matches!(&item.wait, Some(Wait::Help { of: Some(of) }) if self.is(of))
     }
 
     fn is_owner_of(&self, item: &WorkItem) -> bool {
@@ -102,7 +104,7 @@ mod tests {
     fn who_was_asked_may_answer_and_do_nothing_else() {
         let at = "2026-11-20T10:00:00Z".parse().expect("a time");
         let whom = Owner::Person { id: "3".into(), name: "Cid".to_owned() };
-        let execution = Some(Execution::Ask { whom, question: "Which port?".to_owned() });
+        let execution = Some(Execution::ask(whom, "Which port?".to_owned()));
         let item = WorkItem { execution, ..WorkItem::new("Ask for the port", Owner::Persona("vince".into()), Origin::CommandLine, at) };
         let cid = person("3", Right::Anybody);
         assert!(cid.may_answer(&item) && !cid.may_change(&item));

@@ -4,7 +4,8 @@ use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::commands::{line, tell_cancelled};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use crate::features::backlog::service::changing::{named, over};
+use crate::features::backlog::service::adding::clean;
+use crate::features::backlog::service::changing::{check_may_change, named, over};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{ItemAnswer, ItemJudgement};
 use kernel::chat::medium::Medium;
@@ -15,14 +16,21 @@ use kernel::ids::{ApprovalId, WorkItemId};
 use kernel::memory::Memory;
 use kernel::tools::approval::ApprovalState;
 
+/// The answer of a button.
+const DONE: &str = "done";
+
+/// The most characters of an answer in a person's words.
+const ANSWER: usize = 2000;
+
 impl Backlog {
     pub(in crate::features::backlog) async fn press(&self, button: &WorkButton, asker: &Asker) -> Result<CommandReply, BacklogError> {
         match button {
-            WorkButton::Done(id) => self.answer(id, true, asker).await,
-            WorkButton::NotNeeded(id) => self.answer(id, false, asker).await,
+            WorkButton::Done(id) => self.press_answer(id, (true, DONE), asker).await,
+            WorkButton::NotNeeded(id) => self.press_answer(id, (false, "not needed"), asker).await,
             WorkButton::Accept(id) => self.judge(id, true, asker).await,
             WorkButton::Reject(id) => self.judge(id, false, asker).await,
             WorkButton::Retry(id) => self.press_retry(id, asker).await,
+            WorkButton::Anyway(id) => self.add_anyway(id, asker).await,
             WorkButton::Cancel(id) => self.press_cancel(id, asker).await,
             WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
             WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
@@ -30,33 +38,66 @@ impl Backlog {
         }
     }
 
-    async fn answer(&self, id: &WorkItemId, done: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
+    async fn press_answer(&self, id: &WorkItemId, answer: (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
-        if !asker.may_answer(&item) {
-            return Err(refused(format!("only the person who was reminded or an operator may answer for {}", named(&item))));
+        if waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. })) {
+            check_may_change(&item, asker)?;
+            self.cancel_item(&item, asker).await?;
+            return Ok(CommandReply::private("Not added.").retiring_buttons());
         }
-        if !waits_for(&item, |wait| matches!(wait, Wait::Answer { .. })) {
-            return Ok(settled(&item));
-        }
-        let now = self.parts.clock.now();
-        let said = self.announce_answer(&item, asker, done);
-        let text = if done { "done" } else { "not needed" };
-        let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
-        let memory = if done { Some(self.learn(&item, &evidence).await?) } else { None };
-        let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
-        if self.parts.store.answer_item(id, &answer).await?.is_none() {
+        Ok(self.answer(&item, answer, asker).await?.retiring_buttons())
+    }
+
+    /// Takes an item that looks like another one into the backlog.
+    async fn add_anyway(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
+        check_may_change(&item, asker)?;
+        let is_held = waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. }));
+        if !is_held || !self.parts.store.wake_item(id, self.parts.clock.now()).await? {
             return self.already_decided(&item).await;
         }
-        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }).retiring_buttons())
+        Ok(CommandReply::public(format!("{} added {}", by(asker), line(&item))).retiring_buttons())
+    }
+
+    /// A person's word on an item that waits for it, with the answer in that person's words.
+    ///
+    /// # Errors
+    /// It waits for nobody's answer, or not for this person's.
+    pub async fn answer_in_words(&self, id: &str, text: &str, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let item = self.get(id).await?;
+        let text = clean("text", text, ANSWER).map_err(refused)?;
+        if text.is_empty() {
+            return Err(refused("the answer is empty"));
+        }
+        self.answer(&item, (true, &text), asker).await
+    }
+
+    async fn answer(&self, item: &WorkItem, (done, text): (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {
+        if !asker.may_answer(item) {
+            return Err(refused(format!("only the person who was asked or an operator may answer for {}", named(item))));
+        }
+        if !waits_for(item, |wait| matches!(wait, Wait::Answer { .. } | Wait::Help { .. })) {
+            return Ok(settled(item));
+        }
+        let now = self.parts.clock.now();
+        let said = self.announce_answer(item, asker, (done, text));
+        let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
+        let memory = if done { Some(self.learn(item, &evidence).await?) } else { None };
+        let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
+        if self.parts.store.answer_item(&item.id, &answer).await?.is_none() {
+            return self.already_decided(item).await;
+        }
+        Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }))
     }
 
     /// The line for the channel, stored in the same transaction as the answer.
-    fn announce_answer(&self, item: &WorkItem, asker: &Asker, done: bool) -> Vec<OutboundMessage> {
+    fn announce_answer(&self, item: &WorkItem, asker: &Asker, (done, text): (bool, &str)) -> Vec<OutboundMessage> {
         let Some(channel) = item.channel.as_ref().or(asker.channel()) else { return Vec::new() };
         let mut ended = item.clone();
         if done {
             let by = asker.name().to_owned();
-            ended.evidence.push(Evidence::Answer { by, text: "done".to_owned(), at: self.parts.clock.now() });
+            ended.outcome = (text != DONE).then(|| text.to_owned());
+            ended.evidence.push(Evidence::Answer { by, text: text.to_owned(), at: self.parts.clock.now() });
             vec![self.announcer(channel).announce_done(&ended)]
         } else {
             ended.outcome = Some(format!("{} says it is not needed", asker.name()));
@@ -107,7 +148,13 @@ impl Backlog {
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
+        let found = self.parts.store.find_item(id).await?;
+        // Who is asked for help may say that it is there.
+        let helps = |item: &WorkItem| waits_for(item, |wait| matches!(wait, Wait::Help { .. })) && asker.may_answer(item);
+        if !found.as_ref().is_some_and(helps) {
+            operators_only(asker)?;
+        }
+        let Some(item) = found else { return Ok(gone()) };
         if !matches!(item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             return Ok(settled(&item));
         }

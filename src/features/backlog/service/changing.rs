@@ -130,9 +130,7 @@ impl Backlog {
     /// The item, if the caller may change it.
     async fn get_own(&self, id: &str, asker: &Asker) -> Result<WorkItem, BacklogError> {
         let item = self.get(id).await?;
-        if !asker.may_change(&item) {
-            return Err(refused(format!("only an operator, its owner or its creator may change {}", named(&item))));
-        }
+        check_may_change(&item, asker)?;
         Ok(item)
     }
 
@@ -147,6 +145,13 @@ impl Backlog {
     async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
         Ok(self.parts.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
     }
+}
+
+pub(super) fn check_may_change(item: &WorkItem, asker: &Asker) -> Result<(), BacklogError> {
+    if asker.may_change(item) {
+        return Ok(());
+    }
+    Err(refused(format!("only an operator, its owner or its creator may change {}", named(item))))
 }
 
 /// The error if somebody else changed the item first.

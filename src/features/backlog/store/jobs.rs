@@ -69,7 +69,7 @@ pub(super) async fn enqueue_job(transaction: &mut Transaction, item: &WorkItem, 
         (WorkStatus::Ready | WorkStatus::InProgress, Some(persona), _) => {
             Some(enqueue_run(transaction, item.id.as_str(), persona.as_str(), rank, item.not_before, at).await?)
         }
-        (WorkStatus::InReview, ..) | (WorkStatus::Waiting, _, Some(Wait::Decision { .. })) => {
+        (WorkStatus::InReview, ..) | (WorkStatus::Waiting, _, Some(Wait::Decision { .. } | Wait::Help { .. } | Wait::Duplicate { .. })) => {
             Some(enqueue_review(transaction, &item.id, false, at).await?)
         }
         _ => None,
@@ -111,7 +111,7 @@ impl Store {
             fetch_all,
             "SELECT id FROM work_items
              WHERE status IN ('ready', 'in_progress', 'in_review', 'waiting')
-                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND wait LIKE '{_decision_:%'))
+                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND (wait LIKE '{_decision_:%' OR wait LIKE '{_help_:%' OR wait LIKE '{_duplicate_:%')))
                      AND NOT EXISTS (SELECT 1 FROM outbox
                          WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)))
                  AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = work_items.job AND jobs.finished_at IS NULL)

@@ -86,6 +86,9 @@ impl Store {
         }
         record.restart_run();
         record.forgive();
+        if let Some(execution) = &mut record.item.execution {
+            execution.start_over();
+        }
         record.item.outcome = None;
         record.resume(&mut transaction, &format!("to be tried again, says {by}"), at).await?;
         transaction.commit().await?;
@@ -97,7 +100,7 @@ impl Store {
         let (by, at) = (answer.by, answer.at);
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(None) };
-        if !matches!(record.item.wait, Some(Wait::Answer { .. })) {
+        if !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
             return Ok(None);
         }
         insert_outbound(&mut transaction, answer.outbox, record.cause(), at).await?;
@@ -128,7 +131,7 @@ impl Store {
             WorkStatus::Waiting => judgement.accepted && matches!(record.item.wait, Some(Wait::Decision { .. })),
             _ => false,
         };
-        let is_author = matches!(by, Judge::Persona(persona) if record.item.persona.as_ref() == Some(persona));
+        let is_author = matches!(by, Judge::Persona(persona) if record.item.is_made_by(persona));
         if !may_judge || is_author {
             return Ok(None);
         }

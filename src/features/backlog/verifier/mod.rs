@@ -43,6 +43,8 @@ pub struct Submitted<'a> {
 pub enum Verdict {
     /// Everything is confirmed and nothing is left to judge. Always with evidence.
     Proven(Vec<Evidence>),
+    /// The one it is for was told. Only that person's word proves that it is done.
+    Told(Vec<Evidence>),
     /// Confirmed as far as code can. `why` says what it cannot judge.
     ForReview { evidence: Vec<Evidence>, why: String },
     /// It may still become true by itself.
@@ -70,7 +72,6 @@ pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Ca
                 records::check_message(parts, outbox, &mut found).await?;
             }
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Answer { .. }) => records::check_answer(submitted, claim, &mut found),
-            (Execution::Ask { whom, .. }, Claim::Ask { ask }) => records::check_ask(parts, ask, whom, now, &mut found).await?,
             (Execution::Watch(terms), Claim::Value { feed, name, at }) => {
                 records::check_value(parts, terms, (feed, name, *at), now, &mut found).await?;
             }
@@ -82,11 +83,15 @@ pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Ca
     }
     match execution {
         Execution::Research | Execution::Write | Execution::Build => files::check(parts, submitted, &mut found, cancel).await?,
-        // Delivering the question is not an answer.
-        Execution::Ask { .. } if !found.proves(|evidence| matches!(evidence, Evidence::Answer { .. })) && found.waits.is_empty() => {
-            found.refuse("nobody has answered");
+        Execution::Ask { .. } | Execution::Remind { .. } if found.answered => {}
+        // Telling somebody is not doing it, and asking is not an answer.
+        Execution::Ask { .. } | Execution::Remind { .. } => {
+            if !execution.is_for_a_person() && found.waits.is_empty() {
+                found.refuse("nobody has answered");
+            }
+            return Ok(found.told());
         }
-        Execution::Ask { .. } | Execution::Remind { .. } | Execution::Watch(_) => {}
+        Execution::Watch(_) => {}
     }
     if !item.criteria.is_empty() {
         found.leave_open("its criteria are in prose");
@@ -115,6 +120,8 @@ struct Findings {
     reasons: Vec<String>,
     waits: Vec<String>,
     open: Vec<String>,
+    /// Somebody gave an answer that counts.
+    answered: bool,
 }
 
 impl Findings {
@@ -124,8 +131,12 @@ impl Findings {
         }
     }
 
-    fn proves(&self, of_kind: impl Fn(&Evidence) -> bool) -> bool {
-        self.evidence.iter().any(of_kind)
+    /// Of something that waits for a person's word.
+    fn told(self) -> Verdict {
+        match self.conclude() {
+            Verdict::Proven(evidence) | Verdict::ForReview { evidence, .. } => Verdict::Told(evidence),
+            verdict => verdict,
+        }
     }
 
     fn refuse(&mut self, reason: impl Into<String>) {

@@ -4,11 +4,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Owner, WatchTerms};
 use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps};
-use kernel::agent::ask::AskState;
+use kernel::agent::AnswerVerdict;
 use kernel::chat::outbox::Delivery;
 use kernel::db::StoreError;
 use kernel::figure;
-use kernel::ids::{AskId, OutboxId};
+use kernel::ids::OutboxId;
 use kernel::tools::{CallStatus, Trace};
 
 /// Databases store times with fewer digits than claims have.
@@ -31,44 +31,34 @@ pub(super) async fn check_message(parts: &VerifierDeps, outbox: &OutboxId, found
     Ok(())
 }
 
-/// A persona's answer. An explanation why there is none does not count, nor an answer by another persona.
-pub(super) async fn check_ask(
-    parts: &VerifierDeps,
-    ask: &AskId,
-    whom: &Owner,
-    now: DateTime<Utc>,
-    found: &mut Findings,
-) -> Result<(), StoreError> {
-    let Some(row) = parts.store.find_ask(ask).await? else {
-        found.refuse(format!("there is no question {ask}"));
-        return Ok(());
-    };
-    let askee = &row.askee;
-    if *whom != Owner::Persona(askee.clone()) {
-        found.refuse(format!("the question went to {askee}, who was not the one to ask"));
-        return Ok(());
-    }
-    match (row.state, row.answer.as_deref().map(str::trim)) {
-        (AskState::Asked | AskState::Expired, _) => found.wait(format!("{askee} has not answered yet")),
-        (AskState::Answered | AskState::Late, Some(answer)) if !answer.is_empty() => {
-            found.prove(Evidence::Answer { by: askee.to_string(), text: answer.to_owned(), at: now });
-        }
-        (AskState::Answered | AskState::Late | AskState::Failed, _) => found.refuse(format!("{askee} could not answer")),
-    }
-    Ok(())
-}
-
-/// A person's answer must be in the item's evidence, a persona's in the journal of its run. The claim alone proves nothing.
+/// A person's answer must be in the item's evidence, a persona's in the journal of its run, judged by somebody else. The claim alone proves
+/// nothing.
 pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut Findings) {
     let Claim::Answer { by, text, at } = claim else { return };
     let answer = Evidence::Answer { by: by.clone(), text: text.clone(), at: *at };
-    let asks_persona = matches!(&submitted.item.execution, Some(Execution::Ask { whom: Owner::Persona(_), .. }));
-    let replied =
-        |entry: &JournalEntry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text && !said.trim().is_empty());
-    if submitted.item.evidence.contains(&answer) || (asks_persona && submitted.journal.iter().any(replied)) {
+    if submitted.item.evidence.contains(&answer) {
+        found.answered = true;
         found.prove(answer);
-    } else {
+        return;
+    }
+    let asks_persona = matches!(&submitted.item.execution, Some(Execution::Ask { whom: Owner::Persona(_), .. }));
+    let replied = |entry: &JournalEntry| matches!(entry, JournalEntry::Replied { text: said, .. } if said == text);
+    let Some(at) = submitted.journal.iter().rposition(replied).filter(|_| asks_persona && !text.trim().is_empty()) else {
         found.refuse(format!("no answer of {by} is known"));
+        return;
+    };
+    // The verdict stands directly behind the reply.
+    match submitted.journal.get(at + 1) {
+        Some(JournalEntry::Judged { verdict: AnswerVerdict::DoesNotKnow, .. }) => found.refuse(format!("{by} does not know")),
+        Some(JournalEntry::Judged { verdict: AnswerVerdict::Refuses, .. }) => found.refuse(format!("{by} refuses to answer")),
+        Some(JournalEntry::Judged { verdict, .. }) => {
+            found.answered = true;
+            found.prove(answer);
+            if *verdict == AnswerVerdict::InPart {
+                found.leave_open("it is answered only in part");
+            }
+        }
+        _ => found.refuse(format!("the answer of {by} was not judged")),
     }
 }
 

@@ -21,7 +21,7 @@ fn reasons(verdict: Verdict) -> String {
 
 fn evidence(verdict: Verdict) -> Vec<Evidence> {
     match verdict {
-        Verdict::Proven(evidence) | Verdict::ForReview { evidence, .. } => evidence,
+        Verdict::Proven(evidence) | Verdict::Told(evidence) | Verdict::ForReview { evidence, .. } => evidence,
         other => panic!("it is unproven: {other:?}"),
     }
 }
@@ -38,14 +38,14 @@ fn at_most_200() -> SettlingRule {
 async fn what_proves_nothing_of_its_kind_is_refused() {
     let stage = Stage::on_sqlite().await;
     let nothing = "nothing was claimed that can be checked";
-    for execution in [Execution::Write, Execution::Build, Execution::Remind { answer: false }] {
+    for execution in [Execution::Write, Execution::Build, Execution::Remind { whom: None }] {
         assert!(reasons(stage.verify(&item(execution), &[], &[]).await).contains(nothing));
     }
     let wrong = [
         (Execution::Write, Claim::Message { outbox: OutboxId::generate() }, "a message proves nothing here"),
-        (Execution::Remind { answer: false }, file("a.md"), "the file \"a.md\" proves nothing here"),
+        (Execution::Remind { whom: None }, file("a.md"), "the file \"a.md\" proves nothing here"),
         (Execution::Build, Claim::Answer { by: "Ann".into(), text: "ok".into(), at: now() }, "an answer of Ann proves nothing here"),
-        (Execution::Remind { answer: false }, Claim::Reading { feed: "shop".into(), at: now() }, "data of shop proves nothing here"),
+        (Execution::Remind { whom: None }, Claim::Reading { feed: "shop".into(), at: now() }, "data of shop proves nothing here"),
     ];
     for (execution, claim, why) in wrong {
         assert!(reasons(stage.verify(&item(execution), &[claim], &[]).await).contains(why), "{why}");

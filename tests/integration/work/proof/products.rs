@@ -1,12 +1,12 @@
 //! Claims about files and sources.
 
-use kernel::tools::Trace;
+use kernel::tools::{CallStatus, Trace};
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, WorkItem};
 use teamroom::features::backlog::verifier::Verdict;
 
 use super::{evidence, reasons};
 use crate::support::skip;
-use crate::work::stage::{Stage, called, fetched, fetched_from, file, item, refused, returned};
+use crate::work::stage::{Stage, called, ended, fetched, fetched_from, file, item, returned};
 
 const REPORT: &str = "# Prices\n\nScanner A asks nine dollars, says https://a.example/x, and scanner B asks four of us.\n";
 /// Research with a report that cites fetched pages.
@@ -63,8 +63,10 @@ async fn a_file_proves_nothing_unless_it_was_written_in_this_run_as_it_stands() 
     let (item, journal) = researched(&stage).await;
     let not_written = "was changed after it was written";
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal[..1]).await).contains(not_written), "left by an earlier run");
-    let refused_write = [journal[0].clone(), refused(journal[1].clone())];
-    assert!(reasons(stage.verify(&item, &[file("prices.md")], &refused_write).await).contains(not_written));
+    for status in [CallStatus::Refused, CallStatus::Failed] {
+        let not_made = [journal[0].clone(), ended(journal[1].clone(), status)];
+        assert!(reasons(stage.verify(&item, &[file("prices.md")], &not_made).await).contains(not_written));
+    }
     stage.write(&item, "prices.md", REPORT.replace("nine", "two").as_bytes()).await;
     assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains(not_written), "changed since");
 }
@@ -125,12 +127,14 @@ async fn a_page_that_was_not_fetched_cannot_be_cited() {
 }
 
 #[tokio::test]
-async fn a_fetch_that_was_refused_is_no_source() {
+async fn a_fetch_that_was_refused_or_failed_is_no_source() {
     let stage = Stage::on_sqlite().await;
-    let (item, mut journal) = researched(&stage).await;
-    journal[0] = refused(journal[0].clone());
-    let told = reasons(stage.verify(&item, &[file("prices.md")], &journal).await);
-    assert!(told.contains("https://a.example/x, which was not fetched") && told.contains("it has no source"), "{told}");
+    let (item, journal) = researched(&stage).await;
+    for status in [CallStatus::Refused, CallStatus::Failed] {
+        let journal = [ended(journal[0].clone(), status), journal[1].clone()];
+        let told = reasons(stage.verify(&item, &[file("prices.md")], &journal).await);
+        assert!(told.contains("https://a.example/x, which was not fetched") && told.contains("it has no source"), "{told}");
+    }
 }
 
 #[tokio::test]
@@ -143,11 +147,19 @@ async fn research_rests_on_something_that_was_read() {
     for tool in ["read_feed", "git_log", "http_get"] {
         evidence(stage.verify(&item, &[file("prices.md")], &read(tool)).await);
     }
-    let mut refused_read = read("read_feed");
-    refused_read[1] = refused(refused_read[1].clone());
+    let ended_read = |status| {
+        let [call, result, written] = read("read_feed");
+        vec![call, ended(result, status), written]
+    };
     // The same call id, used for another tool.
     let renamed = [called("1", "read_feed"), called("1", "memory_search"), returned("1", true, None), written.clone()];
-    for journal in [vec![written.clone()], read("web_search").to_vec(), refused_read.to_vec(), renamed.to_vec()] {
+    for journal in [
+        vec![written.clone()],
+        read("web_search").to_vec(),
+        ended_read(CallStatus::Refused),
+        ended_read(CallStatus::Failed),
+        renamed.to_vec(),
+    ] {
         assert!(reasons(stage.verify(&item, &[file("prices.md")], &journal).await).contains("it has no source"), "{journal:?}");
     }
     let written_only = WorkItem { execution: Some(Execution::Write), ..item };

@@ -94,7 +94,7 @@ proptest! {
         runtime.block_on(async {
             for (kind, said, criteria) in cases {
                 let stage = Stage::on_sqlite().await;
-                let kinds = [Execution::Write, Execution::Remind { answer: false }, watch(Some(at_most_200()), "shop").execution.unwrap()];
+                let kinds = [Execution::Write, Execution::Remind { whom: None }, watch(Some(at_most_200()), "shop").execution.unwrap()];
                 let kind = kinds[kind].clone();
                 let criteria: Vec<String> = criteria.then(|| "It is good".to_owned()).into_iter().collect();
                 let item = WorkItem { criteria: criteria.clone(), ..item(kind.clone()) };
@@ -106,9 +106,12 @@ proptest! {
                 let verdict = stage.verify(&item, &claims, &journal).await;
                 match &verdict {
                     Verdict::Proven(evidence) => {
-                        prop_assert!(so && !evidence.is_empty() && criteria.is_empty() && kind != Execution::Write, "{said:?}: {verdict:?}");
+                        prop_assert!(so && !evidence.is_empty() && criteria.is_empty() && matches!(kind, Execution::Watch(_)), "{said:?}: {verdict:?}");
                     }
                     Verdict::ForReview { evidence, .. } => prop_assert!(so && !evidence.is_empty(), "{said:?}: {verdict:?}"),
+                    Verdict::Told(evidence) => {
+                        prop_assert!(so && !evidence.is_empty() && matches!(kind, Execution::Remind { .. }), "{said:?}: {verdict:?}");
+                    }
                     Verdict::NotYet { .. } | Verdict::Unproven { .. } => prop_assert!(!so, "{said:?}: {verdict:?}"),
                 }
                 if let Verdict::Unproven { reasons, .. } = &verdict {

@@ -1,22 +1,20 @@
 //! Claims about stored records: messages, answers, feed values.
 
 use chrono::TimeDelta;
-use kernel::agent::ask::{Ask, AskState};
+use kernel::agent::AnswerVerdict;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Posted};
 use kernel::feeds::Sample;
-use kernel::ids::AskId;
 use kernel::tools::Trace;
-use teamroom::features::backlog::model::{Claim, Evidence, Execution, Owner, WatchTerms, WorkItem};
+use teamroom::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Owner, WatchTerms, WorkItem};
 use teamroom::features::backlog::verifier::Verdict;
-use teamroom::features::chat::store::AskUpdate;
 
 use super::{at_most_200, evidence, reasons, watch};
 use crate::store::{Home, on_both};
 use crate::work::stage::{Stage, item, now, refused, returned};
 
 on_both!(
-    a_delivered_message_proves_a_reminder_and_no_other_does,
-    an_answer_proves_a_question_and_words_about_none_do_not,
+    a_delivered_message_proves_that_somebody_was_told_and_no_other_does,
+    an_answer_proves_a_question_if_somebody_judged_that_it_answers,
     a_value_at_which_the_rule_holds_proves_a_watch,
     data_proves_a_watch_for_data,
     a_store_that_does_not_answer_proves_nothing,
@@ -27,13 +25,13 @@ async fn a_persons_answer_counts_where_the_store_has_it() {
     let stage = Stage::on_sqlite().await;
     let claim = Claim::Answer { by: "Ann".into(), text: "done".into(), at: now() };
     let answer = Evidence::Answer { by: "Ann".into(), text: "done".into(), at: now() };
-    let asked = item(Execution::Remind { answer: true });
+    let asked = item(Execution::Remind { whom: None });
     assert!(reasons(stage.verify(&asked, std::slice::from_ref(&claim), &[]).await).contains("no answer of Ann is known"));
     let answered = WorkItem { evidence: vec![answer.clone()], ..asked };
     assert_eq!(stage.verify(&answered, &[claim], &[]).await, Verdict::Proven(vec![answer]));
 }
 
-async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
+async fn a_delivered_message_proves_that_somebody_was_told_and_no_other_does(home: &Home) {
     let stage = Stage::new(home).await;
     let sent = |text: &str| OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, text);
     let (delivered, pending, lost) = (sent("delivered"), sent("pending"), sent("lost"));
@@ -42,10 +40,10 @@ async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
     stage.store.record_sent(&delivered.id, &posted).await.unwrap();
     stage.store.record_failed(&lost.id, "the channel is gone").await.unwrap();
 
-    let reminder = item(Execution::Remind { answer: false });
+    let reminder = item(Execution::Remind { whom: None });
     let claim = |message: &OutboundMessage| Claim::Message { outbox: message.id.clone() };
     let proof = Evidence::Delivered { outbox: delivered.id.clone(), message: "p1".into(), at: now() };
-    assert_eq!(stage.verify(&reminder, &[claim(&delivered)], &[]).await, Verdict::Proven(vec![proof.clone()]));
+    assert_eq!(stage.verify(&reminder, &[claim(&delivered)], &[]).await, Verdict::Told(vec![proof.clone()]));
     let not_yet = Verdict::NotYet { why: "the message is not delivered yet".into() };
     assert_eq!(stage.verify(&reminder, &[claim(&pending)], &[]).await, not_yet);
     assert_eq!(stage.verify(&reminder, &[claim(&delivered), claim(&pending)], &[]).await, not_yet);
@@ -54,50 +52,36 @@ async fn a_delivered_message_proves_a_reminder_and_no_other_does(home: &Home) {
     assert!(reasons(stage.verify(&reminder, &[unknown], &[]).await).contains("there is no message nowhere"));
 
     let strict = WorkItem { criteria: vec!["It is friendly".into()], ..reminder };
-    let for_review = Verdict::ForReview { evidence: vec![proof], why: "its criteria are in prose".into() };
-    assert_eq!(stage.verify(&strict, &[claim(&delivered)], &[]).await, for_review);
+    assert_eq!(stage.verify(&strict, &[claim(&delivered)], &[]).await, Verdict::Told(vec![proof]), "criteria are up to that person too");
 }
 
-async fn an_answer_proves_a_question_and_words_about_none_do_not(home: &Home) {
+async fn an_answer_proves_a_question_if_somebody_judged_that_it_answers(home: &Home) {
     let stage = Stage::new(home).await;
-    let question = item(Execution::Ask { whom: Owner::Persona("solus".into()), question: "Which?".into() });
-    let claim = |ask: &AskId| [Claim::Ask { ask: ask.clone() }];
-    let ask = async |askee: &str, state: Option<AskState>, answer: Option<&str>| {
-        let ask = Ask {
-            id: AskId::generate(),
-            message: "m".into(),
-            chain: "m".into(),
-            channel: "10".into(),
-            asker: "vince".into(),
-            askee: askee.into(),
-            question: "Which?".into(),
-            path: vec!["vince".into()],
-            state: AskState::Asked,
-            answer: None,
-            asked_at: now(),
-            deadline: now() + TimeDelta::seconds(90),
-        };
-        stage.store.record_ask(&ask).await.unwrap();
-        if let Some(state) = state {
-            assert!(stage.store.settle_ask(&AskUpdate { ask: &ask.id, state, answer }, &[], now()).await.unwrap());
-        }
-        ask.id
-    };
-    let answered = ask("solus", Some(AskState::Answered), Some("The second.")).await;
-    let proof = Evidence::Answer { by: "solus".into(), text: "The second.".into(), at: now() };
-    assert_eq!(stage.verify(&question, &claim(&answered), &[]).await, Verdict::Proven(vec![proof]));
-
-    for open in [ask("solus", None, None).await, ask("solus", Some(AskState::Expired), None).await] {
-        assert_eq!(stage.verify(&question, &claim(&open), &[]).await, Verdict::NotYet { why: "solus has not answered yet".into() });
-    }
-    for (ask, why) in [
-        (ask("solus", Some(AskState::Failed), None).await, "solus could not answer"),
-        (ask("solus", Some(AskState::Answered), Some(" \n")).await, "solus could not answer"),
-        (ask("echo", Some(AskState::Answered), Some("Me!")).await, "echo, who was not the one to ask"),
-        (AskId::from("nowhere"), "there is no question nowhere"),
+    let question = item(Execution::ask(Owner::Persona("solus".into()), "Which?".into()));
+    let said = |text: &str| JournalEntry::Replied { text: text.into(), calls: Vec::new(), model: "main/small".into() };
+    let judged = |verdict| JournalEntry::Judged { verdict, model: "main/small".into() };
+    let claim = |text: &str| Claim::Answer { by: "Solus".into(), text: text.into(), at: now() };
+    let proof = Evidence::Answer { by: "Solus".into(), text: "The second.".into(), at: now() };
+    let answered = [said("The second."), judged(AnswerVerdict::Answers)];
+    assert_eq!(stage.verify(&question, &[claim("The second.")], &answered).await, Verdict::Proven(vec![proof.clone()]));
+    let partly = [said("The second."), judged(AnswerVerdict::InPart)];
+    let for_review = Verdict::ForReview { evidence: vec![proof], why: "it is answered only in part".into() };
+    assert_eq!(stage.verify(&question, &[claim("The second.")], &partly).await, for_review);
+    for (text, journal, why) in [
+        ("No idea.", vec![said("No idea."), judged(AnswerVerdict::DoesNotKnow)], "Solus does not know"),
+        ("No.", vec![said("No."), judged(AnswerVerdict::Refuses)], "Solus refuses to answer"),
+        ("The second.", vec![said("The second.")], "was not judged"),
+        ("The second.", vec![said("The second."), said("The third."), judged(AnswerVerdict::Answers)], "was not judged"),
+        ("The third.", answered.to_vec(), "no answer of Solus is known"),
+        (" \n", vec![said(" \n"), judged(AnswerVerdict::Answers)], "no answer of Solus is known"),
     ] {
-        assert!(reasons(stage.verify(&question, &claim(&ask), &[]).await).contains(why), "{why}");
+        let told = reasons(stage.verify(&question, &[claim(text)], &journal).await);
+        assert!(told.contains(why), "{text}: {told}");
     }
+    assert_eq!(
+        reasons(stage.verify(&question, &[Claim::Ask { ask: "a".into() }], &[]).await),
+        "a question proves nothing here\nnobody has answered"
+    );
     // A delivered question is not an answer.
     let posted = OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "Which?");
     stage.store.enqueue(std::slice::from_ref(&posted), now()).await.unwrap();
@@ -170,7 +154,7 @@ async fn data_proves_a_watch_for_data(home: &Home) {
 
 async fn a_store_that_does_not_answer_proves_nothing(home: &Home) {
     let stage = Stage::new(home).await;
-    let reminder = item(Execution::Remind { answer: false });
+    let reminder = item(Execution::Remind { whom: None });
     let message = OutboundMessage::new(&"kelly".into(), &"10".into(), OutboundKind::Answer, "hello");
     stage.store.enqueue(std::slice::from_ref(&message), now()).await.unwrap();
     stage.store.record_sent(&message.id, &Posted { channel: "10".into(), message: "p".into(), at: now() }).await.unwrap();

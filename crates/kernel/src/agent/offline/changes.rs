@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::TimeDelta;
 
+use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{count, failure, foreign, moment};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
@@ -23,11 +24,12 @@ pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
     let usual = TimeRange { since: asked.now - TimeDelta::days(7), until: asked.now, label: "last 7 days".into() };
     let range = range.unwrap_or(&usual);
     let query = FeedQuery { now: asked.now, since: range.since, until: range.until, limit: READ };
-    let mut draft = Draft::default();
+    let mut draft = Draft::empty();
     for FeedReport { feed, outcome } in feeds::read_all(asked.feeds, &query).await {
         match outcome {
             Ok(reading) => {
                 draft.lines.extend(report(&reading, range, asked));
+                draft.verdict = AnswerVerdict::Answers;
                 draft.sources.push(format!("{}, as of {}", reading.source, moment(reading.as_of, asked.now)));
             }
             Err(error) => draft.line(failure(&feed, &error, asked.now)),

@@ -2,6 +2,7 @@
 
 use chrono::{NaiveTime, TimeDelta};
 
+use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{failure, foreign, moment};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
@@ -19,11 +20,12 @@ pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
         Some(range) => vec![(range.label.clone(), range.since, range.until)],
         None => vec![("today".to_owned(), today, asked.now), ("the last 7 days".to_owned(), week, asked.now)],
     };
-    let mut draft = Draft::default();
+    let mut draft = Draft::empty();
     for (label, since, until) in stretches {
         match ledger.read(&FeedQuery { now: asked.now, since, until, limit: 1000 }).await {
             Ok(reading) => {
                 draft.lines.extend(sums(&label, &reading));
+                draft.verdict = AnswerVerdict::Answers;
                 draft.sources.push(format!("{}, since {}", reading.source, moment(since, asked.now)));
             }
             Err(error) => {

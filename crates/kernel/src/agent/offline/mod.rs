@@ -14,6 +14,7 @@ pub mod wording;
 
 use chrono::{DateTime, Utc};
 
+use crate::agent::AnswerVerdict;
 use crate::chat::message::{Speaker, Spoken};
 use crate::feeds::Feed;
 use crate::memory::retrieval::{ChannelFile, Query};
@@ -49,16 +50,28 @@ pub struct OfflineAnswer {
     pub text: String,
     /// The feeds and files used. Empty if the answer is only about the team, or unknown.
     pub sources: Vec<String>,
+    pub verdict: AnswerVerdict,
 }
 
 /// An answer that is being composed. The footer is added at the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Draft {
     lines: Vec<String>,
     sources: Vec<String>,
+    verdict: AnswerVerdict,
 }
 
 impl Draft {
+    /// Without lines and sources. It does not know before one of its sources has said something.
+    fn empty() -> Self {
+        Self { lines: Vec::new(), sources: Vec::new(), verdict: AnswerVerdict::DoesNotKnow }
+    }
+
+    /// Says that there is no answer.
+    fn unknown(line: impl Into<String>) -> Self {
+        Self { verdict: AnswerVerdict::DoesNotKnow, ..Self::from(line) }
+    }
+
     fn line(&mut self, line: impl Into<String>) {
         self.lines.push(line.into());
     }
@@ -66,16 +79,16 @@ impl Draft {
 
 impl<L: Into<String>> From<L> for Draft {
     fn from(line: L) -> Self {
-        Self { lines: vec![line.into()], sources: Vec::new() }
+        Self { lines: vec![line.into()], sources: Vec::new(), verdict: AnswerVerdict::Answers }
     }
 }
 
 /// Answers a question. Never fails: unreadable sources are mentioned in the answer.
 pub async fn compose(asked: &OfflineQuestion<'_>) -> OfflineAnswer {
     let understood = understand(asked.text, asked.persona, asked.roster, asked.now);
-    let Draft { mut lines, sources } = draft(asked, &understood).await;
+    let Draft { mut lines, sources, verdict } = draft(asked, &understood).await;
     lines.push(FOOTER.to_owned());
-    OfflineAnswer { text: lines.join("\n"), sources }
+    OfflineAnswer { text: lines.join("\n"), sources, verdict }
 }
 
 async fn draft(asked: &OfflineQuestion<'_>, understood: &Understood) -> Draft {

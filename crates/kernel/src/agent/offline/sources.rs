@@ -2,6 +2,7 @@
 
 use chrono::TimeDelta;
 
+use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
 use crate::agent::offline::wording::{block_quote, count, failure, foreign, moment};
 use crate::agent::offline::{Draft, OfflineQuestion};
@@ -56,7 +57,8 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
         match facts {
             Some(Ok(reading)) => {
                 material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
-                reading.items.iter().for_each(|item| material.add_fact(feed.name(), item, asked));
+                let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
+                told.for_each(|item| material.add_fact(feed.name(), item, asked));
             }
             Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.now)),
             None => {}
@@ -71,6 +73,12 @@ type Read<T> = Result<T, FeedError>;
 async fn read(feed: &Feed, query: &FeedQuery) -> (Read<Vec<Document>>, Option<Read<Reading>>) {
     let facts = async { if TELLING.contains(&feed.kind()) { Some(feed.read(query).await) } else { None } };
     tokio::join!(feed.documents(query.now), facts)
+}
+
+/// Whether a feed only repeats the question: the work item that asks it, or an earlier one, is no answer to it.
+fn is_the_question(feed: &Feed, item: &FeedItem, question: &str) -> bool {
+    let title = item.text.split_once(": ").map_or("", |(_, title)| title).trim_end_matches('…');
+    feed.kind() == "backlog" && !title.is_empty() && question.contains(title)
 }
 
 /// Earlier files: only the newest of each name, and none that the message contains again.
@@ -101,7 +109,7 @@ impl Material {
     pub(super) fn quote(&self, query: &Query) -> Option<Draft> {
         let hits = self.library.find(query, QUOTES);
         let best = hits.first()?.score;
-        let mut draft = Draft::default();
+        let mut draft = Draft::empty();
         let mut left = ALL_QUOTES;
         for quote in hits.iter().filter(|hit| hit.score >= NEARLY * best).map(|hit| hit.quote(query, QUOTE)) {
             let Some(rest) = left.checked_sub(quote.text.chars().count()) else { break };
@@ -115,6 +123,7 @@ impl Material {
             draft.line(format!("[{place}]"));
             draft.sources.push(place);
         }
+        draft.verdict = if self.library.covers(query, &hits) { AnswerVerdict::Answers } else { AnswerVerdict::InPart };
         draft.lines.extend(self.failures.iter().cloned());
         Some(draft)
     }
@@ -127,7 +136,7 @@ impl Material {
         } else {
             format!("I found nothing about {} in {}", quoted(&subject), listed(&self.looked_at))
         };
-        let mut draft = Draft::from(format!("{looked}. Connect a model for a fuller answer."));
+        let mut draft = Draft::unknown(format!("{looked}. Connect a model for a fuller answer."));
         draft.lines.extend(self.failures.iter().cloned());
         draft
     }
@@ -163,7 +172,7 @@ pub(super) fn newest_file<'a>(asked: &OfflineQuestion<'a>) -> Option<&'a Channel
 pub(super) fn outline(asked: &OfflineQuestion<'_>) -> Draft {
     let files: Vec<&ChannelFile> =
         if asked.files.is_empty() { asked.channel_files.iter().take(1).collect() } else { asked.files.iter().collect() };
-    let mut draft = Draft::default();
+    let mut draft = Draft { verdict: AnswerVerdict::Answers, ..Draft::empty() };
     for file in files {
         let name = foreign(&file.name, 100);
         let sections = sections_of(&file.text);

@@ -35,7 +35,7 @@ pub(super) fn help(asked: &OfflineQuestion<'_>) -> Draft {
 
 /// Explains that the question needs a model, what works without one, and how to connect one.
 pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
-    Draft::from(format!(
+    Draft::unknown(format!(
         "I can't judge that without a language model. I can only quote feeds and files. {HOW_TO_THINK}\nAs {} ({}) I can answer {}.",
         asked.persona.name,
         asked.persona.role,
@@ -44,11 +44,11 @@ pub(super) fn cannot_judge(asked: &OfflineQuestion<'_>) -> Draft {
 }
 
 pub(super) fn no_feeds(asked: &OfflineQuestion<'_>) -> Draft {
-    Draft::from(format!("I have no feeds, so I don't know what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
+    Draft::unknown(format!("I have no feeds, so I don't know what changed.{}", hint(asked, |persona| !persona.feeds.is_empty())))
 }
 
 pub(super) fn no_ledger(asked: &OfflineQuestion<'_>) -> Draft {
-    Draft::from(format!("I don't have access to costs.{}", hint(asked, |persona| reads(persona, "ledger"))))
+    Draft::unknown(format!("I don't have access to costs.{}", hint(asked, |persona| reads(persona, "ledger"))))
 }
 
 /// Suggests another persona.

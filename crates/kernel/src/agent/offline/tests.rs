@@ -1,3 +1,4 @@
+use crate::agent::AnswerVerdict;
 use std::path::Path;
 
 use chrono::TimeDelta;
@@ -221,5 +222,27 @@ async fn every_question_gets_a_text_and_the_same_one_each_time() {
         assert!(first.text.ends_with(FOOTER) && first.text.len() > FOOTER.len() + 10, "{question}: {}", first.text);
         assert!(first.text.chars().count() < 4000, "{question}");
         assert_eq!(asked.of("Kelly", question).await, first);
+    }
+}
+
+#[tokio::test]
+async fn the_composer_says_by_type_what_its_answer_is_worth() {
+    let notes = Asked { channel_files: vec![file("notes.md", NOTES)], ..Asked::default() };
+    let nothing = Asked::default();
+    let quiet = Asked { feeds: told("activity", Told::default()), ..Asked::default() };
+    let broken = Asked { feeds: told("ledger", Told { broken: true, ..Told::default() }), ..Asked::default() };
+    for (asked, whom, question, verdict) in [
+        (&notes, "Kelly", "which processes share PostgreSQL?", AnswerVerdict::Answers),
+        (&notes, "Kelly", "which processes share PostgreSQL in spring?", AnswerVerdict::InPart),
+        (&notes, "Kelly", "how do kubernetes pods restart?", AnswerVerdict::DoesNotKnow),
+        (&notes, "Vince", "which of you is right?", AnswerVerdict::DoesNotKnow),
+        (&nothing, "Kelly", "which database did we choose?", AnswerVerdict::DoesNotKnow),
+        (&nothing, "Solus", "what did we spend?", AnswerVerdict::DoesNotKnow),
+        (&nothing, "Solus", "what happened today?", AnswerVerdict::DoesNotKnow),
+        (&broken, "Vince", "costs?", AnswerVerdict::DoesNotKnow),
+        (&quiet, "Kelly", "what's new?", AnswerVerdict::Answers),
+        (&nothing, "Kelly", "who is on the team?", AnswerVerdict::Answers),
+    ] {
+        assert_eq!(asked.of(whom, question).await.verdict, verdict, "{question}");
     }
 }

@@ -15,9 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::RunError;
 use crate::agent::journal::{Journal, JournalEntry};
 use crate::agent::run::progress::Step;
+use crate::agent::{AnswerVerdict, RunError};
 use crate::chat::redact::Redactor;
 use crate::ids::{ApprovalId, WorkItemId};
 use crate::llm::structured::{AnswerFormat, Structured, parse_answer};
@@ -160,6 +160,8 @@ pub struct Reply {
     pub usage: TokenUsage,
     /// The size of the prompt, for benchmarks.
     pub prompt_chars: usize,
+    /// What the answer is worth. None if a model wrote it and nobody has judged it yet.
+    pub verdict: Option<AnswerVerdict>,
     /// Why the answer is incomplete. None if it is complete.
     pub broke_off: Option<ModelError>,
     /// The arguments of the tool that ended the run. None if it ended with text.
@@ -171,7 +173,16 @@ pub struct Reply {
 impl Reply {
     /// A reply composed by code.
     pub fn plain(text: String) -> Self {
-        Self { text, model: None, usage: TokenUsage::default(), prompt_chars: 0, broke_off: None, finish: None, written: Vec::new() }
+        Self {
+            text,
+            model: None,
+            usage: TokenUsage::default(),
+            prompt_chars: 0,
+            verdict: None,
+            broke_off: None,
+            finish: None,
+            written: Vec::new(),
+        }
     }
 }
 
@@ -315,7 +326,7 @@ impl<'a> Session<'a> {
     async fn record(&mut self, entry: JournalEntry) -> Result<(), RunError> {
         let now = self.runner.clock.now();
         if let Some(journal) = self.journal
-            && !journal.append(&entry, now).await?
+            && !journal.append(std::slice::from_ref(&entry), now).await?
         {
             return Err(RunError::Lost);
         }
@@ -387,8 +398,8 @@ impl<'a> Session<'a> {
     }
 
     fn conclude(self, text: String, finish: Option<Value>) -> Reply {
-        let Progress { model, written, .. } = self.progress;
-        Reply { text, model, usage: self.usage, prompt_chars: self.prompt_chars, broke_off: self.broke_off, finish, written }
+        let Self { usage, prompt_chars, broke_off, progress: Progress { model, written, .. }, .. } = self;
+        Reply { text, model, usage, prompt_chars, verdict: None, broke_off, finish, written }
     }
 }
 

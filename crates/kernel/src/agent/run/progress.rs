@@ -84,7 +84,8 @@ impl Progress {
                 self.made.extend(self.open.front().map(|call| (fingerprint(&call.name, &call.arguments), at)));
             }
             JournalEntry::Returned { call, text, outside, status, trace } => {
-                self.learn(trace.as_ref());
+                // Only what succeeded is a source of addresses and files.
+                self.learn(trace.as_ref().filter(|_| *status == CallStatus::Ok));
                 // The entry for a file saved by the caller belongs to no call.
                 if let Some(answered) = self.open.pop_front_if(|open| open.id == *call) {
                     self.begun = false;
@@ -98,6 +99,7 @@ impl Progress {
                     self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
                 }
             }
+            JournalEntry::Judged { .. } => {}
         }
     }
 

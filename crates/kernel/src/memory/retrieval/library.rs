@@ -100,6 +100,20 @@ impl Library {
         hits.into_iter().map(|(score, entry)| Hit { source: &entry.source, passage: &entry.passage, fact: entry.fact, score }).collect()
     }
 
+    /// Whether these passages together contain every term of the question, in their text or headings.
+    pub fn covers(&self, query: &Query, hits: &[Hit<'_>]) -> bool {
+        let entries: Vec<&Entry> =
+            self.entries.iter().filter(|entry| hits.iter().any(|hit| std::ptr::eq(hit.passage, &raw const entry.passage))).collect();
+        query.terms.iter().all(|(term, _)| {
+            let number = self.vocabulary.find(term);
+            number.is_some_and(|number| {
+                entries
+                    .iter()
+                    .any(|entry| [&entry.terms, &entry.headings, &entry.outer_headings].iter().any(|terms| terms.contains(&number)))
+            })
+        })
+    }
+
     /// A query term with its inverse document frequency, in the variant that is never negative.
     #[expect(clippy::cast_precision_loss, reason = "counts of passages are small")]
     fn wanted(&self, term: &str, weight: f64) -> Wanted {

@@ -83,7 +83,8 @@ struct EventView {
 struct LineView {
     what: String,
     text: String,
-    refused: bool,
+    /// `failed` or `refused`. None: it went well.
+    trouble: Option<&'static str>,
     /// The text comes from outside.
     outside: bool,
     at: String,
@@ -197,18 +198,26 @@ impl From<ItemEvent> for EventView {
 
 impl From<(JournalEntry, DateTime<Utc>)> for LineView {
     fn from((entry, at): (JournalEntry, DateTime<Utc>)) -> Self {
-        let (what, text, refused, outside) = match entry {
-            JournalEntry::Asked { system, message, tainted } => ("asked".into(), format!("{system}\n\n{message}"), false, tainted),
+        let (what, text, trouble, outside) = match entry {
+            JournalEntry::Asked { system, message, tainted } => ("asked".into(), format!("{system}\n\n{message}"), None, tainted),
             JournalEntry::Replied { text, calls, model } => {
                 let calls: Vec<_> = calls.iter().map(describe_call).collect();
-                (format!("{model} replied"), [text, calls.join("\n")].join("\n").trim().to_owned(), false, false)
+                (format!("{model} replied"), [text, calls.join("\n")].join("\n").trim().to_owned(), None, false)
             }
-            JournalEntry::Began { call } => (format!("began {call}"), String::new(), false, false),
+            JournalEntry::Began { call } => (format!("began {call}"), String::new(), None, false),
             JournalEntry::Returned { call, text, outside, status, .. } => {
-                (format!("returned {call}"), text, status == CallStatus::Refused, outside)
+                let trouble = match status {
+                    CallStatus::Ok => None,
+                    CallStatus::Failed => Some("failed"),
+                    CallStatus::Refused => Some("refused"),
+                };
+                (format!("returned {call}"), text, trouble, outside)
+            }
+            JournalEntry::Judged { verdict, model } => {
+                (format!("{model} judged").trim().to_owned(), verdict.as_str().replace('_', " "), None, false)
             }
         };
-        Self { what, text: labels::cut(&text, LONGEST), refused, outside, at: labels::moment(at) }
+        Self { what, text: labels::cut(&text, LONGEST), trouble, outside, at: labels::moment(at) }
     }
 }
 

@@ -121,7 +121,7 @@ impl AgentExecutor {
                 status: CallStatus::Ok,
                 trace: Some(Trace::Wrote { path: saved.path, sha256: saved.sha256, bytes: saved.bytes }),
             };
-            if !journal.append(&entry, self.agents.runner.clock.now()).await? {
+            if !journal.append(&[entry], self.agents.runner.clock.now()).await? {
                 return Err(RunError::Lost);
             }
         }

@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Wait, WorkStatus};
+use crate::features::backlog::model::{Evidence, Execution, Wait, WorkStatus};
 use crate::features::backlog::store::transitions::{Ended, ItemRecord};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
@@ -31,6 +31,8 @@ pub enum End {
     Later { at: DateTime<Utc>, why: String },
     /// Continue the same run when a person or the planner ends the wait.
     Waits { wait: Wait, evidence: Vec<Evidence> },
+    /// Another one is asked, in a new run that is no further attempt, or with `wait` a person.
+    HandedOn { execution: Execution, wait: Option<Wait>, note: String },
     /// The attempt failed. A new run starts, with one more attempt counted.
     Again { why: String, at: DateTime<Utc> },
     /// Released without a result. The same run continues with another job: the process stops, or the team is halted.
@@ -47,6 +49,7 @@ impl End {
             Self::Review { .. } => "review",
             Self::Later { .. } => "later",
             Self::Waits { .. } => "waits",
+            Self::HandedOn { .. } => "handed_on",
             Self::Again { .. } => "again",
             Self::Released => "released",
             Self::Failed { .. } => "failed",
@@ -88,6 +91,14 @@ async fn end(transaction: &mut Transaction, mut record: ItemRecord, end: &End, n
         End::Later { at, why } => {
             record.item.not_before = Some(*at);
             (WorkStatus::Ready, why.clone())
+        }
+        End::HandedOn { execution, wait, note } => {
+            record.item.execution = Some(execution.clone());
+            record.item.wait.clone_from(wait);
+            if wait.is_none() {
+                record.restart_run();
+            }
+            (if wait.is_some() { WorkStatus::Waiting } else { WorkStatus::Ready }, note.clone())
         }
         End::Again { why, at } => {
             record.item.attempts += 1;

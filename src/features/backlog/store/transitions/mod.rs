@@ -256,7 +256,7 @@ impl ItemRecord {
     /// Reopens the item: for the planner if it was never planned, or else as other items allow.
     pub(super) async fn resume(mut self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
         self.item.not_before = None;
-        if self.item.execution.is_none() {
+        if self.item.execution.is_none() || self.item.persona.is_none() {
             return self.go(transaction, WorkStatus::New, Some(note), at).await;
         }
         self.place(transaction, Some(note), at).await.map(drop)

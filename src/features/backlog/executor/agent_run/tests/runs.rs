@@ -62,6 +62,7 @@ fn sketch(entry: &JournalEntry) -> String {
             calls.iter().fold("replied".into(), |line, call| format!("{line} {} {}", call.id, call.name))
         }
         JournalEntry::Began { call } => format!("began {call}"),
+        JournalEntry::Judged { verdict, .. } => format!("judged {}", verdict.as_str()),
         JournalEntry::Returned { call, outside, status, trace, .. } => {
             let trace = match trace {
                 Some(Trace::Fetched { .. }) => " fetched",
@@ -226,7 +227,7 @@ async fn secrets_are_neither_kept_nor_saved() {
 
 #[tokio::test]
 async fn what_no_model_makes_is_no_work_for_it() {
-    let stage = Stage::of(Execution::Remind { answer: true }).await;
+    let stage = Stage::of(Execution::Remind { whom: None }).await;
     let assignment = Assignment { item: &stage.item, job: &stage.job, persona: &stage.persona, cancel: &stage.cancel };
     assert!(stage.executor.execute(&assignment, &Background::default()).await.is_err());
 }

@@ -129,7 +129,7 @@ fn a_bound_channel_belongs_to_its_persona_unless_another_is_addressed() {
         case.binding = Some("eliza");
     });
     each(&[("what happened?", "nobody / ListenOnly"), ("<user:discord:102> hello", "vince / Mentioned")], |case| {
-        case.binding = Some(LISTEN_ONLY)
+        case.binding = Some(LISTEN_ONLY);
     });
     each(&[("what happened?", "kelly / Question")], |case| case.binding = Some("gone"));
 }

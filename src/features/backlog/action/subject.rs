@@ -1,0 +1,84 @@
+use std::collections::BTreeSet;
+
+use kernel::text::{Shingles, essence, without_invisible};
+
+/// The similarity from which two titles count as the same. A different article is a repetition; a different task is not.
+const ALIKE: f64 = 0.75;
+
+/// What a title is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    essence: String,
+    shingles: Shingles,
+    /// Identifiers, paths, numbers and versions, which are compared exactly.
+    exact: BTreeSet<String>,
+}
+
+impl Subject {
+    pub fn of(title: &str) -> Self {
+        let essence = essence(title);
+        Self { shingles: Shingles::of(&essence), exact: list_exact(title), essence }
+    }
+
+    /// Whether both say the same in other words.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.exact == other.exact && (self.essence == other.essence || self.shingles.similarity(&other.shingles) >= ALIKE)
+    }
+
+    /// Equal for titles with the same words that count, so that thousands can be compared by hash.
+    pub fn into_key(self) -> (String, BTreeSet<String>) {
+        (self.essence, self.exact)
+    }
+}
+
+/// The words of a title that only mean themselves: `TestClientHardStop`, `job_executor_test.go`, `src/main.rs`, `v1.2.3`, `#7`, `--force`.
+fn list_exact(title: &str) -> BTreeSet<String> {
+    let visible = without_invisible(title);
+    visible.split_whitespace().map(bare).filter(|word| is_exact(word)).map(str::to_owned).collect()
+}
+
+/// A word without the punctuation around it.
+fn bare(word: &str) -> &str {
+    let word = word.trim_start_matches(|c: char| !c.is_alphanumeric() && !"_/.-#@$~".contains(c));
+    word.trim_end_matches(|c: char| !c.is_alphanumeric() && !"_/#+".contains(c))
+}
+
+pub(super) fn is_exact(word: &str) -> bool {
+    let has_case_inside = || word.chars().zip(word.chars().skip(1)).any(|(before, after)| before.is_lowercase() && after.is_uppercase());
+    word.chars().any(char::is_alphanumeric)
+        && (word.contains(|c: char| c.is_numeric() || "_/\\.:#@=$~+".contains(c)) || word.starts_with('-') || has_case_inside())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_alike_in_other_words_and_not_with_another_identifier() {
+        for (a, b, alike) in [
+            ("Fix the flaky login test", "Fix flaky login tests in CI", true),
+            ("Fix the login", "fix login!", true),
+            ("Fix TestClientHardStop in `client_test.go`", "Fix TestClientSoftStop in `client_test.go`", false),
+            ("Fix TestClientHardStop in `client_test.go`", "fix the TestClientHardStop in client_test.go.", true),
+            ("Upgrade the database driver to 1.2.3", "Upgrade the database driver to 3.2.1", false),
+            ("Upgrade the database driver to 1.2.3", "Upgrade database driver to 1.2.3", true),
+            ("Read src/a/main.rs of the client", "Read src/b/main.rs of the client", false),
+            ("Close the pull request #17", "Close the pull request #71", false),
+            ("Run the job with --force", "Run the job with --dry-run", false),
+            ("Den Bericht für März 2026 schreiben", "Den Bericht für März 2025 schreiben", false),
+            ("修理 login_page", "修理 login_form", false),
+        ] {
+            let (a, b) = (Subject::of(a), Subject::of(b));
+            assert_eq!((a.is_like(&b), b.is_like(&a)), (alike, alike), "{a:?} {b:?}");
+            assert!(a.is_like(&a) && b.is_like(&b));
+        }
+    }
+
+    #[test]
+    fn words_are_exact_whatever_stands_around_them() {
+        let found = |title: &str| list_exact(title).into_iter().collect::<Vec<_>>();
+        assert_eq!(found("Mend (`job_executor_test.go`), please: see \"v1.2\"."), ["job_executor_test.go", "v1.2"]);
+        assert!(found("Mend the well-known page, and be quick.").is_empty());
+        assert_eq!(found("Look at ~/.bashrc and @ann"), ["@ann", "~/.bashrc"]);
+    }
+}

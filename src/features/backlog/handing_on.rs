@@ -1,0 +1,85 @@
+//! Hands a question on that its persona could not answer: once to another persona with matching expertise, then to a person.
+
+use crate::features::backlog::Work;
+use crate::features::backlog::model::{Execution, NoAnswer, Origin, Owner, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::review::find_fitting;
+use crate::features::backlog::store::End;
+use kernel::agent::AnswerVerdict;
+use kernel::agent::halts::HaltScope;
+use kernel::db::StoreError;
+use kernel::ids::PersonaSlug;
+use kernel::memory::retrieval::Query;
+use kernel::persona::roster::Roster;
+use kernel::text::fold_name;
+
+/// The most personas that are asked.
+const ASKED: usize = 2;
+/// The most items that are followed back to the person who began it.
+const STEPS: usize = 8;
+
+impl Work {
+    /// How the run of a question ends whose persona gave no answer. Never done.
+    pub(super) async fn hand_on(&self, item: &WorkItem, reply: NoAnswer) -> Result<End, StoreError> {
+        let roster = &self.parts().roster;
+        let Some(Execution::Ask { whom, question, unanswered }) = item.execution.clone() else {
+            return Ok(End::Failed { why: "nobody was asked".into(), memory: None });
+        };
+        let why = describe(&reply, roster);
+        let mut unanswered = unanswered;
+        unanswered.push(reply);
+        let next = if unanswered.len() < ASKED { self.find_colleague(item, &question, &unanswered).await? } else { None };
+        if let Some(next) = next {
+            let note = format!("{why}. {} is asked", roster.name_of(&next));
+            let execution = Execution::Ask { whom: Owner::Persona(next), question, unanswered };
+            return Ok(End::HandedOn { execution, wait: None, note });
+        }
+        let of = self.find_person(item).await?;
+        let note = format!("{why}. Asked for help: {}", name_of_helper(of.as_ref()));
+        Ok(End::HandedOn { execution: Execution::Ask { whom, question, unanswered }, wait: Some(Wait::Help { of }), note })
+    }
+
+    /// Another persona whose expertise or feeds match the question.
+    async fn find_colleague(&self, item: &WorkItem, question: &str, asked: &[NoAnswer]) -> Result<Option<PersonaSlug>, StoreError> {
+        let halts = self.parts().store.list_halts().await?;
+        let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| halt.scope == HaltScope::Persona(slug.clone()));
+        let query = Query::parse(&format!("{} {question}", item.why), &[]);
+        let free = self.parts().roster.personas().iter().filter(|persona| !asked.iter().any(|before| before.by == persona.slug));
+        Ok(find_fitting(&query, free.filter(|persona| !is_paused(&persona.slug))).map(|persona| persona.slug.clone()))
+    }
+
+    /// The person who is responsible for an item: its owner, who asked for it, or the first of the team's people.
+    pub(super) async fn find_person(&self, item: &WorkItem) -> Result<Option<Owner>, StoreError> {
+        if let Owner::Person { .. } = &item.owner {
+            return Ok(Some(item.owner.clone()));
+        }
+        let mut origin = item.origin.clone();
+        for _ in 0..STEPS {
+            let from = match origin {
+                Origin::Person { id, name, .. } => return Ok(Some(Owner::Person { id, name })),
+                Origin::WorkItem(from) => self.parts().store.find_item(&from).await?,
+                Origin::Meeting(_) | Origin::CommandLine => None,
+            };
+            let Some(from) = from else { break };
+            origin = from.origin;
+        }
+        let first = self.parts().people.first();
+        Ok(first.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() }))
+    }
+
+    /// The person that a text names: "Notify Ann of the move".
+    pub(super) fn find_named_person(&self, text: &str) -> Option<Owner> {
+        let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
+        let says = |name: &str| {
+            let name: Vec<String> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
+            !name.is_empty() && words.windows(name.len()).any(|found| found == name)
+        };
+        let named = self.parts().people.iter().find(|(id, name)| says(name) || text.contains(&format!("<user:{id}>")));
+        named.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() })
+    }
+}
+
+/// `Vince does not know: "I have no figure for that."`
+pub(super) fn describe(reply: &NoAnswer, roster: &Roster) -> String {
+    let verb = if reply.verdict == AnswerVerdict::Refuses { "refuses to answer" } else { "does not know" };
+    format!("{} {verb}: \"{}\"", roster.name_of(&reply.by), reply.said)
+}
