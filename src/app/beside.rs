@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::parts::{Hands, agents, provide, terms};
+use crate::app::deps::{CommandDeps, agents, provide, terms};
 use crate::config::{Config, PLATFORM};
 use crate::features::chat::commands::{ChatCommands, authorizer};
 use crate::features::schedule::Schedule;
@@ -28,7 +28,7 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
-    let schedule = Schedule::new(schedule::Parts {
+    let schedule = Schedule::new(schedule::Deps {
         settings: config.schedules.clone(),
         coordinator: roster.coordinator().slug.clone(),
         actions: standup::actions(terms(config, &roster), &store, None),
@@ -37,8 +37,8 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
         clock: clock.clone(),
     });
     // An invalid feed must not keep an operator from halting the team.
-    let agents = agents(config, &roster, &store, &clock).ok().map(|parts| Arc::new(parts.agents));
+    let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    provide(&services, config, Hands { store: store.clone(), roster, clock }, schedule, chat);
+    provide(&services, config, CommandDeps { store: store.clone(), roster, clock }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

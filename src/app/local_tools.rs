@@ -14,7 +14,7 @@ use kernel::tools::workspace::{Workspaces, workspace_tools};
 use kernel::tools::{FeedReader, Tool};
 
 /// Dependencies of the local tools.
-pub struct LocalParts {
+pub struct LocalDeps {
     pub workspaces: Workspaces,
     /// The repository that the team works on, or a folder of it.
     pub work: PathBuf,
@@ -26,8 +26,8 @@ pub struct LocalParts {
 }
 
 /// All local tools.
-pub fn local_tools(parts: LocalParts) -> Vec<Arc<dyn Tool>> {
-    let LocalParts { workspaces, work, feeds, store, roster, people } = parts;
+pub fn local_tools(deps: LocalDeps) -> Vec<Arc<dyn Tool>> {
+    let LocalDeps { workspaces, work, feeds, store, roster, people } = deps;
     let mut tools = workspace_tools(&workspaces);
     tools.extend(git_tools(&work));
     tools.extend(memory_tools(&store));

@@ -1,9 +1,9 @@
 //! Builds the team from its components, starts it, waits, and stops it. The only place that names concrete adapters.
 
 mod beside;
+mod deps;
 mod elsewhere;
 mod local_tools;
-mod parts;
 mod ports;
 mod reload;
 mod retention;
@@ -30,16 +30,16 @@ use crate::features::chat::commands::authorizer;
 use crate::features::{self};
 use crate::store::Store;
 pub use beside::{Beside, beside};
+pub(crate) use deps::redactor;
+pub use deps::{Connect, Connection, TeamAgents, agents, people, terms};
+use deps::{connect, known_accounts};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
 use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
-pub use local_tools::{LocalParts, local_tools};
-pub(crate) use parts::redactor;
-pub use parts::{AgentParts, Connect, Connection, agents, people, terms};
-use parts::{connect, known_accounts};
+pub use local_tools::{LocalDeps, local_tools};
 pub use reload::{Reload, Reloaded};
 pub use retention::retention_rules;
 pub use standby::start_or_stand_by;
@@ -111,7 +111,7 @@ impl App {
         };
         let metrics = telemetry::start_metrics();
 
-        let AgentParts { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
+        let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
         if !agents.is_offline() {
             agents.readings.warm();
         }

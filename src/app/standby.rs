@@ -14,7 +14,7 @@ use crate::adapters::discord;
 use crate::app::elsewhere::Elsewhere;
 use crate::app::shutdown::Shutdown;
 use crate::app::team::{Team, TeamDeps};
-use crate::app::{AgentParts, App, Setting, shutdown};
+use crate::app::{App, Setting, TeamAgents, shutdown};
 use crate::store::Store;
 use kernel::commands::Services;
 use kernel::db::StoreError;
@@ -76,7 +76,7 @@ impl Watch {
         let Setting { config, roster, clock } = setting.clone();
         let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
         let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
-        let AgentParts { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
+        let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
         let services = Services::new("This process takes no commands.");
         let team = Team::new(TeamDeps {
             config,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::task::TaskTracker;
 
-use crate::app::parts::{Hands, known_accounts, provide, terms, work_parts};
+use crate::app::deps::{CommandDeps, known_accounts, provide, terms, work_deps};
 use crate::app::retention::retention_rules;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
@@ -60,8 +60,8 @@ impl Team {
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
         let TeamDeps { config, roster, store, agents, workspaces, services, platform, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
-        let work = Work::new(work_parts(&config, &store, &agents, workspaces, &clock));
-        let standup = Arc::new(Standup::new(standup::Parts {
+        let work = Work::new(work_deps(&config, &store, &agents, workspaces, &clock));
+        let standup = Arc::new(Standup::new(standup::Deps {
             roster: roster.clone(),
             standup: config.standup.clone(),
             terms: terms(&config, &roster),
@@ -71,7 +71,7 @@ impl Team {
             agents: agents.clone(),
             clock: clock.clone(),
         }));
-        let schedule = Schedule::new(schedule::Parts {
+        let schedule = Schedule::new(schedule::Deps {
             settings: config.schedules.clone(),
             coordinator: roster.coordinator().slug.clone(),
             actions: standup::actions(terms(&config, &roster), &store, Some(&standup)),
@@ -86,9 +86,9 @@ impl Team {
             platform: platform.clone(),
             clock: clock.clone(),
         });
-        let hands = Hands { store: store.clone(), roster: roster.clone(), clock: clock.clone() };
+        let commands = CommandDeps { store: store.clone(), roster: roster.clone(), clock: clock.clone() };
         let conversation = Conversation::new(
-            chat::Parts {
+            chat::Deps {
                 roster: roster.clone(),
                 chat: config.chat.clone(),
                 guard: config.guard.clone(),
@@ -108,7 +108,7 @@ impl Team {
         .await?;
         let chat =
             ChatCommands { store: store.clone(), roster, agents: Some(agents), clock: clock.clone(), live: Some(conversation.clone()) };
-        provide(&services, &config, hands, schedule.clone(), chat);
+        provide(&services, &config, commands, schedule.clone(), chat);
         Ok(Self { conversation, meetings, schedule, standup, work, services, config, store, clock, tasks, shutdown })
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::app::{LocalParts, TeamFeeds, local_tools};
+use crate::app::{LocalDeps, TeamFeeds, local_tools};
 use crate::config::Config;
 use crate::store::Store;
 use kernel::agent::Readings;
@@ -24,7 +24,7 @@ pub(super) fn toolbox(
     workspaces: &Workspaces,
     clock: &SharedClock,
 ) -> anyhow::Result<Toolbox> {
-    let mut tools = local_tools(LocalParts {
+    let mut tools = local_tools(LocalDeps {
         workspaces: workspaces.clone(),
         work: config.work.clone(),
         feeds: Arc::new(TeamFeeds { readings: readings.clone() }),

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
 use crate::app;
-use crate::app::AgentParts;
+use crate::app::TeamAgents;
 use crate::app::shutdown;
 use crate::cli::{Globals, setting};
 use crate::store::Store;
@@ -47,7 +47,7 @@ pub(super) async fn run(globals: &Globals, args: Args) -> anyhow::Result<()> {
     let question = read_question(&args.question)?;
     let files = args.file.iter().map(|path| read_file(path, clock.as_ref())).collect::<anyhow::Result<Vec<_>>>()?;
     let store = Store::open_shared(&config.database_url, clock.now()).await?;
-    let AgentParts { agents, .. } = app::agents(&config, &roster, &store, &clock)?;
+    let TeamAgents { agents, .. } = app::agents(&config, &roster, &store, &clock)?;
     let subject = TurnId::generate();
     let asker = Speaker::Person { id: "terminal".into(), name: "you".into() };
     let question = Question {

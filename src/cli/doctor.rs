@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::adapters::discord;
 use crate::adapters::discord::Finding;
 use crate::app;
-use crate::app::AgentParts;
+use crate::app::TeamAgents;
 use crate::cli::{Globals, setting};
 use crate::config::Config;
 use crate::store::Store;
@@ -73,7 +73,7 @@ async fn check_store_and_feeds(config: &Config, roster: &Arc<Roster>, findings: 
     });
     match app::agents(config, roster, &store, &clock) {
         Err(error) => findings.push(Finding::bad(format!("{error:#}"))),
-        Ok(AgentParts { agents, .. }) => {
+        Ok(TeamAgents { agents, .. }) => {
             findings.push(Finding::good(agents.describe_models()));
             let asked = FeedQuery { now, since: now - chrono::TimeDelta::days(7), until: now, limit: 1 };
             let page = agents.readings.read_page(&asked).await;

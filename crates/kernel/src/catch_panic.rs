@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use futures_util::FutureExt;
 
 /// Runs a future and converts a panic into an error.
-pub async fn contain<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub async fn catch_panic<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     match AssertUnwindSafe(future).catch_unwind().await {
         Ok(result) => result,
         Err(panic) => Err(anyhow::anyhow!("it panicked: {}", message_of(&*panic))),
@@ -21,8 +21,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_becomes_an_error_with_its_words() {
-        let failed = contain(async { if true { panic!("out of {}", "order") } else { Ok(()) } }).await;
+        let failed = catch_panic(async { if true { panic!("out of {}", "order") } else { Ok(()) } }).await;
         assert_eq!(failed.unwrap_err().to_string(), "it panicked: out of order");
-        assert_eq!(contain(async { Ok(3) }).await.unwrap(), 3);
+        assert_eq!(catch_panic(async { Ok(3) }).await.unwrap(), 3);
     }
 }

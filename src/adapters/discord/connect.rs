@@ -82,7 +82,7 @@ impl Launch<'_> {
         // With its own rate limiter on, serenity ignores the configured address.
         let http = HttpBuilder::new(token).client(self.gateway_http.clone()).proxy(self.address.base()).ratelimiter_disabled(true);
         let is_coordinator = identity.persona == self.options.roster.coordinator().slug;
-        let parts = SessionDeps {
+        let deps = SessionDeps {
             gateway_url: self.gateway_url.clone(),
             http: Arc::new(http.build()),
             hub: Arc::clone(&self.hub),
@@ -90,7 +90,7 @@ impl Launch<'_> {
         };
         Supervisor {
             identity: Arc::clone(identity),
-            parts,
+            deps,
             timing: self.options.timing,
             clock: Arc::clone(&self.options.clock),
             identify_log: Arc::clone(&self.options.identify_log),

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::task::TaskTracker;
 
 use crate::app;
-use crate::app::AgentParts;
+use crate::app::TeamAgents;
 use crate::app::shutdown;
 use crate::app::shutdown::Shutdown;
 use crate::cli::standup::transcript::{Transcript, describe, indent};
@@ -102,10 +102,10 @@ fn build(
     tasks: &TaskTracker,
 ) -> anyhow::Result<Meetings> {
     let platform = Arc::new(Terminal { roster: roster.clone(), transcript: Transcript::new(), threads: Mutex::default() });
-    let AgentParts { agents, .. } = app::agents(config, roster, store, clock)?;
+    let TeamAgents { agents, .. } = app::agents(config, roster, store, clock)?;
     let _relay =
         Relay::start(store.database(), platform.clone(), app::redactor(config), clock.clone(), tasks.clone(), shutdown.stop.clone());
-    let standup = Arc::new(Standup::new(standup::Parts {
+    let standup = Arc::new(Standup::new(standup::Deps {
         roster: roster.clone(),
         // People cannot be asked here.
         standup: StandupSettings { humans: Vec::new(), ..config.standup.clone() },

@@ -14,7 +14,7 @@ const LINES: usize = 3;
 impl Work {
     pub(super) async fn announce_ended(&self, job: &JobContext) -> Result<(), JobError> {
         let EndedBetween { after, until } = job.payload()?;
-        let ended = self.parts().store.list_ended_with_others(after, until).await?;
+        let ended = self.deps().store.list_ended_with_others(after, until).await?;
         let (told, rest) = ended.split_at(ended.len().min(LINES));
         for item in told {
             self.announce(item, None).await?;
@@ -37,7 +37,7 @@ impl Work {
             .await?;
         for line in lines {
             let line = OutboundMessage { id: item.notice_id(), ..line };
-            self.parts().store.enqueue_once(&line, self.parts().clock.now()).await?;
+            self.deps().store.enqueue_once(&line, self.deps().clock.now()).await?;
         }
         Ok(())
     }

@@ -13,14 +13,14 @@ const LESSONS: usize = 5;
 impl Work {
     /// Runs an item with a model.
     pub(super) async fn run_agent(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
-        let (parts, item) = (self.parts(), assignment.item);
+        let (deps, item) = (self.deps(), assignment.item);
         let mut needs = Vec::new();
         for need in &item.depends_on {
-            needs.extend(parts.store.find_item(need).await?);
+            needs.extend(deps.store.find_item(need).await?);
         }
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
-        let lessons = find_lessons(&parts.store, &subject, &assignment.persona.slug, LESSONS).await?;
+        let lessons = find_lessons(&deps.store, &subject, &assignment.persona.slug, LESSONS).await?;
         let channel = self.find_channel(item).await?;
         let background = Background { needs: &needs, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
         self.inner.agent_executor.execute(assignment, &background).await
@@ -29,7 +29,7 @@ impl Work {
     /// Why the last run was rejected. None for the first run.
     async fn find_rejection(&self, item: &WorkItem) -> Result<Option<Rejection>, StoreError> {
         let Some(before) = item.run.checked_sub(1) else { return Ok(None) };
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let tried = |status: Option<WorkStatus>| matches!(status, Some(WorkStatus::InProgress | WorkStatus::InReview));
         let mut events = store.list_events(&item.id).await?.into_iter().rev();
         let Some(why) = events.find(|event| tried(event.from) && event.to == WorkStatus::Ready).and_then(|event| event.note) else {

@@ -20,7 +20,7 @@ const STEPS: usize = 8;
 impl Work {
     /// How the run of a question ends whose persona gave no answer. Never done.
     pub(super) async fn hand_on(&self, item: &WorkItem, reply: NoAnswer) -> Result<End, StoreError> {
-        let roster = &self.parts().roster;
+        let roster = &self.deps().roster;
         let Some(Execution::Ask { whom, question, unanswered }) = item.execution.clone() else {
             return Ok(End::Failed { why: "nobody was asked".into(), memory: None });
         };
@@ -40,10 +40,10 @@ impl Work {
 
     /// Another persona whose expertise or feeds match the question.
     async fn find_colleague(&self, item: &WorkItem, question: &str, asked: &[NoAnswer]) -> Result<Option<PersonaSlug>, StoreError> {
-        let halts = self.parts().store.list_halts().await?;
+        let halts = self.deps().store.list_halts().await?;
         let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| halt.scope == HaltScope::Persona(slug.clone()));
         let query = Query::parse(&format!("{} {question}", item.why), &[]);
-        let free = self.parts().roster.personas().iter().filter(|persona| !asked.iter().any(|before| before.by == persona.slug));
+        let free = self.deps().roster.personas().iter().filter(|persona| !asked.iter().any(|before| before.by == persona.slug));
         Ok(find_fitting(&query, free.filter(|persona| !is_paused(&persona.slug))).map(|persona| persona.slug.clone()))
     }
 
@@ -56,13 +56,13 @@ impl Work {
         for _ in 0..STEPS {
             let from = match origin {
                 Origin::Person { id, name, .. } => return Ok(Some(Owner::Person { id, name })),
-                Origin::WorkItem(from) => self.parts().store.find_item(&from).await?,
+                Origin::WorkItem(from) => self.deps().store.find_item(&from).await?,
                 Origin::Meeting(_) | Origin::CommandLine => None,
             };
             let Some(from) = from else { break };
             origin = from.origin;
         }
-        let first = self.parts().people.first();
+        let first = self.deps().people.first();
         Ok(first.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() }))
     }
 
@@ -73,7 +73,7 @@ impl Work {
             let name: Vec<String> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
             !name.is_empty() && words.windows(name.len()).any(|found| found == name)
         };
-        let named = self.parts().people.iter().find(|(id, name)| says(name) || text.contains(&format!("<user:{id}>")));
+        let named = self.deps().people.iter().find(|(id, name)| says(name) || text.contains(&format!("<user:{id}>")));
         named.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() })
     }
 }

@@ -40,7 +40,7 @@ impl JobHandler for BacklogHandler {
 
     fn settings(&self) -> KindSettings {
         let usual = KindSettings { retention: Duration::from_hours(1), ..KindSettings::default() };
-        let own = &self.work.parts().settings;
+        let own = &self.work.deps().settings;
         match self.kind {
             RUN => KindSettings {
                 parallel: own.parallel,
@@ -61,7 +61,7 @@ impl JobHandler for BacklogHandler {
     }
 
     async fn paused(&self) -> Result<Paused, StoreError> {
-        if self.kind == RUN { self.work.parts().store.list_paused_runs().await } else { Ok(Paused::default()) }
+        if self.kind == RUN { self.work.deps().store.list_paused_runs().await } else { Ok(Paused::default()) }
     }
 
     async fn run(&self, job: &JobContext) -> Result<(), JobError> {
@@ -78,7 +78,7 @@ impl JobHandler for BacklogHandler {
     }
 
     async fn give_up(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
-        let now = self.work.parts().clock.now();
+        let now = self.work.deps().clock.now();
         match (self.kind, why) {
             (RUN, Failure::Crashed(times)) => {
                 set_item_aside(transaction, job, &format!("its worker died over it {times} times in a row"), now).await
@@ -92,7 +92,7 @@ impl JobHandler for BacklogHandler {
 
 impl Work {
     pub(super) fn next_round(&self, now: DateTime<Utc>) -> DateTime<Utc> {
-        now + TimeDelta::from_std(self.parts().settings.every).unwrap_or(TimeDelta::MAX)
+        now + TimeDelta::from_std(self.deps().settings.every).unwrap_or(TimeDelta::MAX)
     }
 }
 

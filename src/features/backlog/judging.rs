@@ -17,7 +17,7 @@ impl Work {
     /// Has the item of a job judged, or asks people for a decision.
     pub(super) async fn run_review(&self, job: &JobContext) -> Result<(), JobError> {
         let ItemOf { item, by_people } = job.payload()?;
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let Some(item) = store.find_item(&item).await? else { return Ok(()) };
         match (item.status, &item.wait) {
             (WorkStatus::Waiting, Some(Wait::Decision { why })) => {
@@ -51,10 +51,10 @@ impl Work {
         journal: &[JournalEntry],
         job: &JobContext,
     ) -> Result<(), StoreError> {
-        let parts = self.parts();
-        let (now, roster) = (parts.clock.now(), &parts.roster);
+        let deps = self.deps();
+        let (now, roster) = (deps.clock.now(), &deps.roster);
         let Judgement { by, accepted, note } = judged;
-        let product = parts.store.find_product(&item.id).await?;
+        let product = deps.store.find_product(&item.id).await?;
         let ending = ItemEnd::Done { product: product.as_ref(), evidence: &item.evidence };
         let memory = accepted.then(|| memory_of(item, &ending, journal, now));
         let channel = self.find_channel(item).await?;
@@ -68,18 +68,18 @@ impl Work {
             job: Some(job),
             accepted,
             note: &note,
-            most_rejections: parts.settings.attempts,
+            most_rejections: deps.settings.attempts,
             memory: memory.as_ref(),
             post: &post,
             at: now,
         };
-        parts.store.judge_item(&item.id, &judgement).await?;
+        deps.store.judge_item(&item.id, &judgement).await?;
         Ok(())
     }
 
     /// The verified files, for people to judge. Unreadable files are skipped; the evidence names them.
     async fn read_files(&self, item: &WorkItem) -> Vec<OutboundFile> {
-        let Ok(workspace) = self.parts().workspaces.open(&item.id).await else { return Vec::new() };
+        let Ok(workspace) = self.deps().workspaces.open(&item.id).await else { return Vec::new() };
         let mut files = Vec::new();
         for found in &item.evidence {
             if let Evidence::File { path, .. } = found
@@ -100,15 +100,15 @@ impl Work {
         job: &JobContext,
         question: impl FnOnce(Announcer<'_>) -> OutboundMessage,
     ) -> Result<(), JobError> {
-        let parts = self.parts();
+        let deps = self.deps();
         let Some(channel) = self.find_channel(item).await? else {
             tracing::warn!(item = %item.id, "an item waits for a person, but there is no channel to ask in");
             return Err(JobError::Sleep(self.next_round(job.now())));
         };
-        let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &parts.roster });
+        let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &deps.roster });
         // Not if the item was changed meanwhile.
-        if parts.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
-            parts.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, parts.clock.now()).await?;
+        if deps.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
+            deps.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, deps.clock.now()).await?;
         }
         Ok(())
     }

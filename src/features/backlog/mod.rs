@@ -70,7 +70,7 @@ use review::ReviewDeps;
 use verifier::VerifierDeps;
 
 #[derive(Clone)]
-pub struct Parts {
+pub struct Deps {
     pub roster: Arc<Roster>,
     /// The people of the team, with their names.
     pub people: Vec<(UserId, String)>,
@@ -92,7 +92,7 @@ pub struct Work {
 }
 
 struct Inner {
-    parts: Parts,
+    deps: Deps,
     agent_executor: AgentExecutor,
     verifier: VerifierDeps,
     reviewer: ReviewDeps,
@@ -102,20 +102,20 @@ struct Inner {
 }
 
 impl Work {
-    pub fn new(parts: Parts) -> Self {
-        let (agents, workspaces) = (parts.agents.clone(), parts.workspaces.clone());
+    pub fn new(deps: Deps) -> Self {
+        let (agents, workspaces) = (deps.agents.clone(), deps.workspaces.clone());
         let inner = Inner {
-            agent_executor: AgentExecutor { store: parts.store.clone(), agents: agents.clone(), workspaces: workspaces.clone() },
+            agent_executor: AgentExecutor { store: deps.store.clone(), agents: agents.clone(), workspaces: workspaces.clone() },
             verifier: VerifierDeps {
-                store: parts.store.clone(),
+                store: deps.store.clone(),
                 workspaces: workspaces.clone(),
                 readings: agents.readings.clone(),
-                settings: parts.settings.clone(),
+                settings: deps.settings.clone(),
             },
-            reviewer: ReviewDeps { agents: agents.clone(), workspaces, reviewer: parts.settings.reviewer.clone() },
-            learnings: Learnings::new(agents, parts.learnings.clone()),
+            reviewer: ReviewDeps { agents: agents.clone(), workspaces, reviewer: deps.settings.reviewer.clone() },
+            learnings: Learnings::new(agents, deps.learnings.clone()),
             last_round: Mutex::default(),
-            parts,
+            deps,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -125,7 +125,7 @@ impl Work {
     /// # Errors
     /// The database is unavailable.
     pub async fn recover(&self) -> Result<(), StoreError> {
-        let lost = self.parts().store.enqueue_lost_items(self.parts().clock.now()).await?;
+        let lost = self.deps().store.enqueue_lost_items(self.deps().clock.now()).await?;
         if lost > 0 {
             tracing::info!(lost, "items without a job have got one");
         }
@@ -134,13 +134,13 @@ impl Work {
 
     /// The persona that speaks about an item: the one that executes it.
     fn speaker_of<'a>(&'a self, item: &'a WorkItem) -> &'a PersonaSlug {
-        let roster = &self.parts().roster;
+        let roster = &self.deps().roster;
         item.persona.as_ref().filter(|slug| roster.find(slug).is_some()).unwrap_or(&roster.coordinator().slug)
     }
 
     /// The journal of an item's run, without times.
     async fn read_journal(&self, item: &WorkItem) -> Result<Vec<JournalEntry>, StoreError> {
-        Ok(self.parts().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
+        Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
     /// The channel for messages about an item: its own, or that of the last standup.
@@ -148,10 +148,10 @@ impl Work {
         if item.channel.is_some() {
             return Ok(item.channel.clone());
         }
-        Ok(self.parts().store.list_reports(1).await?.pop().map(|last| last.report.channel))
+        Ok(self.deps().store.list_reports(1).await?.pop().map(|last| last.report.channel))
     }
 
-    fn parts(&self) -> &Parts {
-        &self.inner.parts
+    fn deps(&self) -> &Deps {
+        &self.inner.deps
     }
 }

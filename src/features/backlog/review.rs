@@ -65,21 +65,21 @@ struct GivenVerdict {
 /// # Errors
 /// It was cancelled, or the database or the disk is unavailable. Nothing is decided.
 pub async fn review(
-    parts: &ReviewDeps,
+    deps: &ReviewDeps,
     item: &WorkItem,
     evidence: &[Evidence],
     journal: &[JournalEntry],
     cancel: &CancellationToken,
 ) -> anyhow::Result<Option<Judgement>> {
-    let Agents { runner, roster, team, store, .. } = parts.agents.as_ref();
+    let Agents { runner, roster, team, store, .. } = deps.agents.as_ref();
     let halts = store.list_halts().await.context("cannot check who is paused")?;
     let is_paused = |persona: &Persona| halts.iter().any(|halt| halt.scope == HaltScope::Persona(persona.slug.clone()));
-    let reviewer = choose(roster, parts.reviewer.as_ref(), item, is_paused).filter(|_| !parts.agents.is_offline());
+    let reviewer = choose(roster, deps.reviewer.as_ref(), item, is_paused).filter(|_| !deps.agents.is_offline());
     let Some(reviewer) = reviewer else {
         tracing::info!(item = %item.id, "only a person can review it");
         return Ok(None);
     };
-    let Some(files) = read_files(parts, item, evidence).await? else {
+    let Some(files) = read_files(deps, item, evidence).await? else {
         tracing::warn!(item = %item.id, "the files have changed since they were verified, so a person reviews them");
         return Ok(None);
     };
@@ -142,8 +142,8 @@ fn fit(query: &Query, persona: &Persona) -> f64 {
 }
 
 /// The verified files with their texts. None if one has changed.
-async fn read_files(parts: &ReviewDeps, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Option<Vec<(String, String)>>> {
-    let workspace = parts.workspaces.open(&item.id).await.context("cannot open the workspace to show what was made")?;
+async fn read_files(deps: &ReviewDeps, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Option<Vec<(String, String)>>> {
+    let workspace = deps.workspaces.open(&item.id).await.context("cannot open the workspace to show what was made")?;
     let mut files = Vec::new();
     for found in evidence {
         let Evidence::File { path, sha256, .. } = found else { continue };

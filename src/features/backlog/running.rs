@@ -12,7 +12,7 @@ use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Product
 use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
-use kernel::catch_panic::contain;
+use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::jobs::{JobContext, JobError};
@@ -44,7 +44,7 @@ impl From<End> for Close {
 impl Work {
     /// Works on the item of a job until its run has ended, and stores the result.
     pub(super) async fn run_item(&self, job: &JobContext) -> Result<(), JobError> {
-        let Some(claimed) = self.parts().store.start_run(job, job.now()).await? else { return Ok(()) };
+        let Some(claimed) = self.deps().store.start_run(job, job.now()).await? else { return Ok(()) };
         let item = &claimed.item;
         tracing::info!(item = %item.id, persona = ?item.persona, job = %job.job().id, token = job.job().token, "a work item was claimed");
         metrics::counter!("teamroom_work_claims_total").increment(1);
@@ -59,10 +59,10 @@ impl Work {
 
     /// Limits the time of a run. It is asked to end first, so that calls in progress are settled, and aborted if it does not.
     async fn run_in_time(&self, claimed: &Claimed, cancel: &CancellationToken) -> anyhow::Result<Close> {
-        let (clock, limit) = (&self.parts().clock, self.parts().settings.run_timeout);
+        let (clock, limit) = (&self.deps().clock, self.deps().settings.run_timeout);
         let own = cancel.child_token();
         // On the heap, because the future of a model call is large.
-        let mut run = std::pin::pin!(contain(Box::pin(self.run(claimed, &own))));
+        let mut run = std::pin::pin!(catch_panic(Box::pin(self.run(claimed, &own))));
         tokio::select! {
             close = &mut run => return close,
             () = clock.sleep(limit) => own.cancel(),
@@ -82,7 +82,7 @@ impl Work {
             Some(product) => product.clone(),
             None => match self.execute(item, job, cancel).await? {
                 Outcome::Made(product) => {
-                    let is_stored = self.parts().store.record_product(job, &product, self.parts().clock.now()).await?;
+                    let is_stored = self.deps().store.record_product(job, &product, self.deps().clock.now()).await?;
                     anyhow::ensure!(is_stored, JobError::LostLease);
                     product
                 }
@@ -101,7 +101,7 @@ impl Work {
 
     async fn execute(&self, item: &WorkItem, job: &JobContext, cancel: &CancellationToken) -> anyhow::Result<Outcome> {
         let (Some(execution), Some(slug)) = (&item.execution, &item.persona) else { anyhow::bail!("it was never planned") };
-        let Some(persona) = self.parts().roster.find(slug) else {
+        let Some(persona) = self.deps().roster.find(slug) else {
             return Ok(Outcome::Failed { why: format!("{slug} is no longer on the team") });
         };
         let assignment = Assignment { item, job, persona, cancel };
@@ -115,7 +115,7 @@ impl Work {
 
     /// Verifies the product and decides how the run ends.
     async fn close(&self, item: &WorkItem, product: Product, cancel: &CancellationToken) -> anyhow::Result<Close> {
-        let now = self.parts().clock.now();
+        let now = self.deps().clock.now();
         let journal = self.read_journal(item).await?;
         let submitted = Submitted { item, product: &product, journal: &journal, now };
         Ok(match verify(&self.inner.verifier, &submitted, cancel).await? {
@@ -133,13 +133,13 @@ impl Work {
     /// The message that asks for a higher budget. Other waits have their own questions.
     async fn ask_for_money(&self, item: &WorkItem, wait: &Wait) -> Result<Vec<OutboundMessage>, StoreError> {
         let Wait::Budget { refused, .. } = wait else { return Ok(Vec::new()) };
-        let step = self.parts().budgets.step(&refused.limit);
+        let step = self.deps().budgets.step(&refused.limit);
         self.say(item, |announcer| announcer.ask_budget(item, refused, step)).await
     }
 
     async fn done(&self, item: &WorkItem, product: &Product, evidence: Vec<Evidence>, journal: &[JournalEntry]) -> anyhow::Result<Close> {
         let ending = ItemEnd::Done { product: Some(product), evidence: &evidence };
-        let memory = Some(memory_of(item, &ending, journal, self.parts().clock.now()));
+        let memory = Some(memory_of(item, &ending, journal, self.deps().clock.now()));
         let outcome = product.summary.clone();
         let done = WorkItem { outcome: Some(outcome.clone()), evidence: evidence.clone(), ..item.clone() };
         let outbox = self.say(item, |announcer| announcer.announce_done(&done)).await?;
@@ -148,7 +148,7 @@ impl Work {
 
     async fn fail(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
         let journal = self.read_journal(item).await?;
-        let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.parts().clock.now()));
+        let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.deps().clock.now()));
         let failed = WorkItem { outcome: Some(why.clone()), ..item.clone() };
         let outbox = self.say(item, |announcer| announcer.announce_failed(&failed)).await?;
         Ok(Close { end: End::Failed { why, memory }, outbox })
@@ -157,10 +157,10 @@ impl Work {
     /// Tries again with the reason for the failure. Fails after the last attempt.
     async fn again(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
         let tries = item.attempts + 1;
-        if tries >= self.parts().settings.attempts {
+        if tries >= self.deps().settings.attempts {
             return self.fail(item, format!("failed {tries} times, most recently because {why}")).await;
         }
-        let at = self.parts().clock.now() + PAUSE * 2_i32.pow(item.attempts.min(8));
+        let at = self.deps().clock.now() + PAUSE * 2_i32.pow(item.attempts.min(8));
         Ok(End::Again { at, why }.into())
     }
 
@@ -187,19 +187,19 @@ impl Work {
         message: impl FnOnce(Announcer<'_>) -> OutboundMessage,
     ) -> Result<Vec<OutboundMessage>, StoreError> {
         let channel = self.find_channel(item).await?;
-        let announcer = |channel| Announcer { persona: self.speaker_of(item), channel, roster: &self.parts().roster };
+        let announcer = |channel| Announcer { persona: self.speaker_of(item), channel, roster: &self.deps().roster };
         Ok(channel.as_ref().map(|channel| message(announcer(channel))).into_iter().collect())
     }
 
     /// Stores the end of a run. Retries while the database is unavailable. Nothing is stored if the job is lost.
     async fn store_end(&self, claimed: &Claimed, close: Close) -> Result<(), JobError> {
-        let parts = self.parts();
+        let deps = self.deps();
         let (item, job) = (&claimed.item.id, &claimed.job);
         let Close { end, outbox } = close;
-        let mut run = RunEnd { job, end, outbox: &outbox, at: parts.clock.now() };
+        let mut run = RunEnd { job, end, outbox: &outbox, at: deps.clock.now() };
         let name = run.end.name();
         loop {
-            match parts.store.end_run(&run).await {
+            match deps.store.end_run(&run).await {
                 Ok(Some(_)) => {
                     tracing::info!(%item, end = name, "a run ended");
                     metrics::counter!("teamroom_work_runs_total", "end" => name).increment(1);
@@ -215,8 +215,8 @@ impl Work {
                 }
                 Err(error) if error.is_retryable() && !job.cancelled().is_cancelled() => {
                     tracing::warn!(%item, %error, "the end of a run cannot be stored yet");
-                    job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
-                    run.at = parts.clock.now();
+                    job.cancelled().run_until_cancelled(deps.clock.sleep(RETRY)).await;
+                    run.at = deps.clock.now();
                 }
                 Err(error) => {
                     tracing::error!(%item, %error, "the end of a run could not be stored; its job runs again");

@@ -15,12 +15,12 @@ impl Conversation {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let parts = self.parts();
+        let deps = self.deps();
         loop {
             match step().await {
-                Err(error) if error.is_retryable() && !parts.stop.is_cancelled() => {
+                Err(error) if error.is_retryable() && !deps.stop.is_cancelled() => {
                     tracing::warn!(%error, what, "waiting for the store");
-                    parts.clock.sleep(RETRY).await;
+                    deps.clock.sleep(RETRY).await;
                 }
                 done => return done,
             }

@@ -39,7 +39,7 @@ use crate::features::chat::store::CancelScope;
 use crate::store::Store;
 use kernel::agent::Agents;
 use kernel::agent::halts::Halts;
-use kernel::catch_panic::contain;
+use kernel::catch_panic::catch_panic;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::db::StoreError;
@@ -53,7 +53,7 @@ use listener::Listener;
 pub(crate) use rules::authorize::EVERYBODY;
 
 /// Dependencies of a conversation.
-pub struct Parts {
+pub struct Deps {
     pub roster: Arc<Roster>,
     pub chat: ChatSettings,
     pub guard: GuardLimits,
@@ -81,7 +81,7 @@ pub struct Conversation {
 }
 
 struct Inner {
-    parts: Parts,
+    deps: Deps,
     halts: Halts,
     accounts: RwLock<Accounts>,
     queues: Mutex<HashMap<ChannelId, Arc<ChannelQueue>>>,
@@ -100,11 +100,11 @@ struct Running {
 
 impl Conversation {
     /// `accounts` are those known from earlier runs. Nothing runs before [`Conversation::recover`].
-    pub async fn new(parts: Parts, accounts: Accounts) -> Result<Self, StoreError> {
-        let halts = Halts::load(parts.store.database()).await?;
-        let known = parts.store.list_channels().await?;
+    pub async fn new(deps: Deps, accounts: Accounts) -> Result<Self, StoreError> {
+        let halts = Halts::load(deps.store.database()).await?;
+        let known = deps.store.list_channels().await?;
         let inner = Inner {
-            parts,
+            deps,
             halts,
             accounts: RwLock::new(accounts),
             queues: Mutex::default(),
@@ -118,7 +118,7 @@ impl Conversation {
 
     /// Handles one platform event. An error affects this event only.
     pub async fn on_event(&self, event: PlatformEvent) {
-        if let Err(error) = contain(Box::pin(self.take(event))).await {
+        if let Err(error) = catch_panic(Box::pin(self.take(event))).await {
             tracing::error!(error = format!("{error:#}"), "an event could not be handled");
             metrics::counter!("teamroom_errors_total", "where" => "conversation").increment(1);
         }
@@ -148,8 +148,8 @@ impl Conversation {
         self.inner.halts.is_halted_in(channel)
     }
 
-    fn parts(&self) -> &Parts {
-        &self.inner.parts
+    fn deps(&self) -> &Deps {
+        &self.inner.deps
     }
 
     fn accounts(&self) -> Accounts {
@@ -171,7 +171,7 @@ impl Conversation {
 
     /// Cancels stored turns. Their channels continue.
     async fn cancel_turns(&self, scope: CancelScope<'_>, why: &str) -> Result<(), StoreError> {
-        let cancelled = self.parts().store.cancel_turns(scope, why, self.parts().clock.now()).await?;
+        let cancelled = self.deps().store.cancel_turns(scope, why, self.deps().clock.now()).await?;
         self.close_turns(&cancelled);
         Ok(())
     }
@@ -186,6 +186,6 @@ impl Conversation {
     }
 
     async fn post(&self, message: OutboundMessage) -> Result<(), StoreError> {
-        self.parts().store.enqueue(&[message], self.parts().clock.now()).await
+        self.deps().store.enqueue(&[message], self.deps().clock.now()).await
     }
 }

@@ -41,7 +41,7 @@ use crate::features::chat::listener::Listener;
 use kernel::commands::{Refused, Registry, Services};
 use kernel::jobs::JobHandler;
 
-pub use service::{Parts, Reminders};
+pub use service::{Deps, Reminders};
 
 /// Adds `/remind` and the buttons.
 pub fn register(registry: &mut Registry, services: &Services) {

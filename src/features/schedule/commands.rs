@@ -118,7 +118,7 @@ async fn run(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<CommandR
 
 async fn next(schedule: &Schedule, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let job = schedule.get_job(call.arguments.get_text("name")?).await.map_err(explain)?;
-    let times = list_next(&job, schedule.parts().clock.now(), call.arguments.find_u32("count").unwrap_or(5));
+    let times = list_next(&job, schedule.deps().clock.now(), call.arguments.find_u32("count").unwrap_or(5));
     let local = times.iter().map(|at| at.with_timezone(&job.timetable.zone()).to_rfc3339_opts(SecondsFormat::Secs, true));
     let local: Vec<_> = local.collect();
     Ok(CommandReply::private(local.join("\n")).with_data(json!(local)))
@@ -137,7 +137,7 @@ fn list_next(job: &Job, now: DateTime<Utc>, count: u32) -> Vec<DateTime<Utc>> {
 }
 
 fn tell_next(schedule: &Schedule, job: &Job) -> String {
-    let next = job.timetable.next_after(schedule.parts().clock.now());
+    let next = job.timetable.next_after(schedule.deps().clock.now());
     next.map_or_else(String::new, |next| format!("Next: {}.", render_time(next, &job.timetable)))
 }
 

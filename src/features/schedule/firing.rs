@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::features::schedule::action::Action;
 use crate::features::schedule::model::{Job, JobAction};
 use crate::features::schedule::store::{Fired, FiringEffect, NewFiring};
-use crate::features::schedule::{Parts, Schedule};
+use crate::features::schedule::{Deps, Schedule};
 use crate::store::Store;
 use kernel::chat::message::{Channel, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
@@ -38,7 +38,7 @@ impl Schedule {
     ) -> Result<Option<Fired>, StoreError> {
         let Some(effect) = self.effect_of(job, now).await? else { return Ok(None) };
         let firing = NewFiring { job: job.name.clone(), instant, action: job.action.clone(), passed_over };
-        let fired = self.parts().store.fire(&firing, &effect, now).await?;
+        let fired = self.deps().store.fire(&firing, &effect, now).await?;
         match &fired {
             Fired::Now => {
                 tracing::info!(job = %job.name, %instant, late_s = (now - instant).num_seconds(), passed_over, "a job fired");
@@ -50,7 +50,7 @@ impl Schedule {
     }
 
     async fn effect_of(&self, job: &Job, now: DateTime<Utc>) -> Result<Option<FiringEffect>, StoreError> {
-        let Parts { store, platform, coordinator, .. } = self.parts();
+        let Deps { store, platform, coordinator, .. } = self.deps();
         let Some(kind) = self.inner.kinds.find(&job.action) else {
             return Ok(Some(FiringEffect::Refuse(format!("nothing here does \"{}\"", job.action.name()))));
         };
@@ -76,7 +76,7 @@ impl Schedule {
 
     /// The action of a job. None for a post, or if the feature does not exist in this version.
     pub(super) fn find_action(&self, action: &JobAction) -> Option<&Arc<dyn Action>> {
-        self.parts().actions.iter().find(|known| known.kind().name == action.name())
+        self.deps().actions.iter().find(|known| known.kind().name == action.name())
     }
 }
 

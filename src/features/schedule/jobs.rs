@@ -52,8 +52,8 @@ impl Schedule {
     /// # Errors
     /// The database cannot be read.
     pub async fn list_jobs(&self) -> Result<Vec<Job>, StoreError> {
-        let mut jobs = self.parts().settings.jobs.clone();
-        let added = self.parts().store.list_jobs().await?;
+        let mut jobs = self.deps().settings.jobs.clone();
+        let added = self.deps().store.list_jobs().await?;
         let free: Vec<_> = added.into_iter().filter(|job| !jobs.iter().any(|known| known.name == job.name)).collect();
         jobs.extend(free);
         Ok(jobs)
@@ -75,8 +75,8 @@ impl Schedule {
     /// # Errors
     /// The database cannot be read.
     pub async fn list(&self) -> Result<Vec<JobStatus>, StoreError> {
-        let store = &self.parts().store;
-        let now = self.parts().clock.now();
+        let store = &self.deps().store;
+        let now = self.deps().clock.now();
         let mut paused = store.list_paused_jobs().await?;
         let mut statuses = Vec::new();
         for job in self.list_jobs().await? {
@@ -91,9 +91,9 @@ impl Schedule {
     /// # Errors
     /// The draft is invalid, or its name is taken.
     pub async fn add(&self, draft: JobDraft, by: &str) -> Result<Job> {
-        let job = draft.into_job(self.parts().settings.zone, &self.inner.kinds)?;
-        let declared = self.parts().settings.jobs.iter().any(|known| known.name == job.name);
-        if declared || !self.parts().store.add_job(&job, by, self.parts().clock.now()).await? {
+        let job = draft.into_job(self.deps().settings.zone, &self.inner.kinds)?;
+        let declared = self.deps().settings.jobs.iter().any(|known| known.name == job.name);
+        if declared || !self.deps().store.add_job(&job, by, self.deps().clock.now()).await? {
             return Err(ScheduleError::Taken(job.name));
         }
         self.inner.changed.notify_one();
@@ -106,7 +106,7 @@ impl Schedule {
         // The database first: a section of the file may hide a job that was added.
         let parsed = name.trim().parse::<JobName>();
         if let Ok(name) = &parsed
-            && self.parts().store.remove_job(name).await?
+            && self.deps().store.remove_job(name).await?
         {
             return Ok(name.clone());
         }
@@ -118,7 +118,7 @@ impl Schedule {
     /// The job is already paused, or no job has this name.
     pub async fn pause(&self, name: &str, by: &str) -> Result<JobName> {
         let job = self.get_job(name).await?;
-        if !self.parts().store.pause_job(&job.name, by, self.parts().clock.now()).await? {
+        if !self.deps().store.pause_job(&job.name, by, self.deps().clock.now()).await? {
             return Err(ScheduleError::Paused(job.name));
         }
         Ok(job.name)
@@ -128,7 +128,7 @@ impl Schedule {
     /// The job is not paused, or no job has this name.
     pub async fn resume(&self, name: &str) -> Result<Job> {
         let job = self.get_job(name).await?;
-        if !self.parts().store.resume_job(&job, self.parts().clock.now()).await? {
+        if !self.deps().store.resume_job(&job, self.deps().clock.now()).await? {
             return Err(if job.enabled { ScheduleError::NotPaused(job.name) } else { ScheduleError::TurnedOff(job.name) });
         }
         self.inner.changed.notify_one();
@@ -141,7 +141,7 @@ impl Schedule {
     /// No job has this name, or it was already run this second.
     pub async fn run(&self, name: &str) -> Result<Firing> {
         let job = self.get_job(name).await?;
-        let now = self.parts().clock.now();
+        let now = self.deps().clock.now();
         let instant = now.trunc_subsecs(0);
         let (state, note) = match self.fire(&job, instant, 0, now).await? {
             Some(Fired::Now) => (FiringState::Open, None),

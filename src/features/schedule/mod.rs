@@ -55,7 +55,7 @@ pub use jobs::{JobStatus, ScheduleError};
 pub use render::{describe_firing, render_jobs};
 
 /// Dependencies of the schedule.
-pub struct Parts {
+pub struct Deps {
     pub settings: ScheduleSettings,
     /// The persona that posts.
     pub coordinator: PersonaSlug,
@@ -74,16 +74,16 @@ pub struct Schedule {
 }
 
 struct Inner {
-    parts: Parts,
+    deps: Deps,
     kinds: Actions,
     /// Notified when a person changes the jobs, so that the loop reacts at once.
     changed: Notify,
 }
 
 impl Schedule {
-    pub fn new(parts: Parts) -> Self {
-        let kinds = Actions::of(parts.actions.iter().map(|action| action.kind()));
-        Self { inner: Arc::new(Inner { parts, kinds, changed: Notify::new() }) }
+    pub fn new(deps: Deps) -> Self {
+        let kinds = Actions::of(deps.actions.iter().map(|action| action.kind()));
+        Self { inner: Arc::new(Inner { deps, kinds, changed: Notify::new() }) }
     }
 
     /// The actions that jobs can have, for help and completion.
@@ -93,10 +93,10 @@ impl Schedule {
 
     /// The handler of the jobs that carry out open firings.
     pub fn job_handler(&self) -> Arc<dyn JobHandler> {
-        Arc::new(CarryOut { actions: self.parts().actions.clone(), clock: self.parts().clock.clone() })
+        Arc::new(CarryOut { actions: self.deps().actions.clone(), clock: self.deps().clock.clone() })
     }
 
-    fn parts(&self) -> &Parts {
-        &self.inner.parts
+    fn deps(&self) -> &Deps {
+        &self.inner.deps
     }
 }

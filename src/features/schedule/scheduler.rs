@@ -6,7 +6,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::features::schedule::model::{Due, Job, LATE};
 use crate::features::schedule::store::{FiringJob, NewFiring};
-use crate::features::schedule::{Parts, Schedule};
+use crate::features::schedule::{Deps, Schedule};
 use kernel::db::StoreError;
 use kernel::jobs;
 
@@ -47,7 +47,7 @@ impl Schedule {
                 tokio::select! {
                     () = stop.cancelled() => return,
                     () = schedule.inner.changed.notified() => {}
-                    () = schedule.parts().clock.sleep(pause) => {}
+                    () = schedule.deps().clock.sleep(pause) => {}
                 }
             }
         });
@@ -56,7 +56,7 @@ impl Schedule {
     /// Creates a job for each open firing without one. A firing has none if it is from before firings had jobs, or if the end of its job could not be
     /// stored together with its own end.
     async fn resume_firings(&self) -> Result<(), StoreError> {
-        let Parts { store, clock, .. } = self.parts();
+        let Deps { store, clock, .. } = self.deps();
         let mut transaction = store.db().begin().await?;
         for firing in store.list_open_firings().await? {
             jobs::enqueue(&mut transaction, &FiringJob::from(&firing).into_job(), clock.now()).await?;
@@ -69,8 +69,8 @@ impl Schedule {
     /// # Errors
     /// The database does not answer. Unrecorded instants are checked again the next time.
     pub async fn look(&self) -> Result<Duration, StoreError> {
-        let store = &self.parts().store;
-        let now = self.parts().clock.now();
+        let store = &self.deps().store;
+        let now = self.deps().clock.now();
         let paused = store.list_paused_jobs().await?;
         let mut pause = LONGEST_PAUSE;
         // A standby may have another file, so its file disables nothing for the serving process.
@@ -88,13 +88,13 @@ impl Schedule {
 
     /// Whether this process serves. A standby has no platform.
     fn serves(&self) -> bool {
-        self.parts().platform.is_some()
+        self.deps().platform.is_some()
     }
 
     /// Processes the due instants. Those of a paused or disabled job count as processed, so that none is made up for later. False: this process
     /// cannot fire one of them, or not yet.
     async fn consider(&self, job: &Job, is_silent: bool, now: DateTime<Utc>) -> Result<bool, StoreError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let Some(considered) = store.find_considered(job).await? else {
             // A new job has missed nothing. If a standby dropped the marks of other timetables, two processes with different files would delete each
             // other's marks forever.
@@ -131,7 +131,7 @@ impl Schedule {
                 action: job.action.clone(),
                 passed_over: due.passed_over.saturating_sub(1),
             };
-            if self.parts().store.pass_over(&missed, now).await? {
+            if self.deps().store.pass_over(&missed, now).await? {
                 tracing::warn!(job = %job.name, instant = %due.latest, count = due.passed_over, "runs were missed and are not made up for");
             }
             return Ok(true);

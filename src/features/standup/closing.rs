@@ -64,7 +64,7 @@ impl Standup {
         if cancel.is_cancelled() {
             anyhow::bail!("it was interrupted");
         }
-        let now = self.parts.clock.now();
+        let now = self.deps.clock.now();
         let items = make_items(meeting, &found.actions.accepted, now);
         let report = self.make_report(session, &found, &items, now).await?;
         let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
@@ -90,14 +90,14 @@ impl Standup {
     }
 
     async fn conclude<'a>(&self, session: &Session<'_>, page: &'a SharedPage, cancel: &CancellationToken) -> anyhow::Result<Findings<'a>> {
-        let (store, meeting) = (&self.parts.store, session.meeting);
+        let (store, meeting) = (&self.deps.store, session.meeting);
         let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let earlier = store.find_report(&meeting.channel.id, meeting.day).await?;
         let moved = self.list_moved(meeting, last.as_ref()).await?;
         let (claims, unsupported) = tension::split_supported(claims_of(session.seats), page);
         let cross_check = CrossCheck { unsupported, ..tension::cross_check(&claims) };
         let position = self.take_position(session, page, &cross_check, cancel).await?;
-        let people: Vec<(UserId, String)> = self.parts.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
+        let people: Vec<(UserId, String)> = self.deps.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
         let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
         let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
         let asked = ConcludeAsked {
@@ -112,11 +112,11 @@ impl Standup {
             open: &open,
             people: &names,
         };
-        let conclusion = self.in_time(cancel, async |cancel| Turns::new(&self.parts.agents).conclude(&asked, cancel).await).await;
+        let conclusion = self.in_time(cancel, async |cancel| Turns::new(&self.deps.agents).conclude(&asked, cancel).await).await;
         for problem in &conclusion.problems {
             tracing::warn!(meeting = %meeting.id, problem, "the conclusion of a standup was not as asked for");
         }
-        let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        let known = KnownOwners { roster: &self.deps.roster, people: &people };
         let titles = store.list_open_titles().await?;
         // Seven a day, even if the report is revised.
         let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
@@ -148,7 +148,7 @@ impl Standup {
             question: terms.asked(),
             scoreboard: &scoreboard,
         };
-        let call = self.in_time(cancel, async |cancel| Turns::new(&self.parts.agents).call(&asked, cancel).await).await;
+        let call = self.in_time(cancel, async |cancel| Turns::new(&self.deps.agents).call(&asked, cancel).await).await;
         Ok(Ok(Position { call, terms }))
     }
 
@@ -156,7 +156,7 @@ impl Standup {
     async fn in_time<T>(&self, cancel: &CancellationToken, work: impl AsyncFnOnce(&CancellationToken) -> T) -> T {
         let own = cancel.child_token();
         let limit = async {
-            self.parts.clock.sleep(self.parts.standup.turn_timeout).await;
+            self.deps.clock.sleep(self.deps.standup.turn_timeout).await;
             own.cancel();
             std::future::pending().await
         };
@@ -202,7 +202,7 @@ impl Standup {
             channel,
             &original,
             &name,
-            &render::render_report_thread(report, &self.parts.format),
+            &render::render_report_thread(report, &self.deps.format),
         ));
         outbox
     }
@@ -211,7 +211,7 @@ impl Standup {
     fn needs_saying(&self, call: &ReportedCall, report: &DayReport) -> bool {
         let caller = Participant::Persona(call.call.by.clone());
         let reported = report.contributions.iter().any(|said| said.who == caller && said.text.is_some());
-        !(self.parts.agents.is_offline() && reported)
+        !(self.deps.agents.is_offline() && reported)
     }
 
     /// Lessons, and disagreements between personas (STAND-15).
@@ -233,7 +233,7 @@ impl Standup {
             let mut personas: Vec<_> = tension.sides.iter().flatten().map(|claim| claim.by.to_string()).collect();
             personas.sort();
             personas.dedup();
-            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.parts.roster), personas)
+            memory(MemoryKind::Disagreement, None, render::render_tension(tension, &self.deps.roster), personas)
         });
         lessons.chain(disagreements).collect()
     }
@@ -241,8 +241,8 @@ impl Standup {
     /// The status changes of work items since the previous report, one line each.
     pub(super) async fn list_moved(&self, meeting: &Meeting, last: Option<&DayReport>) -> Result<Vec<String>, StoreError> {
         let Some(last) = last else { return Ok(Vec::new()) };
-        let moved = self.parts.store.list_items_changed(last.written_at, meeting.called_at).await?;
-        let mut lines: Vec<String> = moved.iter().take(MOVED).map(|change| render::render_moved(change, &self.parts.roster)).collect();
+        let moved = self.deps.store.list_items_changed(last.written_at, meeting.called_at).await?;
+        let mut lines: Vec<String> = moved.iter().take(MOVED).map(|change| render::render_moved(change, &self.deps.roster)).collect();
         if let Some(more) = moved.len().checked_sub(MOVED).filter(|more| *more > 0) {
             lines.push(format!("and {more} more"));
         }

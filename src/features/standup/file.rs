@@ -14,12 +14,12 @@ const RECENT: u32 = 10;
 impl Standup {
     /// Writes the files of a report. What fails is logged: the report itself stands in the store and is written at the next start.
     pub(super) async fn write_file(&self, report: &DayReport) {
-        let (dir, name) = (&self.parts.reports, self.file_name(report).await);
+        let (dir, name) = (&self.deps.reports, self.file_name(report).await);
         let json = serde_json::to_string_pretty(report).expect("a report is plain data");
         for (extension, text) in [("md", render::render_report_markdown(report)), ("json", json)] {
             let path = dir.join(format!("{name}.{extension}"));
             // A file does not leave through the outbox, which takes secrets out of everything else.
-            let (text, _) = self.parts.agents.runner.redactor.redact(&text);
+            let (text, _) = self.deps.agents.runner.redactor.redact(&text);
             if let Err(error) = write_whole(&path, text.as_bytes()).await {
                 tracing::warn!(path = %path.display(), %error, "the Day Report could not be written; it stands in the store");
             }
@@ -28,12 +28,12 @@ impl Standup {
 
     /// Writes what an earlier process stored and did not come to write. Called once at the start.
     pub async fn write_missing_file(&self) {
-        let reports = match self.parts.store.list_reports(RECENT).await {
+        let reports = match self.deps.store.list_reports(RECENT).await {
             Ok(reports) => reports,
             Err(error) => return tracing::warn!(%error, "cannot look for reports whose files are missing"),
         };
         for stored in reports {
-            let path = self.parts.reports.join(format!("{}.json", self.file_name(&stored.report).await));
+            let path = self.deps.reports.join(format!("{}.json", self.file_name(&stored.report).await));
             let written = tokio::fs::read(&path).await.ok().and_then(|bytes| serde_json::from_slice::<DayReport>(&bytes).ok());
             if written.is_none_or(|written| written.revision < stored.report.revision) {
                 self.write_file(&stored.report).await;
@@ -43,7 +43,7 @@ impl Standup {
 
     /// The day; with the channel's id behind it where another channel had its report of that day before.
     async fn file_name(&self, report: &DayReport) -> String {
-        let reports = self.parts.store.list_reports(RECENT).await.unwrap_or_default();
+        let reports = self.deps.store.list_reports(RECENT).await.unwrap_or_default();
         let same_day = reports.iter().filter(|other| other.report.day == report.day);
         let first = same_day.min_by_key(|other| other.created_at).map(|other| &other.report.channel);
         match first {

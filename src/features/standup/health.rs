@@ -19,7 +19,7 @@ const PICTURE: &str = "standups.png";
 impl Standup {
     /// The figures of the last standups, oldest first.
     pub(super) async fn list_figures(&self) -> Result<Vec<StandupFigures>, StoreError> {
-        let newest_first = self.parts.store.list_standup_figures(STANDUPS).await?;
+        let newest_first = self.deps.store.list_standup_figures(STANDUPS).await?;
         Ok(newest_first.into_iter().rev().collect())
     }
 
@@ -32,7 +32,7 @@ impl Standup {
         let health = StandupHealth::of(&figures);
         // Drawing takes tens of milliseconds of one core.
         let picture = tokio::task::spawn_blocking(move || render::draw_health(&figures)).await??;
-        let facilitator = &self.parts.roster.coordinator().slug;
+        let facilitator = &self.deps.roster.coordinator().slug;
         Ok(Some(OutboundMessage {
             card: Some(Card {
                 title: "Health of the standup".into(),

@@ -110,7 +110,7 @@ fn serving(standup: Option<&Arc<Standup>>) -> anyhow::Result<&Standup> {
 impl Standup {
     /// The weekly chart, in the channel of the last standup.
     async fn chart_health(&self) -> anyhow::Result<ActionOutcome> {
-        let last = self.parts.store.list_reports(1).await?.pop().map(|last| last.report.channel);
+        let last = self.deps.store.list_reports(1).await?.pop().map(|last| last.report.channel);
         let drawn = match last {
             Some(channel) => self.draw_health(&channel).await?,
             None => None,

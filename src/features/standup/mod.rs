@@ -60,7 +60,7 @@ const LINE: usize = 300;
 
 /// Dependencies of standups.
 #[derive(Clone)]
-pub struct Parts {
+pub struct Deps {
     pub roster: Arc<Roster>,
     pub standup: StandupSettings,
     pub terms: StandupTerms,
@@ -75,17 +75,17 @@ pub struct Parts {
 
 /// The standup as a kind of meeting.
 pub struct Standup {
-    parts: Parts,
+    deps: Deps,
 }
 
 impl Standup {
-    pub fn new(parts: Parts) -> Self {
-        Self { parts }
+    pub fn new(deps: Deps) -> Self {
+        Self { deps }
     }
 
     /// The participants that report, in order.
     fn list_speakers(&self) -> Vec<Participant> {
-        let Parts { roster, standup, .. } = &self.parts;
+        let Deps { roster, standup, .. } = &self.deps;
         let facilitator = &roster.coordinator().slug;
         let personas: Vec<PersonaSlug> = if standup.order.is_empty() {
             let mut personas: Vec<_> = roster.personas().iter().filter(|persona| persona.slug != *facilitator).collect();
@@ -101,11 +101,11 @@ impl Standup {
 
     /// The persona with a duty. If the roster gives a duty to several personas, the first one has it.
     fn find_duty(&self, duty: StandupDuty) -> Option<&Persona> {
-        self.parts.roster.personas().iter().find(|persona| persona.standup.duty == Some(duty))
+        self.deps.roster.personas().iter().find(|persona| persona.standup.duty == Some(duty))
     }
 
     fn name_of<'a>(&'a self, who: &'a Participant) -> &'a str {
-        who.name(&self.parts.roster)
+        who.name(&self.deps.roster)
     }
 
     /// Posts long texts as messages in the thread below a post of the team.
@@ -126,8 +126,8 @@ impl Standup {
 
     /// Text in the format of the platform: cleaned, laid out, split at the length limit.
     fn cut(&self, text: &str) -> Vec<String> {
-        let format = &self.parts.format;
-        format.split(&format.lay_out(&clean(text, &self.parts.roster)))
+        let format = &self.deps.format;
+        format.split(&format.lay_out(&clean(text, &self.deps.roster)))
     }
 }
 
@@ -143,7 +143,7 @@ impl Agenda for Standup {
     }
 
     fn call(&self, channel: Channel, called_by: CalledBy, now: DateTime<Utc>) -> Meeting {
-        self.parts.terms.call(channel, called_by, now)
+        self.deps.terms.call(channel, called_by, now)
     }
 
     fn find_phrase(&self, text: &str, names: &[&str]) -> Option<Phrase> {
@@ -151,8 +151,8 @@ impl Agenda for Standup {
     }
 
     async fn render_latest(&self, channel: &ChannelId, now: DateTime<Utc>) -> Result<String, StoreError> {
-        let today = now.with_timezone(&self.parts.terms.zone).date_naive();
-        let Some(stored) = self.parts.store.find_report(channel, today).await? else {
+        let today = now.with_timezone(&self.deps.terms.zone).date_naive();
+        let Some(stored) = self.deps.store.find_report(channel, today).await? else {
             return Ok("No standup is running, and there is no report of today. \"Start the standup\" makes one.".to_owned());
         };
         let lines: Vec<_> = stored.report.tldr.iter().map(|line| flatten(line, LINE)).collect();
@@ -172,11 +172,11 @@ impl Agenda for Standup {
     }
 
     fn turn_limit(&self, who: &Participant) -> Duration {
-        if who.is_awaited() { self.parts.standup.human_deadline } else { self.parts.standup.turn_timeout }
+        if who.is_awaited() { self.deps.standup.human_deadline } else { self.deps.standup.turn_timeout }
     }
 
     fn pause(&self) -> Duration {
-        self.parts.standup.pause
+        self.deps.standup.pause
     }
 
     fn invite(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {

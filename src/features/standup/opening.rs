@@ -20,24 +20,24 @@ impl Standup {
         let order: Vec<String> = speakers.iter().map(|who| self.name_of(who).to_owned()).collect();
         let text = render::render_kickoff(&Kickoff {
             day: meeting.day,
-            facilitator: self.parts.roster.name_of(&meeting.facilitator),
+            facilitator: self.deps.roster.name_of(&meeting.facilitator),
             order: &order,
-            question: self.parts.standup.question.as_ref().map(|question| question.text.as_str()),
+            question: self.deps.standup.question.as_ref().map(|question| question.text.as_str()),
             scoreboard: &scoreboard,
-            offline: self.parts.agents.is_offline(),
+            offline: self.deps.agents.is_offline(),
             called_by: &meeting.called_by,
         });
         Ok(Opening { participants: speakers, outbox: vec![say(meeting, OutboundKind::Report, text)] })
     }
 
     pub(super) async fn read_scoreboard(&self) -> Result<Scoreboard, StoreError> {
-        Ok(Scoreboard::of(&self.parts.store.list_predictions(CALLS).await?, self.parts.clock.now()))
+        Ok(Scoreboard::of(&self.deps.store.list_predictions(CALLS).await?, self.deps.clock.now()))
     }
 
     /// Asks a person by mention, with a deadline (STAND-6).
     pub(super) fn invite_person(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
         let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
-        let until = self.parts.clock.now() + self.parts.standup.human_deadline;
+        let until = self.deps.clock.now() + self.deps.standup.human_deadline;
         let text = format!("{}, your report, please: your next message here is it. I go on at {}.", Mention(id), until.format("%H:%M UTC"));
         vec![OutboundMessage { pings: vec![id.clone()], ..say(meeting, OutboundKind::Notice, text) }]
     }

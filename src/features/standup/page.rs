@@ -34,7 +34,7 @@ impl Standup {
             page = self.read_page(meeting) => page?,
             () = cancel.cancelled() => anyhow::bail!("the process is ending"),
         };
-        let text = render::render_page(&page, &self.parts.roster, &self.parts.format);
+        let text = render::render_page(&page, &self.deps.roster, &self.deps.format);
         let summary = say(meeting, OutboundKind::Report, text.summary);
         let detail = self.in_thread(&meeting.facilitator, &meeting.channel.id, &summary, THREAD, &text.detail);
         let outbox = std::iter::once(summary).chain(detail).collect();
@@ -42,10 +42,10 @@ impl Standup {
     }
 
     async fn read_page(&self, meeting: &Meeting) -> anyhow::Result<SharedPage> {
-        let now = self.parts.clock.now();
-        let last = self.parts.store.find_last_report(&meeting.channel.id, meeting.day).await?;
+        let now = self.deps.clock.now();
+        let last = self.deps.store.find_last_report(&meeting.channel.id, meeting.day).await?;
         let since = last.map_or(now - FIRST, |last| last.report.written_at.max(now - LONGEST)).min(now);
-        let read = self.parts.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
+        let read = self.deps.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
         let mut page = SharedPage { read_at: now, since, feeds: Vec::new(), changes: Vec::new() };
         let mut samples = Vec::new();
         for entry in read {
@@ -54,7 +54,7 @@ impl Standup {
             page.feeds.push(page_feed(entry));
         }
         // After the comparison, which is with what was known before. A crash between the two loses a sample and no report.
-        self.parts.store.record_samples(&samples, now).await?;
+        self.deps.store.record_samples(&samples, now).await?;
         Ok(page)
     }
 
@@ -62,7 +62,7 @@ impl Standup {
     async fn find_changes(&self, entry: &PageEntry, since: DateTime<Utc>) -> anyhow::Result<Vec<ValueChange>> {
         let mut changes = Vec::new();
         for now in &entry.samples {
-            let before = self.parts.store.find_sample_before(&now.feed, &now.name, since).await?;
+            let before = self.deps.store.find_sample_before(&now.feed, &now.name, since).await?;
             let Some(change) = before.and_then(|before| ValueChange::between(&entry.feed, &before, now)) else { continue };
             changes.push(ValueChange { usual: self.find_usual(now).await?, ..change });
         }
@@ -71,9 +71,9 @@ impl Standup {
 
     /// What a value usually is, from the last sample of each earlier day.
     async fn find_usual(&self, now: &Sample) -> anyhow::Result<Option<Usual>> {
-        let zone = self.parts.terms.zone;
+        let zone = self.deps.terms.zone;
         let day_of = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
-        let samples = self.parts.store.list_samples(&now.feed, &now.name, now.at - HISTORY, now.at).await?;
+        let samples = self.deps.store.list_samples(&now.feed, &now.name, now.at - HISTORY, now.at).await?;
         let comparable = samples.iter().filter(|sample| sample.unit == now.unit && day_of(sample.at) < day_of(now.at));
         let days: BTreeMap<_, _> = comparable.map(|sample| (day_of(sample.at), sample.number)).collect();
         Ok(Usual::of(&days.into_iter().collect::<Vec<_>>(), day_of(now.at)))

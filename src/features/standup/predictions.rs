@@ -14,15 +14,15 @@ const PATIENCE: TimeDelta = TimeDelta::days(3);
 impl Standup {
     /// Settles what is due. A feed that is down is asked again at the next look; nothing is guessed.
     pub(super) async fn settle_predictions(&self) -> anyhow::Result<()> {
-        let store = &self.parts.store;
-        let due = store.list_due_predictions(self.parts.clock.now()).await?;
+        let store = &self.deps.store;
+        let due = store.list_due_predictions(self.deps.clock.now()).await?;
         // Side by side: a feed that hangs keeps no other waiting.
         let settled = futures_util::future::join_all(due.iter().map(|prediction| self.settle(prediction))).await;
         for (prediction, settled) in due.iter().zip(settled) {
             let Some(settled) = settled? else { continue };
             let text = render::render_settled(prediction, &settled);
             let said = OutboundMessage::new(&prediction.call.by, &prediction.channel, OutboundKind::Notice, text);
-            if store.settle_prediction(&prediction.id, &settled, &[said], self.parts.clock.now()).await? {
+            if store.settle_prediction(&prediction.id, &settled, &[said], self.deps.clock.now()).await? {
                 metrics::counter!("teamroom_predictions_total", "verdict" => format!("{:?}", settled.verdict).to_lowercase()).increment(1);
                 tracing::info!(prediction = %prediction.id, verdict = ?settled.verdict, value = settled.value, "a prediction was settled");
             }
@@ -33,7 +33,7 @@ impl Standup {
     /// How a prediction turned out; none while its feed may still answer. The first value from after the expiry counts: one that was recorded, else
     /// what the feed says now. Much later that would be a guess.
     async fn settle(&self, prediction: &Prediction) -> Result<Option<Settled>, StoreError> {
-        let now = self.parts.clock.now();
+        let now = self.deps.clock.now();
         if let Some(sample) = self.find_recorded(prediction, now).await? {
             return Ok(Some(prediction.settle(sample.number, sample.at)));
         }
@@ -52,15 +52,15 @@ impl Standup {
     }
 
     async fn find_recorded(&self, prediction: &Prediction, now: DateTime<Utc>) -> Result<Option<Sample>, StoreError> {
-        let Ok(feed) = self.parts.agents.readings.get_feed(&prediction.rule.feed) else { return Ok(None) };
-        let samples = self.parts.store.list_samples(feed.key(), &prediction.rule.value, prediction.expires_at, now).await?;
+        let Ok(feed) = self.deps.agents.readings.get_feed(&prediction.rule.feed) else { return Ok(None) };
+        let samples = self.deps.store.list_samples(feed.key(), &prediction.rule.value, prediction.expires_at, now).await?;
         Ok(samples.into_iter().next())
     }
 
     async fn read_value(&self, prediction: &Prediction) -> Result<f64, String> {
         let rule = &prediction.rule;
-        let feed = self.parts.agents.readings.get_feed(&rule.feed).map_err(|error| error.to_string())?;
-        let now = self.parts.clock.now();
+        let feed = self.deps.agents.readings.get_feed(&rule.feed).map_err(|error| error.to_string())?;
+        let now = self.deps.clock.now();
         let reading = feed.read(&FeedQuery { now, since: prediction.made_at, until: now, limit: 1 }).await;
         let reading = reading.map_err(|error| format!("the feed \"{}\" did not answer: {error}", rule.feed))?;
         if reading.as_of < prediction.expires_at {

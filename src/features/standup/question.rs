@@ -34,10 +34,10 @@ impl Terms {
 impl Standup {
     /// The terms, or in words why there are none: what code cannot settle is not called.
     pub(super) async fn set_terms(&self, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
-        let Some(question) = &self.parts.standup.question else { return Ok(Err("no essential question is set".into())) };
+        let Some(question) = &self.deps.standup.question else { return Ok(Err("no essential question is set".into())) };
         let Some(value) = page.find_value(&question.feed, &question.value) else { return Ok(Err(explain_missing(page, question))) };
         let expires_at = question.expires.instant(page.read_at);
-        if expires_at <= self.parts.clock.now() {
+        if expires_at <= self.deps.clock.now() {
             return Ok(Err(format!("the question's time passed at {} before a call was made", expires_at.format("%Y-%m-%d %H:%M UTC"))));
         }
         Ok(Ok(Terms {
@@ -51,10 +51,10 @@ impl Standup {
 
     /// The values before today's reading, which is among the samples as well.
     async fn read_history(&self, question: &EssentialQuestion, page: &SharedPage) -> Result<Vec<(DateTime<Utc>, f64)>, StoreError> {
-        let Ok(feed) = self.parts.agents.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
+        let Ok(feed) = self.deps.agents.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
         let reading = page.feeds.iter().filter(|page| page.feed == question.feed).find_map(|page| page.outcome.as_ref().ok());
         let as_of = reading.map_or(page.read_at, |reading| reading.as_of);
-        let samples = self.parts.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
+        let samples = self.deps.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
         Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
     }
 }

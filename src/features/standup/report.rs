@@ -21,14 +21,14 @@ impl Standup {
         now: DateTime<Utc>,
     ) -> Result<DayReport, StoreError> {
         let meeting = session.meeting;
-        let (cost, usage) = self.parts.store.spent_on(meeting.id.as_str()).await?;
+        let (cost, usage) = self.deps.store.spent_on(meeting.id.as_str()).await?;
         let before = found.earlier.as_ref().map(|earlier| &earlier.report);
         // What an earlier standup of the day decided still holds.
         let earlier = before.map(|before| before.actions.clone()).unwrap_or_default();
         let call = match &found.position {
             Ok(position) => Ok(ReportedCall {
                 call: position.call.clone(),
-                by_name: self.parts.roster.name_of(&position.call.by).to_owned(),
+                by_name: self.deps.roster.name_of(&position.call.by).to_owned(),
                 terms: format!("{} (now {})", position.terms.rule.describe(), position.terms.rule.with_unit(position.terms.base)),
                 expires_at: position.terms.expires_at,
             }),
@@ -43,7 +43,7 @@ impl Standup {
             revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
             written_at: now,
             tldr: found.conclusion.tldr.clone(),
-            question: self.parts.standup.question.as_ref().map(|question| question.text.clone()),
+            question: self.deps.standup.question.as_ref().map(|question| question.text.clone()),
             call,
             scoreboard: self.read_scoreboard().await?,
             contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
@@ -73,7 +73,7 @@ impl Standup {
 
     fn reported(&self, item: &WorkItem) -> ReportedAction {
         let owner = match &item.owner {
-            Owner::Persona(slug) => self.parts.roster.name_of(slug).to_owned(),
+            Owner::Persona(slug) => self.deps.roster.name_of(slug).to_owned(),
             Owner::Person { name, .. } => name.clone(),
         };
         let WorkItem { id, what, how, why, urgency, .. } = item.clone();
@@ -92,6 +92,6 @@ impl Standup {
                 .collect(),
             note: reading.note.clone(),
         });
-        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.parts.roster.name_of(slug).to_owned()).collect(), outcome }
+        FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.deps.roster.name_of(slug).to_owned()).collect(), outcome }
     }
 }

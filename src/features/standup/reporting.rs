@@ -29,7 +29,7 @@ const LESSONS: u32 = 5;
 impl Standup {
     pub(super) async fn report(&self, session: &Session<'_>, seat: &Seat, cancel: &CancellationToken) -> Result<Contribution, RunError> {
         let Participant::Persona(persona) = &seat.who else { return Err(RunError::Nothing) };
-        let store = &self.parts.store;
+        let store = &self.deps.store;
         let meeting = session.meeting;
         if store.list_halts().await?.iter().any(|halt| halt.scope == HaltScope::Persona(persona.clone())) {
             return Err(RunError::Paused);
@@ -54,20 +54,20 @@ impl Standup {
             last_report: last.as_ref(),
             moved: &self.list_moved(meeting, last.as_ref()).await?,
             rated,
-            delta_context: self.parts.standup.delta_context,
+            delta_context: self.deps.standup.delta_context,
         };
-        Turns::new(&self.parts.agents).report(&asked, cancel).await
+        Turns::new(&self.deps.agents).report(&asked, cancel).await
     }
 
     async fn list_open_items(&self, persona: &PersonaSlug) -> Result<Vec<WorkItem>, StoreError> {
         let owner = Owner::Persona(persona.clone());
         let own = ItemFilter { owner: Some(&owner), ..ItemFilter::open(ITEMS) };
-        self.parts.store.list_items(&own).await
+        self.deps.store.list_items(&own).await
     }
 
     /// Lessons for a speaker: those on what it has to do, then the most significant of all.
     async fn list_lessons(&self, persona: &PersonaSlug, items: &[WorkItem]) -> Result<Vec<Memory>, StoreError> {
-        let store = &self.parts.store;
+        let store = &self.deps.store;
         let subjects: Vec<&str> = items.iter().map(|item| item.what.as_str()).collect();
         let mut lessons = find_lessons(store, &subjects.join("\n"), persona, LESSONS as usize).await?;
         for lesson in store.list_lessons(persona, LESSONS).await? {

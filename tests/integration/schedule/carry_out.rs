@@ -13,7 +13,7 @@ use kernel::time::ManualClock;
 use teamroom::features::schedule::action::{Action, ActionOutcome};
 use teamroom::features::schedule::model::{ActionKind, Actions, Firing, FiringState, Job};
 use teamroom::features::schedule::settings::ScheduleSettings;
-use teamroom::features::schedule::{Parts, Schedule};
+use teamroom::features::schedule::{Deps, Schedule};
 use teamroom::store::Store;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -95,7 +95,7 @@ impl Serving {
     async fn on(place: &Place, actions: Vec<Arc<dyn Action>>) -> Self {
         let (store, clock) = (place.open().await, ManualClock::new(utc(BEGIN)));
         let (tasks, stop, kill) = (TaskTracker::new(), CancellationToken::new(), CancellationToken::new());
-        let schedule = Schedule::new(Parts {
+        let schedule = Schedule::new(Deps {
             settings: ScheduleSettings { zone: Tz::UTC, jobs: vec![chart()] },
             coordinator: "kelly".into(),
             actions,

@@ -19,7 +19,7 @@ use secrecy::SecretString;
 use teamroom::features::schedule::action::Action;
 use teamroom::features::schedule::model::{ActionKind, Actions, Firing, Job, JobDraft, JobOrigin, MissedRuns};
 use teamroom::features::schedule::settings::ScheduleSettings;
-use teamroom::features::schedule::{Parts, Schedule};
+use teamroom::features::schedule::{Deps, Schedule};
 use teamroom::store::Store;
 
 use crate::support::migrated;
@@ -106,7 +106,7 @@ impl Action for Sample {
 }
 
 fn schedule(store: &Store, clock: &Wall, jobs: &[Job]) -> Schedule {
-    Schedule::new(Parts {
+    Schedule::new(Deps {
         actions: KINDS.map(|kind| Arc::new(Sample(kind)) as Arc<dyn Action>).into(),
         settings: ScheduleSettings { zone: Tz::UTC, jobs: jobs.to_vec() },
         coordinator: "kelly".into(),

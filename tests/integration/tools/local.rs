@@ -13,7 +13,7 @@ use kernel::tools::approval::Risk;
 use kernel::tools::workspace::Workspaces;
 use kernel::tools::{FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
-use teamroom::app::{LocalParts, local_tools};
+use teamroom::app::{LocalDeps, local_tools};
 use teamroom::store::Store;
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,7 @@ impl Bench {
     }
 
     pub(super) fn on(directory: tempfile::TempDir, store: Store) -> Self {
-        let parts = LocalParts {
+        let parts = LocalDeps {
             workspaces: Workspaces::new(directory.path().join("workspaces")),
             work: directory.path().join("work"),
             feeds: Arc::new(OneFeed),

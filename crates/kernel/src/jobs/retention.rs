@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::store::{FinishedJob, JobStore, enqueue};
 use super::{JobContext, JobError, JobHandler, JobId, KindSettings, NewJob};
-use crate::catch_panic::contain;
+use crate::catch_panic::catch_panic;
 use crate::db::{Database, Result};
 
 const KIND: &str = "retention";
@@ -110,7 +110,7 @@ impl JobHandler for Retention {
         for rule in &self.rules {
             job.check()?;
             // A failing rule does not prevent the others.
-            if let Err(error) = contain(async { Ok(rule.apply(job).await?) }).await {
+            if let Err(error) = catch_panic(async { Ok(rule.apply(job).await?) }).await {
                 tracing::warn!(rule = rule.name, error = format!("{error:#}"), "old rows could not be deleted");
                 failed = Some(error);
             }

@@ -58,16 +58,16 @@ pub(super) struct Session {
 
 impl Session {
     /// Starts a thread that connects to the gateway.
-    pub(super) async fn open(identity: &Arc<Identity>, parts: &SessionDeps) -> anyhow::Result<Self> {
+    pub(super) async fn open(identity: &Arc<Identity>, deps: &SessionDeps) -> anyhow::Result<Self> {
         let (shutdown, told) = oneshot::channel();
         let (started, start) = oneshot::channel();
         let (end, ended) = oneshot::channel();
         let thread = SessionThread {
             identity: Arc::clone(identity),
-            gateway_url: parts.gateway_url.clone(),
-            http: Arc::clone(&parts.http),
-            hub: Arc::clone(&parts.hub),
-            interactions: Arc::clone(&parts.interactions),
+            gateway_url: deps.gateway_url.clone(),
+            http: Arc::clone(&deps.http),
+            hub: Arc::clone(&deps.hub),
+            interactions: Arc::clone(&deps.interactions),
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::Builder::new().name(format!("discord-{}", identity.persona)).spawn(move || {

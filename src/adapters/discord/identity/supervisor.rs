@@ -16,7 +16,7 @@ use kernel::time::SharedClock;
 
 pub(crate) struct Supervisor {
     pub(crate) identity: Arc<Identity>,
-    pub(crate) parts: SessionDeps,
+    pub(crate) deps: SessionDeps,
     pub(crate) timing: Timing,
     pub(crate) clock: SharedClock,
     pub(crate) identify_log: Arc<dyn IdentifyLog>,
@@ -67,7 +67,7 @@ impl Supervisor {
     /// Runs one session from start to end.
     async fn session(&self) -> Outcome {
         self.identity.take_news();
-        let mut session = match Session::open(&self.identity, &self.parts).await {
+        let mut session = match Session::open(&self.identity, &self.deps).await {
             Ok(session) => session,
             Err(error) => return Outcome::Lost { reason: format!("cannot start its thread: {error}"), was_up: false },
         };
@@ -171,7 +171,7 @@ impl Supervisor {
 
     fn announce(&self, text: String) {
         tracing::error!(persona = %self.identity.persona, "{text}");
-        self.parts.hub.announce(PlatformEvent::Trouble { persona: self.identity.persona.clone(), text });
+        self.deps.hub.announce(PlatformEvent::Trouble { persona: self.identity.persona.clone(), text });
     }
 
     /// Waits. True if the team stops in the meantime.

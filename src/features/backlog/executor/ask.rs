@@ -28,7 +28,7 @@ impl Work {
     }
 
     async fn ask_persona(&self, assignment: &Assignment<'_>, askee: &PersonaSlug, question: &str) -> anyhow::Result<Outcome> {
-        let (deps, item) = (self.parts(), assignment.item);
+        let (deps, item) = (self.deps(), assignment.item);
         let began = deps.clock.now();
         let channel = self.find_channel(item).await?;
         let coordinator = Speaker::Persona(deps.roster.coordinator().slug.clone());
@@ -82,10 +82,10 @@ impl Work {
         if let Some((JournalEntry::Judged { verdict, .. }, _)) = journal.read().await?.last() {
             return Ok(*verdict);
         }
-        let agents = &self.parts().agents;
+        let agents = &self.deps().agents;
         let (verdict, model) = answer_check::check(agents, assignment.item, answered, assignment.cancel).await?;
         let judged = JournalEntry::Judged { verdict, model };
-        if !journal.append(&[judged], self.parts().clock.now()).await? {
+        if !journal.append(&[judged], self.deps().clock.now()).await? {
             return Err(RunError::Lost);
         }
         Ok(verdict)

@@ -13,18 +13,18 @@ const LOOK: Duration = Duration::from_millis(50);
 impl Work {
     /// Posts the reminder. The message has the run's id, so a repeated run does not post it again.
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
-        let (parts, item) = (self.parts(), assignment.item);
+        let (deps, item) = (self.deps(), assignment.item);
         let Some(channel) = self.find_channel(item).await? else {
             return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
         };
         let id = WorkItem::reminder_id_of(&item.id, item.run);
-        let announcer = Announcer { persona: &parts.roster.coordinator().slug, channel: &channel, roster: &parts.roster };
+        let announcer = Announcer { persona: &deps.roster.coordinator().slug, channel: &channel, roster: &deps.roster };
         let message = OutboundMessage { id: id.clone(), ..announcer.remind(item) };
-        parts.store.enqueue_once(&message, parts.clock.now()).await?;
+        deps.store.enqueue_once(&message, deps.clock.now()).await?;
         let mut waited = Duration::ZERO;
         // The verifier checks delivery. Waiting here saves a second attempt.
-        while waited < DELIVERY && !assignment.cancel.is_cancelled() && parts.store.find_posted(&id).await?.is_none() {
-            parts.clock.sleep(LOOK).await;
+        while waited < DELIVERY && !assignment.cancel.is_cancelled() && deps.store.find_posted(&id).await?.is_none() {
+            deps.clock.sleep(LOOK).await;
             waited += LOOK;
         }
         let summary = format!("{} was notified", name_of_helper(item.find_awaited()));

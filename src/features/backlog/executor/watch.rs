@@ -14,9 +14,9 @@ const EVERY: TimeDelta = TimeDelta::minutes(5);
 
 impl Work {
     pub(crate) async fn watch(&self, assignment: &Assignment<'_>, terms: &WatchTerms) -> anyhow::Result<Outcome> {
-        let parts = self.parts();
-        let now = parts.clock.now();
-        let feed = match parts.agents.readings.get_feed(&terms.feed) {
+        let deps = self.deps();
+        let now = deps.clock.now();
+        let feed = match deps.agents.readings.get_feed(&terms.feed) {
             Ok(feed) => feed,
             // A persona file may declare the feed at the next start.
             Err(missing) => return Ok(Outcome::Failed { why: missing.to_string() }),
@@ -32,7 +32,7 @@ impl Work {
                     status: CallStatus::Ok,
                     trace: Some(reading_trace(&terms.feed, reading.as_of)),
                 };
-                if !parts.store.append_journal(assignment.job, assignment.item, &[entry], now).await? {
+                if !deps.store.append_journal(assignment.job, assignment.item, &[entry], now).await? {
                     anyhow::bail!(JobError::LostLease);
                 }
                 let claim = Claim::Reading { feed: terms.feed.clone(), at: reading.as_of };
@@ -41,7 +41,7 @@ impl Work {
             (Ok(reading), Some(rule)) => match reading.find_value(&rule.value) {
                 None => format!("the feed {} has no value {}", terms.feed, rule.value),
                 Some(value) => {
-                    parts.store.record_samples(&feed.samples(&reading), now).await?;
+                    deps.store.record_samples(&feed.samples(&reading), now).await?;
                     let said = figure::amount(value.number, &rule.value, &rule.unit);
                     if rule.holds(value.number) {
                         let claim = Claim::Value { feed: terms.feed.clone(), name: rule.value.clone(), at: reading.as_of };

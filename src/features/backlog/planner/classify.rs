@@ -22,7 +22,7 @@ struct Kind {
 impl Work {
     /// None without a model, without a valid answer, or if the answer cannot be executed.
     pub(super) async fn classify(&self, item: &WorkItem, cancel: &CancellationToken) -> Option<Execution> {
-        let deps = self.parts();
+        let deps = self.deps();
         if deps.agents.is_offline() {
             return None;
         }

@@ -25,7 +25,7 @@ const AT_ONCE: u32 = 200;
 impl Work {
     /// Plans new items, and every few minutes also items that wait. Sleeps until the next round, or until it is woken for a new item.
     pub(super) async fn plan(&self, job: &JobContext) -> Result<(), JobError> {
-        let parts = self.parts();
+        let deps = self.deps();
         let now = job.now();
         let last = *self.last_round();
         // A clock that was set back also makes a round due.
@@ -36,9 +36,9 @@ impl Work {
         }
         // Ranks depend on all open items, so many new items are ranked together after the last of them.
         if self.plan_new(job).await? || whole {
-            let open = parts.store.list_open_items().await?;
+            let open = deps.store.list_open_items().await?;
             let ranks: Vec<_> = graph::ranks(&open).into_iter().collect();
-            parts.store.set_ranks(&ranks).await?;
+            deps.store.set_ranks(&ranks).await?;
         }
         if whole {
             *self.last_round() = Some(now);
@@ -50,7 +50,7 @@ impl Work {
     async fn plan_new(&self, job: &JobContext) -> Result<bool, JobError> {
         let mut were_any = false;
         loop {
-            let new = self.parts().store.list_unplanned(AT_ONCE).await?;
+            let new = self.deps().store.list_unplanned(AT_ONCE).await?;
             were_any |= !new.is_empty();
             let mut is_planned = false;
             for item in &new {
@@ -74,7 +74,7 @@ impl Work {
     }
 
     async fn plan_one(&self, item: &WorkItem, job: &JobContext) -> Result<bool, JobError> {
-        let parts = self.parts();
+        let deps = self.deps();
         let execution = match &item.execution {
             // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
             Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
@@ -88,7 +88,7 @@ impl Work {
             other => other,
         };
         let persona = self.find_executor(item);
-        let no_model = parts.agents.is_offline() && execution.as_ref().is_none_or(|execution| execution.kind().needs_model());
+        let no_model = deps.agents.is_offline() && execution.as_ref().is_none_or(|execution| execution.kind().needs_model());
         let planned = Planned {
             status: if no_model { WorkStatus::Waiting } else { WorkStatus::Ready },
             wait: no_model.then_some(Wait::Model),
@@ -96,15 +96,15 @@ impl Work {
             persona: Some(persona),
             note: None,
         };
-        Ok(parts.store.plan_item(&item.id, &planned, parts.clock.now()).await?)
+        Ok(deps.store.plan_item(&item.id, &planned, deps.clock.now()).await?)
     }
 
     /// Rules first, then a model. Falls back to a person. None if it takes a model to tell, and there is none.
     async fn find_execution(&self, item: &WorkItem, job: &JobContext) -> Result<Option<Execution>, JobError> {
-        if let Some(execution) = rule::find_execution(item, &self.parts().roster) {
+        if let Some(execution) = rule::find_execution(item, &self.deps().roster) {
             return Ok(Some(execution));
         }
-        if self.parts().agents.is_offline() {
+        if self.deps().agents.is_offline() {
             return Ok(None);
         }
         let classified = self.classify(item, job.cancelled()).await;
@@ -130,21 +130,21 @@ impl Work {
     fn find_executor(&self, item: &WorkItem) -> PersonaSlug {
         match &item.owner {
             Owner::Persona(slug) => slug.clone(),
-            Owner::Person { .. } => self.parts().roster.coordinator().slug.clone(),
+            Owner::Person { .. } => self.deps().roster.coordinator().slug.clone(),
         }
     }
 
     /// Reassigns items of personas that have left to the coordinator.
     async fn take_over_from_strangers(&self) -> Result<(), StoreError> {
-        let parts = self.parts();
-        let coordinator = Owner::Persona(parts.roster.coordinator().slug.clone());
-        for item in parts.store.list_open_items().await? {
+        let deps = self.deps();
+        let coordinator = Owner::Persona(deps.roster.coordinator().slug.clone());
+        for item in deps.store.list_open_items().await? {
             if let Owner::Persona(slug) = &item.owner
-                && parts.roster.find(slug).is_none()
+                && deps.roster.find(slug).is_none()
             {
                 tracing::warn!(item = %item.id, persona = %slug, "the owner of an item has left the team; the coordinator takes over");
                 let edit = ItemEdit { owner: Some(&coordinator), ..ItemEdit::default() };
-                parts.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), parts.clock.now()).await?;
+                deps.store.edit_item(&item.id, &edit, &format!("{slug} is no longer on the team"), deps.clock.now()).await?;
             }
         }
         Ok(())
@@ -152,25 +152,25 @@ impl Work {
 
     /// Ends waits without a person: a model is configured now, a new day's budget has begun, or the limit was raised.
     async fn end_waits(&self) -> Result<(), StoreError> {
-        let parts = self.parts();
-        let now = parts.clock.now();
-        for item in parts.store.list_waiting().await? {
+        let deps = self.deps();
+        let now = deps.clock.now();
+        for item in deps.store.list_waiting().await? {
             let over = match &item.wait {
-                Some(Wait::Model) => !parts.agents.is_offline(),
+                Some(Wait::Model) => !deps.agents.is_offline(),
                 Some(Wait::Budget { refused, day }) => day.is_some_and(|day| day < now.date_naive()) || self.was_raised(refused).await?,
                 _ => false,
             };
             if over {
-                parts.store.wake_item(&item.id, now).await?;
+                deps.store.wake_item(&item.id, now).await?;
             }
         }
         Ok(())
     }
 
     async fn was_raised(&self, refused: &Refused) -> Result<bool, StoreError> {
-        let parts = self.parts();
-        let Some(budget) = parts.budgets.find(&refused.limit) else { return Ok(true) };
-        let raised = parts.store.find_raise(&refused.limit, parts.clock.now()).await?;
+        let deps = self.deps();
+        let Some(budget) = deps.budgets.find(&refused.limit) else { return Ok(true) };
+        let raised = deps.store.find_raise(&refused.limit, deps.clock.now()).await?;
         Ok(budget.saturating_add(raised) > refused.allowed)
     }
 }

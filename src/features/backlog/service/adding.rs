@@ -52,7 +52,7 @@ impl Backlog {
         if !faults.is_empty() {
             return Err(refused(render_faults(drafts.len(), &faults)));
         }
-        match self.parts.store.insert_items(&items, self.parts.clock.now()).await {
+        match self.deps.store.insert_items(&items, self.deps.clock.now()).await {
             Ok(()) => {}
             Err(InsertItemsError::Graph(error)) => return Err(refused(format!("nothing was added: {error}"))),
             Err(InsertItemsError::Store(error)) => return Err(error.into()),
@@ -66,16 +66,16 @@ impl Backlog {
         action::check_what(&what)?;
         let owner = match draft.owner.as_deref() {
             Some(name) => self.resolve_owner(name, me(asker)).map_err(|error| error.to_string())?,
-            None => Owner::Persona(self.parts.roster.coordinator().slug.clone()),
+            None => Owner::Persona(self.deps.roster.coordinator().slug.clone()),
         };
         let how = clean("how", &draft.how, PROSE)?;
         let why = clean("why", &draft.why, PROSE)?;
         let criteria = check_criteria(&draft.criteria)?;
         let execution = match check_kind(draft, &owner, &what, &how)? {
-            Some(Execution::Ask { question, .. }) => Some(Execution::ask(asked_in(&what, &owner, &self.parts.roster), question)),
+            Some(Execution::Ask { question, .. }) => Some(Execution::ask(asked_in(&what, &owner, &self.deps.roster), question)),
             other => other,
         };
-        let item = WorkItem::new(what, owner, asker.origin(), self.parts.clock.now());
+        let item = WorkItem::new(what, owner, asker.origin(), self.deps.clock.now());
         Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
     }
 
@@ -124,7 +124,7 @@ impl Backlog {
         asker: &Asker,
         faults: &mut Vec<String>,
     ) -> Result<(), BacklogError> {
-        let open = self.parts.store.list_open_titles().await?;
+        let open = self.deps.store.list_open_titles().await?;
         let subjects: Vec<(Subject, &(WorkItemId, String))> = open.iter().map(|item| (Subject::of(&item.1), item)).collect();
         if let ([draft], [item]) = (drafts, &mut *items) {
             let subject = Subject::of(&item.what);

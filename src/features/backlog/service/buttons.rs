@@ -39,7 +39,7 @@ impl Backlog {
     }
 
     async fn press_answer(&self, id: &WorkItemId, answer: (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         if waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. })) {
             check_may_change(&item, asker)?;
             self.cancel_item(&item, asker).await?;
@@ -50,10 +50,10 @@ impl Backlog {
 
     /// Takes an item that looks like another one into the backlog.
     async fn add_anyway(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let Some(item) = self.parts.store.find_item(id).await? else { return Ok(gone()) };
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         check_may_change(&item, asker)?;
         let is_held = waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. }));
-        if !is_held || !self.parts.store.wake_item(id, self.parts.clock.now()).await? {
+        if !is_held || !self.deps.store.wake_item(id, self.deps.clock.now()).await? {
             return self.already_decided(&item).await;
         }
         Ok(CommandReply::public(format!("{} added {}", by(asker), line(&item))).retiring_buttons())
@@ -79,12 +79,12 @@ impl Backlog {
         if !waits_for(item, |wait| matches!(wait, Wait::Answer { .. } | Wait::Help { .. })) {
             return Ok(settled(item));
         }
-        let now = self.parts.clock.now();
+        let now = self.deps.clock.now();
         let said = self.announce_answer(item, asker, (done, text));
         let evidence = [Evidence::Answer { by: asker.name().to_owned(), text: text.to_owned(), at: now }];
         let memory = if done { Some(self.learn(item, &evidence).await?) } else { None };
         let answer = ItemAnswer { by: asker.name(), done, text, memory: memory.as_ref(), outbox: &said, at: now };
-        if self.parts.store.answer_item(&item.id, &answer).await?.is_none() {
+        if self.deps.store.answer_item(&item.id, &answer).await?.is_none() {
             return self.already_decided(item).await;
         }
         Ok(CommandReply::private(if done { "Noted: done." } else { "Noted: not needed." }))
@@ -97,7 +97,7 @@ impl Backlog {
         if done {
             let by = asker.name().to_owned();
             ended.outcome = (text != DONE).then(|| text.to_owned());
-            ended.evidence.push(Evidence::Answer { by, text: text.to_owned(), at: self.parts.clock.now() });
+            ended.evidence.push(Evidence::Answer { by, text: text.to_owned(), at: self.deps.clock.now() });
             vec![self.announcer(channel).announce_done(&ended)]
         } else {
             ended.outcome = Some(format!("{} says it is not needed", asker.name()));
@@ -124,12 +124,12 @@ impl Backlog {
             job: None,
             accepted,
             note: if accepted { "accepted by button" } else { "rejected by button" },
-            most_rejections: self.parts.most_rejections,
+            most_rejections: self.deps.most_rejections,
             memory: memory.as_ref(),
             post: &post,
-            at: self.parts.clock.now(),
+            at: self.deps.clock.now(),
         };
-        let Some(judged) = self.parts.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
+        let Some(judged) = self.deps.store.judge_item(id, &judgement).await? else { return self.already_decided(&item).await };
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),
@@ -141,14 +141,14 @@ impl Backlog {
 
     /// The lesson of an item that a person completes.
     async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
-        let store = &self.parts.store;
+        let store = &self.deps.store;
         let product = store.find_product(&item.id).await?;
         let journal: Vec<_> = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
-        Ok(memory_of(item, &ItemEnd::Done { product: product.as_ref(), evidence }, &journal, self.parts.clock.now()))
+        Ok(memory_of(item, &ItemEnd::Done { product: product.as_ref(), evidence }, &journal, self.deps.clock.now()))
     }
 
     async fn press_retry(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
-        let found = self.parts.store.find_item(id).await?;
+        let found = self.deps.store.find_item(id).await?;
         // Who is asked for help may say that it is there.
         let helps = |item: &WorkItem| waits_for(item, |wait| matches!(wait, Wait::Help { .. })) && asker.may_answer(item);
         if !found.as_ref().is_some_and(helps) {
@@ -173,8 +173,8 @@ impl Backlog {
 
     async fn decide(&self, id: &ApprovalId, allowed: bool, asker: &Asker) -> Result<CommandReply, BacklogError> {
         operators_only(asker)?;
-        let store = &self.parts.store;
-        if let Some(decided) = store.decide_approval(id, allowed, asker.name(), self.parts.clock.now()).await? {
+        let store = &self.deps.store;
+        if let Some(decided) = store.decide_approval(id, allowed, asker.name(), self.deps.clock.now()).await? {
             let verb = if allowed { "allowed" } else { "refused" };
             let tool = decided.tool.replace('`', "'");
             return Ok(CommandReply::public(format!("{} {verb} the call of `{tool}`.", by(asker))).retiring_buttons());
@@ -192,8 +192,8 @@ impl Backlog {
     async fn raise(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.find_for_operator(id, asker).await? else { return Ok(gone()) };
         let (Some(Wait::Budget { refused, .. }), WorkStatus::Waiting) = (&item.wait, item.status) else { return Ok(settled(&item)) };
-        let (now, store, limit) = (self.parts.clock.now(), &self.parts.store, &refused.limit);
-        let step = self.parts.budgets.step(limit);
+        let (now, store, limit) = (self.deps.clock.now(), &self.deps.store, &refused.limit);
+        let step = self.deps.budgets.step(limit);
         // Ending the wait comes first: of two clicks only one succeeds, and only that one raises the limit.
         if !store.wake_item(id, now).await? {
             return self.already_decided(&item).await;
@@ -206,12 +206,12 @@ impl Backlog {
 
     async fn find_for_operator(&self, id: &WorkItemId, asker: &Asker) -> Result<Option<WorkItem>, BacklogError> {
         operators_only(asker)?;
-        Ok(self.parts.store.find_item(id).await?)
+        Ok(self.deps.store.find_item(id).await?)
     }
 
     /// Somebody else was faster.
     async fn already_decided(&self, item: &WorkItem) -> Result<CommandReply, BacklogError> {
-        Ok(self.parts.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
+        Ok(self.deps.store.find_item(&item.id).await?.as_ref().map_or_else(gone, settled))
     }
 }
 

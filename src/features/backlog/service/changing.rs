@@ -30,7 +30,7 @@ impl Backlog {
             WorkStatus::InReview => return Err(refused(format!("{} is done and waits for its review", named(&item)))),
             WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::Waiting => {}
         }
-        if !self.parts.store.run_item(&item.id, self.parts.clock.now()).await? {
+        if !self.deps.store.run_item(&item.id, self.deps.clock.now()).await? {
             return Err(moved(&self.read(&item).await?));
         }
         self.read(&item).await
@@ -50,7 +50,7 @@ impl Backlog {
             let stands = item.status.as_str().replace('_', " ");
             return Err(refused(format!("{} is {stands}. Only items that failed, were cancelled or wait can be retried", named(item))));
         }
-        if !self.parts.store.retry_item(&item.id, asker.name(), self.parts.clock.now()).await? {
+        if !self.deps.store.retry_item(&item.id, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(item).await?;
             return Err(if now.status == item.status {
                 refused(format!(
@@ -78,7 +78,7 @@ impl Backlog {
             return Err(refused(over(item)));
         }
         let said = self.tell_elsewhere(item, asker);
-        let ended = self.parts.store.cancel_item(&item.id, asker.name(), &said, self.parts.clock.now()).await?;
+        let ended = self.deps.store.cancel_item(&item.id, asker.name(), &said, self.deps.clock.now()).await?;
         let Some(ended) = ended else { return Err(moved(&self.read(item).await?)) };
         Ok(ended)
     }
@@ -104,7 +104,7 @@ impl Backlog {
             urgency: checked.urgency,
             criteria: checked.criteria.as_deref(),
         };
-        if !self.parts.store.edit_item(&item.id, &edit, asker.name(), self.parts.clock.now()).await? {
+        if !self.deps.store.edit_item(&item.id, &edit, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(&item).await?;
             return Err(refused(if now.status.is_over() { over(&now) } else { format!("{} already has these values", named(&now)) }));
         }
@@ -143,7 +143,7 @@ impl Backlog {
 
     /// The item's current state.
     async fn read(&self, item: &WorkItem) -> Result<WorkItem, BacklogError> {
-        Ok(self.parts.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
+        Ok(self.deps.store.find_item(&item.id).await?.unwrap_or_else(|| item.clone()))
     }
 }
 

@@ -57,11 +57,11 @@ impl Backlog {
         let statuses = parse_statuses(query.status)?;
         let owner = query.owner.map(|asked| self.resolve_owner(asked, None)).transpose()?;
         let filter = ItemFilter { statuses: &statuses, owner: owner.as_ref(), limit: query.limit.saturating_add(1) };
-        let mut items = self.parts.store.list_items(&filter).await?;
+        let mut items = self.deps.store.list_items(&filter).await?;
         let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
         let more = items.len() > limit;
         items.truncate(limit);
-        let counted = self.parts.store.count_items(self.parts.clock.now()).await?;
+        let counted = self.deps.store.count_items(self.deps.clock.now()).await?;
         let counts = WorkStatus::ALL.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
         Ok(Listed { items, counts, more })
     }
@@ -78,7 +78,7 @@ impl Backlog {
                 asked.trim()
             )));
         }
-        let mut found = self.parts.store.find_items_by_suffix(&short, NAMED).await?;
+        let mut found = self.deps.store.find_items_by_suffix(&short, NAMED).await?;
         match found.len() {
             0 => Err(refused(format!("there is no item #{short}. See the backlog list"))),
             1 => Ok(found.remove(0)),
@@ -95,7 +95,7 @@ impl Backlog {
     /// As [`Backlog::get`].
     pub async fn get_details(&self, asked: &str) -> Result<ItemDetails, BacklogError> {
         let item = self.get(asked).await?;
-        let store = &self.parts.store;
+        let store = &self.deps.store;
         let mut needs = Vec::new();
         for needed in &item.depends_on {
             needs.extend(store.find_item(needed).await?);
@@ -122,14 +122,14 @@ impl Backlog {
     /// Items whose id or title contains the typed text.
     pub(in crate::features::backlog) async fn list_choices(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
         let typed = fold_name(typed.trim_start_matches('#'));
-        let items = self.parts.store.list_items(&ItemFilter { statuses: &COMPLETED, owner: None, limit: LOOKED_THROUGH }).await?;
+        let items = self.deps.store.list_items(&ItemFilter { statuses: &COMPLETED, owner: None, limit: LOOKED_THROUGH }).await?;
         let matching = items.iter().filter(|item| item.short_id().contains(&typed) || item.what.to_lowercase().contains(&typed));
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }
 
     /// Finds an owner: a persona, a person of the team, or `me`.
     pub(super) fn resolve_owner(&self, asked: &str, me: Option<(&UserId, &str)>) -> Result<Owner, BacklogError> {
-        let mut people = self.parts.people.clone();
+        let mut people = self.deps.people.clone();
         if let Some((id, name)) = me {
             if fold_name(asked) == "me" {
                 return Ok(Owner::Person { id: id.clone(), name: name.to_owned() });
@@ -138,9 +138,9 @@ impl Backlog {
                 people.push((id.clone(), name.to_owned()));
             }
         }
-        let known = KnownOwners { roster: &self.parts.roster, people: &people };
+        let known = KnownOwners { roster: &self.deps.roster, people: &people };
         known.resolve(asked).map_err(|reason| {
-            let personas = self.parts.roster.personas().iter().map(|persona| persona.name.as_str());
+            let personas = self.deps.roster.personas().iter().map(|persona| persona.name.as_str());
             let names: Vec<_> = personas.chain(people.iter().map(|(_, name)| name.as_str())).collect();
             refused(format!("{reason}. The team: {}", names.join(", ")))
         })

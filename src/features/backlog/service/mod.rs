@@ -21,7 +21,7 @@ use kernel::time::SharedClock;
 pub use asker::Asker;
 pub use finding::{ListQuery, Listed};
 
-pub struct Parts {
+pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
     /// The people who may own an item, with their names.
@@ -35,7 +35,7 @@ pub struct Parts {
 
 /// The operations on the backlog.
 pub struct Backlog {
-    parts: Parts,
+    deps: Deps,
 }
 
 /// Why an operation failed, for the caller.
@@ -48,21 +48,21 @@ pub enum BacklogError {
 }
 
 impl Backlog {
-    pub fn new(parts: Parts) -> Self {
-        Self { parts }
+    pub fn new(deps: Deps) -> Self {
+        Self { deps }
     }
 
     pub fn store(&self) -> &Store {
-        &self.parts.store
+        &self.deps.store
     }
 
     pub fn roster(&self) -> &Roster {
-        &self.parts.roster
+        &self.deps.roster
     }
 
     /// Posts as the coordinator, who owns the backlog.
     fn announcer<'a>(&'a self, channel: &'a ChannelId) -> Announcer<'a> {
-        Announcer { persona: &self.parts.roster.coordinator().slug, channel, roster: &self.parts.roster }
+        Announcer { persona: &self.deps.roster.coordinator().slug, channel, roster: &self.deps.roster }
     }
 }
 

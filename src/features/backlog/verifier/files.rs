@@ -16,13 +16,13 @@ use kernel::tools::{CallStatus, Trace};
 const SOURCES: [&str; 5] = ["fetch_page", "git_diff", "git_log", "http_get", "read_feed"];
 
 pub(super) async fn check(
-    parts: &VerifierDeps,
+    deps: &VerifierDeps,
     submitted: &Submitted<'_>,
     found: &mut Findings,
     cancel: &CancellationToken,
 ) -> anyhow::Result<()> {
     let Submitted { item, product, journal, .. } = *submitted;
-    let workspace = parts.workspaces.open(&item.id).await.context("cannot open the workspace to verify what is in it")?;
+    let workspace = deps.workspaces.open(&item.id).await.context("cannot open the workspace to verify what is in it")?;
     let sources = Sources::of(item, journal);
     let built = item.execution == Some(Execution::Build);
     for claim in &product.claims {
@@ -53,7 +53,7 @@ pub(super) async fn check(
         found.refuse("it has no source: no page, feed or repository was read in this attempt");
     }
     // The test command is skipped if the result cannot be accepted anyway.
-    if !(built && found.stands() && test::run(parts, &workspace, submitted.now, found, cancel).await?) {
+    if !(built && found.stands() && test::run(deps, &workspace, submitted.now, found, cancel).await?) {
         found.leave_open("code cannot judge its quality");
     }
     Ok(())

@@ -57,7 +57,7 @@ pub enum Verdict {
 ///
 /// # Errors
 /// The store or the disk failed, or the check was cancelled. Nothing is proven.
-pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &CancellationToken) -> anyhow::Result<Verdict> {
+pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &CancellationToken) -> anyhow::Result<Verdict> {
     let Submitted { item, product, now, .. } = *submitted;
     let mut found = Findings::default();
     let Some(execution) = &item.execution else {
@@ -69,20 +69,20 @@ pub async fn verify(parts: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Ca
             // Checked together below, because one file may prove what another one says.
             (Execution::Research | Execution::Write | Execution::Build, Claim::File { .. }) => {}
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Message { outbox }) => {
-                records::check_message(parts, outbox, &mut found).await?;
+                records::check_message(deps, outbox, &mut found).await?;
             }
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Answer { .. }) => records::check_answer(submitted, claim, &mut found),
             (Execution::Watch(terms), Claim::Value { feed, name, at }) => {
-                records::check_value(parts, terms, (feed, name, *at), now, &mut found).await?;
+                records::check_value(deps, terms, (feed, name, *at), now, &mut found).await?;
             }
             (Execution::Watch(terms), Claim::Reading { feed, at }) => {
-                records::check_reading(parts, submitted, terms, (feed, *at), &mut found).await?;
+                records::check_reading(deps, submitted, terms, (feed, *at), &mut found).await?;
             }
             (_, claim) => found.refuse(format!("{} proves nothing here", name_of(claim))),
         }
     }
     match execution {
-        Execution::Research | Execution::Write | Execution::Build => files::check(parts, submitted, &mut found, cancel).await?,
+        Execution::Research | Execution::Write | Execution::Build => files::check(deps, submitted, &mut found, cancel).await?,
         Execution::Ask { .. } | Execution::Remind { .. } if found.answered => {}
         // Telling somebody is not doing it, and asking is not an answer.
         Execution::Ask { .. } | Execution::Remind { .. } => {

@@ -19,8 +19,8 @@ pub fn reading_trace(feed: &str, at: DateTime<Utc>) -> Trace {
     Trace::Stored { kind: "reading".into(), id: format!("{feed} {}", at.to_rfc3339()) }
 }
 
-pub(super) async fn check_message(parts: &VerifierDeps, outbox: &OutboxId, found: &mut Findings) -> Result<(), StoreError> {
-    match parts.store.find_delivery(outbox).await? {
+pub(super) async fn check_message(deps: &VerifierDeps, outbox: &OutboxId, found: &mut Findings) -> Result<(), StoreError> {
+    match deps.store.find_delivery(outbox).await? {
         Some(Delivery::Sent(posted)) => {
             found.prove(Evidence::Delivered { outbox: outbox.clone(), message: posted.message, at: posted.at });
         }
@@ -64,7 +64,7 @@ pub(super) fn check_answer(submitted: &Submitted<'_>, claim: &Claim, found: &mut
 
 /// A value of the watched feed that meets the condition.
 pub(super) async fn check_value(
-    parts: &VerifierDeps,
+    deps: &VerifierDeps,
     terms: &WatchTerms,
     (feed, name, at): (&str, &str, DateTime<Utc>),
     now: DateTime<Utc>,
@@ -74,8 +74,8 @@ pub(super) async fn check_value(
         found.refuse(format!("{feed} {name} is not what was watched for: {}", terms.describe()));
         return Ok(());
     };
-    let Some(key) = key_of(parts, feed, at, now, found) else { return Ok(()) };
-    let samples = parts.store.list_samples(&key, name, at - NEAR, at + NEAR).await?;
+    let Some(key) = key_of(deps, feed, at, now, found) else { return Ok(()) };
+    let samples = deps.store.list_samples(&key, name, at - NEAR, at + NEAR).await?;
     let Some(sample) = samples.into_iter().next() else {
         found.refuse(format!("{feed} {name} has no value of {}", moment(at)));
         return Ok(());
@@ -91,7 +91,7 @@ pub(super) async fn check_value(
 
 /// The watched feed returned data.
 pub(super) async fn check_reading(
-    parts: &VerifierDeps,
+    deps: &VerifierDeps,
     submitted: &Submitted<'_>,
     terms: &WatchTerms,
     (feed, at): (&str, DateTime<Utc>),
@@ -101,11 +101,11 @@ pub(super) async fn check_reading(
         found.refuse(format!("data of {feed} is not what was watched for: {}", terms.describe()));
         return Ok(());
     }
-    let Some(key) = key_of(parts, feed, at, submitted.now, found) else { return Ok(()) };
+    let Some(key) = key_of(deps, feed, at, submitted.now, found) else { return Ok(()) };
     let trace = reading_trace(feed, at);
     let left_trace =
         |entry: &JournalEntry| matches!(entry, JournalEntry::Returned { status: CallStatus::Ok, trace: Some(left), .. } if *left == trace);
-    if submitted.journal.iter().any(left_trace) || parts.store.has_samples(&key, at - NEAR, at + NEAR).await? {
+    if submitted.journal.iter().any(left_trace) || deps.store.has_samples(&key, at - NEAR, at + NEAR).await? {
         found.prove(Evidence::Reading { feed: feed.into(), at });
     } else {
         found.refuse(format!("nothing is known of data that {feed} gave at {}", moment(at)));
@@ -114,12 +114,12 @@ pub(super) async fn check_reading(
 }
 
 /// The key of the feed's samples, if the claim can be true.
-fn key_of(parts: &VerifierDeps, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
+fn key_of(deps: &VerifierDeps, feed: &str, at: DateTime<Utc>, now: DateTime<Utc>, found: &mut Findings) -> Option<String> {
     if at > now {
         found.refuse(format!("{} is yet to come", moment(at)));
         return None;
     }
-    match parts.readings.get_feed(feed) {
+    match deps.readings.get_feed(feed) {
         Ok(feed) => Some(feed.key().to_owned()),
         Err(unknown) => {
             found.refuse(unknown.to_string());

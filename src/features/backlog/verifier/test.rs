@@ -17,19 +17,19 @@ const TAIL: usize = 800;
 /// # Errors
 /// The workspace cannot be copied, or it was cancelled.
 pub(super) async fn run(
-    parts: &VerifierDeps,
+    deps: &VerifierDeps,
     workspace: &Workspace,
     now: DateTime<Utc>,
     found: &mut Findings,
     cancel: &CancellationToken,
 ) -> anyhow::Result<bool> {
-    let command = &parts.settings.test_command;
+    let command = &deps.settings.test_command;
     if command.is_empty() {
         return Ok(false);
     }
     // The command runs on a copy, so that it cannot change the verified files.
     let copy = workspace.copy().await.context("cannot copy the workspace to test what is in it")?;
-    let ended = run_confined(command, copy.path(), parts.settings.run_timeout, cancel).await;
+    let ended = run_confined(command, copy.path(), deps.settings.run_timeout, cancel).await;
     anyhow::ensure!(!cancel.is_cancelled(), "cancelled while the test command ran");
     Ok(judge(&command.join(" "), ended, now, found))
 }

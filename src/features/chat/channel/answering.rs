@@ -34,16 +34,16 @@ impl Conversation {
         };
         match result {
             Ok(_) if !self.inner.halts.is_paused(&turn.persona) => {
-                self.parts().platform.set_presence(&turn.persona, Presence::Listening).await;
+                self.deps().platform.set_presence(&turn.persona, Presence::Listening).await;
             }
-            Err(RunError::OutOfBudget(_)) => self.parts().platform.set_presence(&turn.persona, Presence::OutOfBudget).await,
+            Err(RunError::OutOfBudget(_)) => self.deps().platform.set_presence(&turn.persona, Presence::OutOfBudget).await,
             _ => {}
         }
         Ending::from_result(result, matches!(turn.trigger, Trigger::Message))
     }
 
     async fn answer_message(&self, turn: &Turn, cancel: &CancellationToken) -> Result<Reply, RunError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let (id, name) = (first.author.id.clone(), first.author.name.clone());
@@ -61,17 +61,17 @@ impl Conversation {
         let answered: Vec<MessageId> = burst.iter().map(|message| message.id.clone()).collect();
         let origin = self.origin_of(turn);
         let request = Question { answered: &answered, files: &files, ..question_of(turn, &origin, &first.channel, &asker, &question) };
-        self.parts().agents.answer(&request, cancel).await
+        self.deps().agents.answer(&request, cancel).await
     }
 
     async fn answer_agent(&self, turn: &Turn, from: &PersonaSlug, said_in: &TurnId, cancel: &CancellationToken) -> Result<Reply, RunError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let Some(said) = store.find_turn(said_in).await?.and_then(|said| said.reply) else { return Err(RunError::Cancelled) };
         let burst = self.read_burst(&turn.message).await?;
         let Some(first) = burst.first() else { return Err(RunError::Cancelled) };
         let asker = Speaker::Persona(from.clone());
         let origin = self.origin_of(turn);
-        self.parts().agents.answer(&question_of(turn, &origin, &first.channel, &asker, &said), cancel).await
+        self.deps().agents.answer(&question_of(turn, &origin, &first.channel, &asker, &said), cancel).await
     }
 
     fn origin_of<'a>(&'a self, turn: &'a Turn) -> AskOrigin<'a> {
@@ -81,7 +81,7 @@ impl Conversation {
 
     /// The messages that a turn answers; none when the first was deleted.
     async fn read_burst(&self, first: &MessageId) -> Result<Vec<InboundMessage>, RunError> {
-        let rows = self.parts().store.list_burst(first).await?;
+        let rows = self.deps().store.list_burst(first).await?;
         Ok(rows.into_iter().filter(|row| row.deleted_at.is_none()).map(|row| row.message).collect())
     }
 
@@ -99,7 +99,7 @@ impl Conversation {
     /// The text of a persona as platform messages, none over the length limit.
     pub(crate) fn render_as(&self, persona: &PersonaSlug, channel: &ChannelId, text: &str) -> Vec<OutboundMessage> {
         let message = |text: String| OutboundMessage::new(persona, channel, OutboundKind::Answer, text);
-        match format::render(text, &self.parts().roster, ANSWER_FILE, self.parts().chat.attach_over, &self.parts().platform.text_format()) {
+        match format::render(text, &self.deps().roster, ANSWER_FILE, self.deps().chat.attach_over, &self.deps().platform.text_format()) {
             Rendered::Messages(texts) => texts.into_iter().map(message).collect(),
             Rendered::File { summary, name, text } => {
                 let files = vec![OutboundFile { name, content: FileContent::Text(text) }];

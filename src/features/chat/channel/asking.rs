@@ -42,12 +42,12 @@ pub(crate) enum Outcome {
 impl Conversation {
     /// Runs the turn of a persona that was told to ask another. Sends the ask and relays the answer, or says that none came.
     pub(crate) async fn ask_and_relay(&self, ask: &AskId, cancel: &CancellationToken) -> Ending {
-        let ask = match self.parts().store.find_ask(ask).await {
+        let ask = match self.deps().store.find_ask(ask).await {
             Ok(Some(ask)) => ask,
             Ok(None) => return Ending::failed("the ask is gone", "I have lost track of whom to ask. Please say it again."),
             Err(error) => return Ending::from_result(Err(error.into()), true),
         };
-        let name = self.parts().roster.name_of(&ask.askee).to_owned();
+        let name = self.deps().roster.name_of(&ask.askee).to_owned();
         let outcome = tokio::select! {
             outcome = self.put(&ask) => outcome,
             () = cancel.cancelled() => return Ending::from_result(Err(RunError::Cancelled), true),
@@ -58,7 +58,7 @@ impl Conversation {
                 "no reply came in time",
                 &format!(
                     "{name} has not answered in {} s. If an answer still comes, I pass it on.",
-                    self.parts().chat.ask_timeout.as_secs()
+                    self.deps().chat.ask_timeout.as_secs()
                 ),
             ),
             Ok(Outcome::Failed(why)) => Ending::failed(&why, &format!("{name} could not answer: {why}.")),
@@ -70,7 +70,7 @@ impl Conversation {
 
     /// Sends an ask, new or recovered after a restart, and waits until its deadline.
     pub(crate) async fn put(&self, ask: &Ask) -> anyhow::Result<Outcome> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         match ask.state {
             AskState::Answered | AskState::Late => return Ok(Outcome::Answered(ask.answer.clone().unwrap_or_default())),
             AskState::Failed => return Ok(Outcome::Failed("it was stopped".into())),
@@ -78,13 +78,13 @@ impl Conversation {
             AskState::Asked => {}
         }
         let mut carrying = self.carry_out(ask.clone());
-        let left = (ask.deadline - self.parts().clock.now()).to_std().unwrap_or_default();
+        let left = (ask.deadline - self.deps().clock.now()).to_std().unwrap_or_default();
         tokio::select! {
             outcome = &mut carrying => return outcome.context("the asked persona's task broke off")?,
-            () = self.parts().clock.sleep(left) => {}
+            () = self.deps().clock.sleep(left) => {}
         }
         let expired = AskUpdate { ask: &ask.id, state: AskState::Expired, answer: None };
-        if store.settle_ask(&expired, &[], self.parts().clock.now()).await? {
+        if store.settle_ask(&expired, &[], self.deps().clock.now()).await? {
             return Ok(Outcome::NoReply);
         }
         // The answer arrived at the last moment.
@@ -94,15 +94,15 @@ impl Conversation {
     /// Lets the asked persona answer, in a task that outlives the deadline. Stores the end before it reports the end.
     pub(crate) fn carry_out(&self, ask: Ask) -> JoinHandle<anyhow::Result<Outcome>> {
         let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
-            let parts = conversation.parts();
-            let cancel = parts.kill.child_token();
+        self.deps().tasks.spawn(async move {
+            let deps = conversation.deps();
+            let cancel = deps.kill.child_token();
             let key = TurnId::new(ask.id.as_str());
             let running = Running { channel: ask.channel.clone(), message: ask.message.clone(), cancel: cancel.clone() };
             conversation.running().insert(key.clone(), running);
             let result = conversation.answer_ask(&ask, &cancel).await;
             conversation.running().remove(&key);
-            if parts.kill.is_cancelled() {
+            if deps.kill.is_cancelled() {
                 // The process is stopping. The row stays open and the next start sends the ask again.
                 return Ok(Outcome::NoReply);
             }
@@ -111,7 +111,7 @@ impl Conversation {
     }
 
     async fn answer_ask(&self, ask: &Ask, cancel: &CancellationToken) -> Result<Reply, RunError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let channel_name = store.find_message(&ask.message).await?.map_or_else(String::new, |row| row.message.channel.name);
         let asker = Speaker::Persona(ask.asker.clone());
         let origin = AskOrigin {
@@ -131,22 +131,22 @@ impl Conversation {
             colleagues: Some(&origin),
             ..Question::new(&ask.askee, (Purpose::Ask, ask.id.as_str()), &asker, &ask.question)
         };
-        self.parts().agents.answer(&request, cancel).await
+        self.deps().agents.answer(&request, cancel).await
     }
 
     async fn settle(&self, ask: &Ask, result: Result<Reply, RunError>) -> anyhow::Result<Outcome> {
-        let parts = self.parts();
-        let now = parts.clock.now();
+        let deps = self.deps();
+        let now = deps.clock.now();
         match result {
             Ok(reply) => {
                 let answered = |state| AskUpdate { ask: &ask.id, state, answer: Some(&reply.text) };
-                if ask.state == AskState::Expired || !parts.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
-                    parts.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
+                if ask.state == AskState::Expired || !deps.store.settle_ask(&answered(AskState::Answered), &[], now).await? {
+                    deps.store.settle_ask(&answered(AskState::Late), &self.late_answer(ask, &reply.text), now).await?;
                 }
                 Ok(Outcome::Answered(reply.text))
             }
             Err(error) => {
-                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?;
+                deps.store.settle_ask(&AskUpdate { ask: &ask.id, state: AskState::Failed, answer: None }, &[], now).await?;
                 tracing::info!(ask = %ask.id, %error, "the asked persona did not answer");
                 Ok(Outcome::Failed(error.in_short()))
             }
@@ -155,31 +155,31 @@ impl Conversation {
 
     /// The message that the asker posts for a late answer.
     pub(crate) fn late_answer(&self, ask: &Ask, answer: &str) -> Vec<OutboundMessage> {
-        let name = self.parts().roster.name_of(&ask.askee);
+        let name = self.deps().roster.name_of(&ask.askee);
         let text = format!("Late, but here it is. {}", attribute(name, answer));
         self.render_as(&ask.asker, &ask.channel, &text)
     }
 
     /// Whether the guard allows this ask (CHAT-18): no cycle, not too deep, and within the turn limit of one person's message.
     async fn may_put(&self, ask: &Ask) -> anyhow::Result<Result<(), Block>> {
-        let parts = self.parts();
+        let deps = self.deps();
         if self.inner.halts.is_halted_in(&ask.channel) || self.inner.halts.is_paused(&ask.askee) {
             return Ok(Err(Block::Halted));
         }
-        if let Err(block) = may_ask(&ask.path, &ask.askee, parts.chat.ask_depth) {
+        if let Err(block) = may_ask(&ask.path, &ask.askee, deps.chat.ask_depth) {
             return Ok(Err(block));
         }
-        let used = parts.store.count_chain_turns(&ask.chain).await?;
-        Ok(if used >= parts.guard.chain { Err(Block::Chain) } else { Ok(()) })
+        let used = deps.store.count_chain_turns(&ask.chain).await?;
+        Ok(if used >= deps.guard.chain { Err(Block::Chain) } else { Ok(()) })
     }
 
     async fn ask_for_model(&self, wanted: &AskOrigin<'_>, askee: &str, question: &str) -> anyhow::Result<Result<String, ToolError>> {
-        let parts = self.parts();
-        let askee = match parts.roster.resolve(askee) {
+        let deps = self.deps();
+        let askee = match deps.roster.resolve(askee) {
             Ok(askee) => askee,
             Err(unknown) => return Ok(Err(ToolError::Refused(format!("Not asked: {unknown}.")))),
         };
-        let now = parts.clock.now();
+        let now = deps.clock.now();
         let ask = Ask {
             id: AskId::generate(),
             message: wanted.message.clone(),
@@ -192,14 +192,14 @@ impl Conversation {
             state: AskState::Asked,
             answer: None,
             asked_at: now,
-            deadline: now + parts.chat.ask_timeout,
+            deadline: now + deps.chat.ask_timeout,
         };
         if let Err(block) = self.may_put(&ask).await? {
             let from = Speaker::Persona(wanted.asker.clone());
             self.count_block(&Blocked { channel: wanted.channel, chain: wanted.chain, from: &from, to: &ask.askee, block, at: now }).await;
             return Ok(Err(ToolError::Refused(format!("Not asked ({block}): answer from what you know."))));
         }
-        parts.store.record_ask(&ask).await?;
+        deps.store.record_ask(&ask).await?;
         Ok(match self.put(&ask).await? {
             Outcome::Answered(answer) => Ok(attribute(&askee.name, &answer)),
             Outcome::NoReply => {

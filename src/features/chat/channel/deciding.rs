@@ -34,7 +34,7 @@ impl Conversation {
         refused: Vec<String>,
         queue: &ChannelQueue,
     ) -> anyhow::Result<()> {
-        let parts = self.parts();
+        let deps = self.deps();
         let message = join(burst);
         let decision = if self.inner.halts.was_halted_since(&message.channel.id, taken_at) {
             // A person said stop while the files were read.
@@ -42,7 +42,7 @@ impl Conversation {
         } else {
             self.persist("routing a message", || self.route(&message)).await?
         };
-        let now = parts.clock.now();
+        let now = deps.clock.now();
         let taken = self.persist("asking who takes a message", || self.find_taker(&message, &decision)).await?;
         let addressed = !decision.responders.is_empty();
         let decision = taken.as_ref().map_or(decision, |taken| Decision::taken(taken.why.clone()));
@@ -71,7 +71,7 @@ impl Conversation {
             at: now,
         };
         queue.open_turns(rows.turns.iter().map(|turn| &turn.id));
-        if !self.persist("storing a decision", || parts.store.decide(&decided)).await? {
+        if !self.persist("storing a decision", || deps.store.decide(&decided)).await? {
             // Already decided: by a stop, or by the attempt before the database connection was lost.
             self.forget_ended_turns(&message.channel.id, queue).await;
             return Ok(());
@@ -89,7 +89,7 @@ impl Conversation {
 
     /// The first feature that takes the message.
     async fn find_taker(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
-        for listener in &self.parts().listeners {
+        for listener in &self.deps().listeners {
             if let Some(taken) = listener.take(message, decision).await? {
                 return Ok(Some(taken));
             }
@@ -98,13 +98,13 @@ impl Conversation {
     }
 
     async fn route(&self, message: &InboundMessage) -> Result<Decision, StoreError> {
-        let parts = self.parts();
+        let deps = self.deps();
         let accounts = self.accounts();
         let replied_to = match &message.reply_to {
             Some(reply) => match reply.author.as_ref().and_then(|author| accounts.find(author)) {
                 Some(slug) => Some(slug.clone()),
                 // Personas that speak through a webhook share its account. The outbox knows the persona.
-                None => parts.store.find_by_platform_id(&reply.message).await?.map(|posted| posted.persona),
+                None => deps.store.find_by_platform_id(&reply.message).await?.map(|posted| posted.persona),
             },
             None => None,
         };
@@ -116,15 +116,15 @@ impl Conversation {
         let decision = router::route(&Arrival {
             message,
             kind: self.kind_of(&message.channel),
-            binding: parts.chat.channels.find_binding(id, name).or_else(|| habit(&parts.roster, name)),
-            fallback: parts.chat.channels.fallback_of(id, name),
+            binding: deps.chat.channels.find_binding(id, name).or_else(|| habit(&deps.roster, name)),
+            fallback: deps.chat.channels.fallback_of(id, name),
             halted: self.inner.halts.is_halted_in(&message.channel.id),
             replied_to: replied_to.as_ref(),
             thread_owner,
-            roster: &parts.roster,
+            roster: &deps.roster,
             accounts: &accounts,
-            settings: &parts.chat,
-            now: parts.clock.now(),
+            settings: &deps.chat,
+            now: deps.clock.now(),
         });
         // Only `/resume` lifts a halt of the whole team.
         let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
@@ -145,7 +145,7 @@ impl Conversation {
             match self.examine(&said, &responder, 0).await? {
                 Ok(()) => allowed.push(responder),
                 Err(block) => {
-                    let at = self.parts().clock.now();
+                    let at = self.deps().clock.now();
                     self.count_block(&Blocked { channel: &message.channel.id, chain: &chain, from: &from, to: &responder, block, at })
                         .await;
                 }
@@ -157,18 +157,18 @@ impl Conversation {
 
     pub(crate) fn kind_of(&self, channel: &Channel) -> ChannelKind {
         let (id, name) = rule_names(channel);
-        self.parts().chat.channels.kind_of(id, name)
+        self.deps().chat.channels.kind_of(id, name)
     }
 
     /// Turns a decision into turns, an ask, and immediate messages.
     fn plan(&self, message: &InboundMessage, decision: &Decision, rows: &mut Rows) {
-        let parts = self.parts();
-        let now = parts.clock.now();
+        let deps = self.deps();
+        let now = deps.clock.now();
         for responder in &decision.responders {
             if self.inner.halts.is_paused(responder) {
-                let name = parts.roster.name_of(responder);
+                let name = deps.roster.name_of(responder);
                 let text = format!("{name} is paused. An operator can change that with `/team resume`.");
-                rows.outbox.push(Self::notice(&parts.roster.coordinator().slug, &message.channel.id, text));
+                rows.outbox.push(Self::notice(&deps.roster.coordinator().slug, &message.channel.id, text));
                 continue;
             }
             let mut turn = Turn {
@@ -182,7 +182,7 @@ impl Conversation {
                 queued_at: now,
             };
             if let Some(request) = &decision.ask {
-                match parts.roster.resolve(&request.askee) {
+                match deps.roster.resolve(&request.askee) {
                     // A persona that asks itself answers directly.
                     Ok(askee) if askee.slug == *responder => {}
                     Ok(askee) if self.inner.halts.is_paused(&askee.slug) => {
@@ -203,7 +203,7 @@ impl Conversation {
                             state: AskState::Asked,
                             answer: None,
                             asked_at: now,
-                            deadline: now + parts.chat.ask_timeout,
+                            deadline: now + deps.chat.ask_timeout,
                         };
                         turn.trigger = Trigger::Ask { ask: ask.id.clone() };
                         rows.asks.push(ask);
@@ -229,15 +229,15 @@ impl Conversation {
             Reason::DirectMessagesOff => "Direct messages are off here. Please write to us in a channel.",
             _ => return Ok(None),
         };
-        let parts = self.parts();
+        let deps = self.deps();
         let key = format!("silence:{:?}:{}", decision.reason, message.channel.id);
-        let claim = || parts.store.claim_notice(&key, parts.clock.now(), SILENCE_NOTICE_EVERY);
+        let claim = || deps.store.claim_notice(&key, deps.clock.now(), SILENCE_NOTICE_EVERY);
         if !self.persist("claiming a notice", claim).await? {
             return Ok(None);
         }
         let speaker = match message.channel.place {
             Place::Direct => &message.seen_by,
-            _ => &parts.roster.coordinator().slug,
+            _ => &deps.roster.coordinator().slug,
         };
         Ok(Some(Self::notice(speaker, &message.channel.id, text)))
     }
@@ -245,11 +245,11 @@ impl Conversation {
     /// Shows typing while the person may still be writing. Does not predict the decision, which covers the whole burst.
     pub(crate) fn show_typing_early(&self, first: InboundMessage) {
         let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
+        self.deps().tasks.spawn(async move {
             if let Ok(decision) = conversation.route(&first).await
                 && let Some(responder) = decision.responders.first()
             {
-                conversation.parts().platform.show_typing(responder, &first.channel.id).await;
+                conversation.deps().platform.show_typing(responder, &first.channel.id).await;
             }
         });
     }

@@ -28,13 +28,13 @@ impl Conversation {
     /// The turns that follow from a persona's reply. Personas that speak next anyway get no second turn. Fails closed: if the guard's input cannot be
     /// read, nobody follows.
     pub(super) async fn hand_over(&self, turn: &Turn, text: &str) -> Vec<Turn> {
-        let parts = self.parts();
+        let deps = self.deps();
         let mut follow_ups: Vec<Turn> = Vec::new();
-        let addressed = addressed_by_agent(text, &parts.roster, &self.accounts());
+        let addressed = addressed_by_agent(text, &deps.roster, &self.accounts());
         if addressed.is_empty() {
             return follow_ups;
         }
-        let next = match parts.store.list_next_speakers(turn).await {
+        let next = match deps.store.list_next_speakers(turn).await {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(%error, "who speaks next cannot be read, so nobody follows");
@@ -58,30 +58,24 @@ impl Conversation {
     }
 
     async fn examine_answer(&self, turn: &Turn, text: &str, to: &PersonaSlug, followed: usize) -> Result<Result<(), Block>, StoreError> {
-        let Some(message) = self.parts().store.find_message(&turn.message).await? else { return Ok(Err(Block::Unknown)) };
+        let Some(message) = self.deps().store.find_message(&turn.message).await? else { return Ok(Err(Block::Unknown)) };
         let answers = match &turn.trigger {
             Trigger::Agent { from, .. } => Some(Speaker::Persona(from.clone())),
             _ => None,
         };
         let from = Speaker::Persona(turn.persona.clone());
-        let line = Spoken {
-            message: None,
-            speaker: from.clone(),
-            answers,
-            text: text.to_owned(),
-            at: self.parts().clock.now(),
-            in_meeting: false,
-        };
+        let line =
+            Spoken { message: None, speaker: from.clone(), answers, text: text.to_owned(), at: self.deps().clock.now(), in_meeting: false };
         let said = Said { from: &from, text, channel: &message.message.channel, chain: &turn.chain, unposted: Some(line) };
         self.examine(&said, to, u32::try_from(followed).unwrap_or(u32::MAX)).await
     }
 
     /// Whether `to` may answer an agent's line. `unstored` counts turns of the chain that are decided but not stored yet.
     pub(super) async fn examine(&self, said: &Said<'_>, to: &PersonaSlug, unstored: u32) -> Result<Result<(), Block>, StoreError> {
-        let parts = self.parts();
-        let now = parts.clock.now();
+        let deps = self.deps();
+        let now = deps.clock.now();
         let channel = &said.channel.id;
-        let mut recent = parts.store.list_spoken_outside_meetings(channel, TRANSCRIPT).await?;
+        let mut recent = deps.store.list_spoken_outside_meetings(channel, TRANSCRIPT).await?;
         recent.extend(said.unposted.clone());
         let to_speaker = Speaker::Persona(to.clone());
         let verdict = guard::check(&Exchange {
@@ -90,17 +84,17 @@ impl Conversation {
             text: said.text,
             status: false,
             recent: &recent,
-            chain_turns: parts.store.count_chain_turns(said.chain).await?.saturating_add(unstored),
-            cooldown_until: parts.store.find_cooldown(channel, said.from, &to_speaker).await?,
+            chain_turns: deps.store.count_chain_turns(said.chain).await?.saturating_add(unstored),
+            cooldown_until: deps.store.find_cooldown(channel, said.from, &to_speaker).await?,
             halted: self.inner.halts.is_halted_in(channel),
             standup: self.kind_of(said.channel) == ChannelKind::Standup,
             now,
-            limits: &parts.guard,
+            limits: &deps.guard,
         });
         if let Err(block) = verdict
-            && let Some(until) = guard::cooldown_after(block, now, &parts.guard)
+            && let Some(until) = guard::cooldown_after(block, now, &deps.guard)
         {
-            parts.store.set_cooldown(channel, said.from, &to_speaker, until).await?;
+            deps.store.set_cooldown(channel, said.from, &to_speaker, until).await?;
         }
         Ok(verdict)
     }
@@ -111,14 +105,14 @@ impl Conversation {
             persona,
             trigger: Trigger::Agent { from: turn.persona.clone(), turn: turn.id.clone() },
             state: TurnState::Queued,
-            queued_at: self.parts().clock.now(),
+            queued_at: self.deps().clock.now(),
             ..turn.clone()
         }
     }
 
     /// Records that the guard stopped `to` from answering `from`.
     pub(crate) async fn note_block(&self, turn: &Turn, from: &PersonaSlug, to: &PersonaSlug, block: Block) {
-        let at = self.parts().clock.now();
+        let at = self.deps().clock.now();
         let from = Speaker::Persona(from.clone());
         self.count_block(&Blocked { channel: &turn.channel, chain: &turn.chain, from: &from, to, block, at }).await;
     }
@@ -126,7 +120,7 @@ impl Conversation {
     pub(crate) async fn count_block(&self, blocked: &Blocked<'_>) {
         metrics::counter!("teamroom_guard_blocks_total", "reason" => blocked.block.as_str()).increment(1);
         tracing::info!(message = %blocked.chain, from = ?blocked.from, to = %blocked.to, block = %blocked.block, "the guard said no");
-        if let Err(error) = self.parts().store.record_block(blocked).await {
+        if let Err(error) = self.deps().store.record_block(blocked).await {
             tracing::warn!(%error, "a block could not be counted");
         }
     }

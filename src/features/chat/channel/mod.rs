@@ -19,7 +19,7 @@ pub(super) use asking::{Outcome, attribute};
 pub(super) use queue::{ChannelQueue, Waiting};
 
 use crate::features::chat::Conversation;
-use kernel::catch_panic::contain;
+use kernel::catch_panic::catch_panic;
 use kernel::ids::ChannelId;
 
 /// How often to check for turns that ended without a notification.
@@ -30,10 +30,10 @@ impl Conversation {
     pub(super) async fn work_off(self, channel: &ChannelId, queue: &Arc<ChannelQueue>) {
         loop {
             self.await_turns(channel, queue).await;
-            if self.parts().stop.is_cancelled() {
+            if self.deps().stop.is_cancelled() {
                 return;
             }
-            if let Err(error) = contain(Box::pin(self.work_off_next(queue))).await {
+            if let Err(error) = catch_panic(Box::pin(self.work_off_next(queue))).await {
                 tracing::error!(%channel, error = format!("{error:#}"), "a message could not be worked off");
                 metrics::counter!("teamroom_errors_total", "where" => "channel").increment(1);
             }
@@ -51,15 +51,15 @@ impl Conversation {
         while queue.has_turns() {
             tokio::select! {
                 () = queue.over() => {}
-                () = self.parts().clock.sleep(LOOK) => self.forget_ended_turns(channel, queue).await,
-                () = self.parts().stop.cancelled() => return,
+                () = self.deps().clock.sleep(LOOK) => self.forget_ended_turns(channel, queue).await,
+                () = self.deps().stop.cancelled() => return,
             }
         }
     }
 
     pub(super) async fn forget_ended_turns(&self, channel: &ChannelId, queue: &ChannelQueue) {
         let changes = queue.changes();
-        match self.parts().store.list_awaited_turns(channel).await {
+        match self.deps().store.list_awaited_turns(channel).await {
             Ok(open) => queue.retain_turns(changes, &open),
             Err(error) => tracing::warn!(%channel, %error, "whether turns are over cannot be read"),
         }
@@ -67,11 +67,11 @@ impl Conversation {
 
     async fn work_off_next(&self, queue: &ChannelQueue) -> anyhow::Result<()> {
         self.await_burst(queue).await;
-        if self.parts().stop.is_cancelled() {
+        if self.deps().stop.is_cancelled() {
             return Ok(());
         }
-        let taken_at = self.parts().clock.now();
-        let mut burst = queue.pop_burst(self.parts().chat.coalesce);
+        let taken_at = self.deps().clock.now();
+        let mut burst = queue.pop_burst(self.deps().chat.coalesce);
         if burst.is_empty() {
             return Ok(());
         }
@@ -81,26 +81,26 @@ impl Conversation {
 
     /// Waits until the person has finished: the pause has passed, or another person spoke. Shows typing meanwhile.
     async fn await_burst(&self, queue: &ChannelQueue) {
-        let parts = self.parts();
-        let coalesce = parts.chat.coalesce;
+        let deps = self.deps();
+        let coalesce = deps.chat.coalesce;
         if coalesce.is_zero() {
             return;
         }
         if let Some(first) = queue.peek_message() {
-            if self.parts().listeners.iter().any(|listener| listener.recognises(&first)) {
+            if self.deps().listeners.iter().any(|listener| listener.recognises(&first)) {
                 return;
             }
             self.show_typing_early(first);
         }
         while let Some(burst) = queue.find_burst(coalesce) {
-            let quiet = (parts.clock.now() - burst.last_arrival).to_std().unwrap_or(Duration::ZERO);
+            let quiet = (deps.clock.now() - burst.last_arrival).to_std().unwrap_or(Duration::ZERO);
             if burst.closed || quiet >= coalesce {
                 return;
             }
             tokio::select! {
-                () = parts.clock.sleep(coalesce.saturating_sub(quiet)) => {}
+                () = deps.clock.sleep(coalesce.saturating_sub(quiet)) => {}
                 () = queue.arrived() => {}
-                () = parts.stop.cancelled() => return,
+                () = deps.stop.cancelled() => return,
             }
         }
     }

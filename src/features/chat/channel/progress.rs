@@ -19,7 +19,7 @@ impl Conversation {
         let over = cancel.child_token();
         let conversation = self.clone();
         let (turn, ended) = (turn.clone(), over.clone());
-        self.parts().tasks.spawn(async move {
+        self.deps().tasks.spawn(async move {
             tokio::select! {
                 () = ended.cancelled() => {}
                 () = conversation.keep_company(&turn) => {}
@@ -29,13 +29,13 @@ impl Conversation {
     }
 
     async fn keep_company(&self, turn: &Turn) {
-        let parts = self.parts();
-        let (clock, still_after) = (&parts.clock, parts.chat.still_thinking_after);
+        let deps = self.deps();
+        let (clock, still_after) = (&deps.clock, deps.chat.still_thinking_after);
         let mut waited = TYPING_AFTER;
         let mut told = false;
         clock.sleep(TYPING_AFTER).await;
         loop {
-            parts.platform.show_typing(&turn.persona, &turn.channel).await;
+            deps.platform.show_typing(&turn.persona, &turn.channel).await;
             let until_told = if told { TYPING_EVERY } else { still_after.saturating_sub(waited).max(Duration::from_millis(1)) };
             let wait = TYPING_EVERY.min(until_told);
             clock.sleep(wait).await;

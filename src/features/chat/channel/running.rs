@@ -10,7 +10,7 @@ use crate::features::chat::model::decision::{Block, Decision, Reason};
 use crate::features::chat::store::{CancelScope, Finished, FollowUp, TURNS, fail_turn, finish_turn};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
-use kernel::catch_panic::contain;
+use kernel::catch_panic::catch_panic;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{StoreError, Transaction};
 use kernel::ids::TurnId;
@@ -58,7 +58,7 @@ impl Conversation {
         }
         let showing = self.show_progress(turn, &cancel);
         // Boxed, because the future contains a model call and is large.
-        let mut performing = Box::pin(contain(async { Ok(self.perform(turn, &cancel).await) }));
+        let mut performing = Box::pin(catch_panic(async { Ok(self.perform(turn, &cancel).await) }));
         let mut person_speaks = false;
         let performed = tokio::select! {
             performed = &mut performing => performed,
@@ -74,7 +74,7 @@ impl Conversation {
             tracing::error!(turn = %turn.id, error = format!("{panic:#}"), "a turn broke off");
             Ending::failed("it panicked", WENT_WRONG)
         });
-        if ending.reply.is_none() && (job.cancelled().is_cancelled() || self.parts().kill.is_cancelled()) {
+        if ending.reply.is_none() && (job.cancelled().is_cancelled() || self.deps().kill.is_cancelled()) {
             // The process is stopping, or another worker has the turn. Its end is unknown here.
             return Err(JobError::Stopping);
         }
@@ -87,7 +87,7 @@ impl Conversation {
 
     /// Whether somebody has written in the channel of a turn.
     async fn person_waits(&self, turn: &Turn, queue: &ChannelQueue) -> Result<bool, StoreError> {
-        Ok(queue.has_message() || (!self.parts().serves && !self.parts().store.list_undecided(Some(&turn.channel)).await?.is_empty()))
+        Ok(queue.has_message() || (!self.deps().serves && !self.deps().store.list_undecided(Some(&turn.channel)).await?.is_empty()))
     }
 
     /// Ends the talk of agents when a person speaks.
@@ -101,7 +101,7 @@ impl Conversation {
     /// Stores the end of a turn together with its messages, the next speakers, and the end of the job.
     async fn conclude(&self, run: &Run<'_>, ending: Ending) -> Result<(), JobError> {
         let Run { turn, job, queue, since } = *run;
-        let parts = self.parts();
+        let deps = self.deps();
         // In a busy channel the answer is a reply to its message.
         let reply_to = self.person_waits(turn, queue).await?.then(|| turn.message.clone());
         let mut outbox = Vec::new();
@@ -128,7 +128,7 @@ impl Conversation {
             outbox: &outbox,
             next: next.as_ref().map(|decision| FollowUp { decision, turns: &follow_ups }),
             usage: ending.reply.as_ref().map(|reply| reply.usage).unwrap_or_default(),
-            at: parts.clock.now(),
+            at: deps.clock.now(),
         };
         queue.open_turns(follow_ups.iter().map(|turn| &turn.id));
         let stored = self.store_end(job, &finished).await;
@@ -146,16 +146,16 @@ impl Conversation {
     /// False when the turn was already over, or belongs to another worker. Retries while the database is unavailable, because the answer exists only
     /// here.
     async fn store_end(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
-        let parts = self.parts();
+        let deps = self.deps();
         loop {
             match self.try_to_store(job, finished).await {
                 Err(JobError::Unavailable(error)) if !job.cancelled().is_cancelled() => {
                     tracing::warn!(%error, "waiting for the store to take an answer");
-                    job.cancelled().run_until_cancelled(parts.clock.sleep(RETRY)).await;
+                    job.cancelled().run_until_cancelled(deps.clock.sleep(RETRY)).await;
                 }
                 Err(JobError::LostLease) => {
                     // The attempt before the connection was lost may have stored it.
-                    let row = parts.store.find_turn(&finished.turn.id).await?;
+                    let row = deps.store.find_turn(&finished.turn.id).await?;
                     return Ok(row.is_some_and(|row| row.turn.state == finished.state));
                 }
                 ended => return ended,
@@ -166,7 +166,7 @@ impl Conversation {
     async fn try_to_store(&self, job: &JobContext, finished: &Finished<'_>) -> Result<bool, JobError> {
         let mut last = job.begin_final().await?;
         let stored = finish_turn(&mut last, finished).await?;
-        if !self.parts().serves {
+        if !self.deps().serves {
             last.announce(TURNS);
         }
         last.finish().await?;
@@ -175,7 +175,7 @@ impl Conversation {
 
     /// Ends the turn of a job that is no longer retried, and notifies those who wait for its answer.
     pub(crate) async fn give_up_turn(&self, transaction: &mut Transaction, job: &Job, why: &Failure) -> Result<(), StoreError> {
-        let now = self.parts().clock.now();
+        let now = self.deps().clock.now();
         let error = why.to_string();
         let Some(turn) = fail_turn(transaction, job, &error, now).await? else { return Ok(()) };
         let text = match why {

@@ -1,14 +1,14 @@
 //! Changes by other processes: halts, such as by `teamroom halt`, and turns that ended.
 
 use crate::features::chat::store::TURNS;
-use crate::features::chat::{Conversation, Parts};
+use crate::features::chat::{Conversation, Deps};
 use kernel::agent::halts::{ChangedHalts, HALTS, HaltScope};
 use kernel::chat::Presence;
 
 impl Conversation {
     /// Applies what other processes change, until the team stops.
     pub(crate) async fn follow_others(self) {
-        let Parts { store, clock, stop, .. } = self.parts();
+        let Deps { store, clock, stop, .. } = self.deps();
         let (mut halts, mut turns) = (store.subscribe(HALTS, clock), store.subscribe(TURNS, clock));
         loop {
             tokio::select! {
@@ -21,7 +21,7 @@ impl Conversation {
 
     /// Another process has ended a turn, and may have started others that follow from it.
     async fn follow_turns(&self) {
-        match self.parts().store.list_open_turns().await {
+        match self.deps().store.list_open_turns().await {
             Ok(open) => open.iter().for_each(|turn| {
                 self.with_queue(&turn.channel, |queue| queue.open_turns([&turn.id]));
             }),
@@ -45,12 +45,12 @@ impl Conversation {
             match scope {
                 HaltScope::All => self.cancel_running(|_| true),
                 HaltScope::Channel(channel) => self.cancel_running(|running| running.channel == channel),
-                HaltScope::Persona(persona) => self.parts().platform.set_presence(&persona, Presence::Paused).await,
+                HaltScope::Persona(persona) => self.deps().platform.set_presence(&persona, Presence::Paused).await,
             }
         }
         for scope in changed.lifted {
             if let HaltScope::Persona(persona) = scope {
-                self.parts().platform.set_presence(&persona, Presence::Listening).await;
+                self.deps().platform.set_presence(&persona, Presence::Listening).await;
             }
         }
     }

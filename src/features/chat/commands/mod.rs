@@ -131,12 +131,12 @@ impl ChatCommands {
     /// The coordinator asks and relays. If the process dies meanwhile, the next one delivers the answer as a late one.
     async fn ask(&self, call: &CommandCall) -> anyhow::Result<CommandReply> {
         let Some(live) = &self.live else { return Ok(refuse("the team is not running here")?) };
-        let (parts, halts) = (live.parts(), &live.inner.halts);
+        let (deps, halts) = (live.deps(), &live.inner.halts);
         let askee = self.roster.resolve(call.arguments.get_text("persona")?)?;
         if halts.is_team_halted() {
             refuse("The team is halted. `/resume` lets us speak again.")?;
         }
-        if parts.stop.is_cancelled() {
+        if deps.stop.is_cancelled() {
             refuse("We are just stopping. Please ask again in a minute.")?;
         }
         if halts.is_paused(&askee.slug) {
@@ -156,7 +156,7 @@ impl ChatCommands {
             state: AskState::Asked,
             answer: None,
             asked_at: now,
-            deadline: now + parts.chat.ask_timeout,
+            deadline: now + deps.chat.ask_timeout,
         };
         self.store.record_ask(&ask).await?;
         Ok(match live.put(&ask).await? {
@@ -164,7 +164,7 @@ impl ChatCommands {
             Outcome::NoReply => CommandReply::public(format!(
                 "{} has not answered in {} s. If an answer still comes, I pass it on.",
                 askee.name,
-                parts.chat.ask_timeout.as_secs()
+                deps.chat.ask_timeout.as_secs()
             )),
             Outcome::Failed(why) => CommandReply::refused(format!("{} could not answer: {why}.", askee.name)),
         })

@@ -40,7 +40,7 @@ impl ChatCommands {
         let persona = self.roster.resolve(call.arguments.get_text("persona")?)?;
         self.silence(HaltScope::Persona(persona.slug.clone()), call).await?;
         if let Some(live) = &self.live {
-            live.parts().platform.set_presence(&persona.slug, Presence::Paused).await;
+            live.deps().platform.set_presence(&persona.slug, Presence::Paused).await;
         }
         Ok(CommandReply::public(format!("{} paused {}.", call.caller.subject(), persona.name)))
     }
@@ -49,7 +49,7 @@ impl ChatCommands {
         let Persona { slug, name, .. } = self.roster.resolve(call.arguments.get_text("persona")?)?;
         let was_paused = self.lift(&HaltScope::Persona(slug.clone())).await?;
         if let Some(live) = &self.live {
-            live.parts().platform.set_presence(slug, Presence::Listening).await;
+            live.deps().platform.set_presence(slug, Presence::Listening).await;
         }
         Ok(if was_paused {
             CommandReply::public(format!("{name} is back."))
@@ -63,7 +63,7 @@ impl ChatCommands {
         self.store.raise_limit(&Limit::Day, amount.0, call.caller.name(), self.clock.now()).await?;
         if let Some(live) = &self.live {
             for persona in self.roster.personas().iter().filter(|persona| !live.inner.halts.is_paused(&persona.slug)) {
-                live.parts().platform.set_presence(&persona.slug, Presence::Listening).await;
+                live.deps().platform.set_presence(&persona.slug, Presence::Listening).await;
             }
         }
         Ok(CommandReply::public(format!("{} raised today's budget by {amount}.", call.caller.subject())))

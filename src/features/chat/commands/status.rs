@@ -22,7 +22,7 @@ impl ChatCommands {
         let mut online = Vec::new();
         let halts = self.store.list_halts().await?;
         let is_paused = |slug: &PersonaSlug| halts.iter().any(|halt| matches!(&halt.scope, HaltScope::Persona(paused) if paused == slug));
-        for identity in self.live.iter().flat_map(|live| live.parts().platform.identities()) {
+        for identity in self.live.iter().flat_map(|live| live.deps().platform.identities()) {
             let name = self.roster.name_of(&identity.persona);
             let state = describe_identity(&identity, is_paused(&identity.persona));
             let _ = writeln!(text, "- **{name}**: {state}");

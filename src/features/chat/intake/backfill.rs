@@ -84,7 +84,7 @@ impl Gaps {
 impl Conversation {
     /// Starts a backfill after an identity reconnects. Messages that only it can see may have been missed.
     pub(crate) async fn look_for_gaps(&self) -> Result<(), StoreError> {
-        self.inner.gaps.open(&self.parts().store.list_channels().await?);
+        self.inner.gaps.open(&self.deps().store.list_channels().await?);
         self.backfill_after(DELAY);
         Ok(())
     }
@@ -94,12 +94,12 @@ impl Conversation {
             return;
         }
         let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
-            let parts = conversation.parts();
+        self.deps().tasks.spawn(async move {
+            let deps = conversation.deps();
             tokio::select! {
                 // Real time, because the delay is for a real platform.
                 () = tokio::time::sleep(delay) => {}
-                () = parts.stop.cancelled() => return,
+                () = deps.stop.cancelled() => return,
             }
             conversation.inner.gaps.begin();
             if let Err(error) = conversation.backfill().await {
@@ -113,7 +113,7 @@ impl Conversation {
         self.mark_new_channels().await?;
         self.inner.gaps.looked.store(true, Ordering::Release);
         let mut unread = None;
-        for seen in self.parts().store.list_channels().await? {
+        for seen in self.deps().store.list_channels().await? {
             let channel = seen.channel.id.clone();
             let Some(look) = self.inner.gaps.behind().get(&channel).copied() else { continue };
             match self.read_up(seen).await? {
@@ -132,9 +132,9 @@ impl Conversation {
 
     /// Marks a channel that the team sees for the first time at its newest message. Its history is not read.
     async fn mark_new_channels(&self) -> Result<(), StoreError> {
-        let store = &self.parts().store;
+        let store = &self.deps().store;
         let known: HashSet<ChannelId> = store.list_channels().await?.into_iter().map(|seen| seen.channel.id).collect();
-        for (channel, newest) in self.parts().platform.list_channels() {
+        for (channel, newest) in self.deps().platform.list_channels() {
             if !known.contains(&channel.id) {
                 // The oldest possible time, so that any live message moves the mark.
                 let seen = ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH };
@@ -146,10 +146,10 @@ impl Conversation {
 
     /// Reads a channel page by page from its mark.
     async fn read_up(&self, seen: ChannelSeen) -> anyhow::Result<Result<(), SendError>> {
-        let parts = self.parts();
+        let deps = self.deps();
         let mut mark = seen.last_message;
         loop {
-            let page = match parts.platform.list_messages_after(&seen.channel.id, &mark, PAGE).await {
+            let page = match deps.platform.list_messages_after(&seen.channel.id, &mark, PAGE).await {
                 Ok(page) => page,
                 Err(error) => return Ok(Err(error)),
             };

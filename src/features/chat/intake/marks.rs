@@ -97,9 +97,9 @@ impl Conversation {
 
     fn store_marks_soon(&self) {
         let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
+        self.deps().tasks.spawn(async move {
             // Real time, because a test's clock may stand still.
-            let _ = conversation.parts().stop.run_until_cancelled(tokio::time::sleep(DELAY)).await;
+            let _ = conversation.deps().stop.run_until_cancelled(tokio::time::sleep(DELAY)).await;
             if let Err(error) = conversation.store_marks().await {
                 // The next start reads the messages again, and finds them known.
                 tracing::warn!(%error, "how far channels were heard could not be stored");
@@ -112,7 +112,7 @@ impl Conversation {
     }
 
     pub(super) async fn store_seen(&self, marks: &[ChannelSeen]) -> Result<(), StoreError> {
-        self.parts().store.record_channels_seen(marks).await?;
+        self.deps().store.record_channels_seen(marks).await?;
         self.inner.marks.note_stored(marks);
         Ok(())
     }

@@ -36,17 +36,17 @@ const TROUBLE_EVERY: Duration = Duration::from_hours(6);
 impl Conversation {
     /// Claims a message and puts it into its channel's queue. A duplicate does nothing.
     pub(super) async fn receive(&self, message: InboundMessage) -> anyhow::Result<()> {
-        let parts = self.parts();
+        let deps = self.deps();
         // The outbox knows the team's own messages. Platform notices and other messages of foreign bots are ignored.
         match &message.author.kind {
             AuthorKind::Persona(_) | AuthorKind::System => return Ok(()),
-            AuthorKind::ForeignBot if !parts.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
+            AuthorKind::ForeignBot if !deps.chat.allowed_bots.contains(&message.author.id) => return Ok(()),
             _ => {}
         }
-        let now = parts.clock.now();
+        let now = deps.clock.now();
         let deleted = self.inner.early.is_deleted(&message.id);
         let message = self.inner.early.apply_edits(message);
-        let claim = self.persist("claiming a message", || parts.store.claim(&message, now)).await?;
+        let claim = self.persist("claiming a message", || deps.store.claim(&message, now)).await?;
         metrics::counter!("teamroom_messages_received_total", "claim" => claim_name(claim)).increment(1);
         if let Err(error) = self.note_heard(&message).await {
             // The mark stays where it was. The next start reads the messages after it again, and finds them known.
@@ -56,7 +56,7 @@ impl Conversation {
             return Ok(());
         }
         if deleted {
-            return Ok(parts.store.record_deletion(&[message.id], now).await?);
+            return Ok(deps.store.record_deletion(&[message.id], now).await?);
         }
         if !message.complete {
             // Another identity may see the content. Without it there is nothing to decide on.
@@ -71,20 +71,20 @@ impl Conversation {
     }
 
     pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
-        let calls = calls_somebody(&message.text, &self.parts().roster, &self.accounts());
+        let calls = calls_somebody(&message.text, &self.deps().roster, &self.accounts());
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls }));
     }
 
     /// STOP is checked first, and works while the channel's queue is busy.
     pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
         message.author.kind == AuthorKind::Person
-            && router::is_stop(&message.text, &self.parts().chat.stop_phrases, &self.parts().roster)
-            && authorize(Action::Speak, &message.author, &message.channel, &self.parts().chat).is_ok()
+            && router::is_stop(&message.text, &self.deps().chat.stop_phrases, &self.deps().roster)
+            && authorize(Action::Speak, &message.author, &message.channel, &self.deps().chat).is_ok()
     }
 
     /// Silences a channel: cancels running turns, decided turns and earlier messages. Running turns are cancelled before the first await.
     pub(super) async fn take_stop(&self, message: &InboundMessage, now: DateTime<Utc>) -> anyhow::Result<()> {
-        let parts = self.parts();
+        let deps = self.deps();
         let channel = &message.channel.id;
         self.cancel_running(|running| running.channel == *channel);
         let unheard = self.queues().get(channel).map(|queue| queue.pop_messages()).unwrap_or_default();
@@ -93,15 +93,11 @@ impl Conversation {
         for before in &unheard {
             let stopped = Decision::nobody(Reason::Stop);
             let messages = std::slice::from_ref(&before.id);
-            parts
-                .store
-                .decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], effect: None, at: now })
-                .await?;
+            deps.store.decide(&Decided { messages, decision: &stopped, turns: &[], asks: &[], outbox: &[], effect: None, at: now }).await?;
         }
-        let coordinator = &parts.roster.coordinator().slug;
+        let coordinator = &deps.roster.coordinator().slug;
         let notice = Self::notice(coordinator, channel, "Stopped. We are quiet here until you speak to one of us again.");
-        parts
-            .store
+        deps.store
             .decide(&Decided {
                 messages: std::slice::from_ref(&message.id),
                 decision: &Decision::nobody(Reason::Stop),
@@ -120,7 +116,7 @@ impl Conversation {
     pub(super) async fn take_edit(&self, id: &MessageId, text: Option<String>, at: DateTime<Utc>) -> anyhow::Result<()> {
         let Some(text) = text else { return Ok(()) };
         self.inner.early.note_edit(id, &text);
-        if self.parts().store.record_edit(id, &text, at).await? {
+        if self.deps().store.record_edit(id, &text, at).await? {
             self.queues().values().for_each(|queue| queue.edit(id, &text));
         }
         Ok(())
@@ -128,10 +124,10 @@ impl Conversation {
 
     /// Removes deleted messages from the queue and from the context.
     pub(super) async fn take_deletion(&self, ids: &[MessageId], channel: &ChannelId) -> anyhow::Result<()> {
-        let parts = self.parts();
-        let now = parts.clock.now();
+        let deps = self.deps();
+        let now = deps.clock.now();
         self.inner.early.note_deletion(ids);
-        parts.store.record_deletion(ids, now).await?;
+        deps.store.record_deletion(ids, now).await?;
         if let Some(queue) = self.queues().get(channel) {
             queue.remove(ids);
         }
@@ -144,11 +140,11 @@ impl Conversation {
 
     /// An identity is online: stores its account, sends its pending messages and fetches missed messages.
     pub(super) async fn take_ready(&self, persona: PersonaSlug, account: UserId) -> anyhow::Result<()> {
-        let parts = self.parts();
-        parts.store.record_identity(&persona, parts.platform.name(), &account, parts.clock.now()).await?;
+        let deps = self.deps();
+        deps.store.record_identity(&persona, deps.platform.name(), &account, deps.clock.now()).await?;
         self.inner.accounts.write().expect("no code panics while it holds the accounts").record(account, persona.clone());
-        if parts.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
-            parts.platform.set_presence(&persona, kernel::chat::Presence::Paused).await;
+        if deps.roster.find(&persona).is_some_and(|persona| self.inner.halts.is_paused(&persona.slug)) {
+            deps.platform.set_presence(&persona, kernel::chat::Presence::Paused).await;
         }
         self.look_for_gaps().await?;
         Ok(())
@@ -157,8 +153,8 @@ impl Conversation {
     /// Posts to the ops channel, at most once per interval. Runs in its own task, because the channel may not be known yet.
     pub fn tell_operators_soon(&self, key: String, text: String) {
         let conversation = self.clone();
-        self.parts().tasks.spawn(async move {
-            let stop = conversation.parts().stop.clone();
+        self.deps().tasks.spawn(async move {
+            let stop = conversation.deps().stop.clone();
             tokio::select! {
                 told = conversation.tell_operators(&key, text) => {
                     if let Err(error) = told {
@@ -171,10 +167,10 @@ impl Conversation {
     }
 
     async fn tell_operators(&self, key: &str, text: String) -> Result<(), StoreError> {
-        let parts = self.parts();
-        let Some(ops) = parts.platform.find_channel(&parts.ops_channel).await else { return Ok(()) };
-        if parts.store.claim_notice(key, parts.clock.now(), TROUBLE_EVERY).await? {
-            self.post(Self::notice(&parts.roster.coordinator().slug, &ops, text)).await?;
+        let deps = self.deps();
+        let Some(ops) = deps.platform.find_channel(&deps.ops_channel).await else { return Ok(()) };
+        if deps.store.claim_notice(key, deps.clock.now(), TROUBLE_EVERY).await? {
+            self.post(Self::notice(&deps.roster.coordinator().slug, &ops, text)).await?;
         }
         Ok(())
     }
@@ -191,7 +187,7 @@ impl Conversation {
         queues.insert(channel.clone(), queue.clone());
         drop(queues);
         let (conversation, channel, of_task) = (self.clone(), channel.clone(), queue.clone());
-        self.parts().tasks.spawn(async move { conversation.work_off(&channel, &of_task).await });
+        self.deps().tasks.spawn(async move { conversation.work_off(&channel, &of_task).await });
         queue
     }
 }

@@ -41,17 +41,17 @@ impl Conversation {
                     at: message.sent_at,
                 });
             }
-            self.persist("storing files", || self.parts().store.record_files(&files)).await?;
+            self.persist("storing files", || self.deps().store.record_files(&files)).await?;
         }
         Ok(sentences)
     }
 
     /// After a restart no identity may be online yet.
     async fn download(&self, attachment: &Attachment) -> Result<Bytes, DownloadError> {
-        let parts = self.parts();
+        let deps = self.deps();
         for _ in 0..ONLINE_LOOKS {
-            match parts.platform.download(attachment, MAX_FILE_BYTES).await {
-                Err(DownloadError::Offline) if !parts.stop.is_cancelled() => parts.clock.sleep(ONLINE_LOOK).await,
+            match deps.platform.download(attachment, MAX_FILE_BYTES).await {
+                Err(DownloadError::Offline) if !deps.stop.is_cancelled() => deps.clock.sleep(ONLINE_LOOK).await,
                 done => return done,
             }
         }

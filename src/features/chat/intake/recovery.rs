@@ -10,8 +10,8 @@ impl Conversation {
     /// Puts undecided messages back into their channels' queues in their old order, and resumes asks whose turn is over. Open turns have jobs, and
     /// their channels wait for them. Called once, before events are taken and jobs are run.
     pub async fn recover(&self) -> anyhow::Result<()> {
-        let store = &self.parts().store;
-        let now = self.parts().clock.now();
+        let store = &self.deps().store;
+        let now = self.deps().clock.now();
         let lost = store.enqueue_lost_turns(now).await?;
         if lost > 0 {
             tracing::info!(lost, "turns without a job have got one");
@@ -46,18 +46,18 @@ impl Conversation {
     /// Sends the asks again whose answer a channel or a command expects, unless they are too old. Other asks belong to a turn, which sends them again
     /// itself or is over.
     async fn recover_asks(&self, asks: Vec<Ask>, awaited: &[AskId]) -> anyhow::Result<()> {
-        let parts = self.parts();
-        let now = parts.clock.now();
+        let deps = self.deps();
+        let now = deps.clock.now();
         for mut ask in asks {
             if ask.state == AskState::Asked && awaited.contains(&ask.id) {
                 continue;
             }
             let promised = ask.state == AskState::Expired || commands::is_command(&ask);
-            let young = (now - ask.asked_at).to_std().is_ok_and(|age| age <= parts.chat.max_age);
+            let young = (now - ask.asked_at).to_std().is_ok_and(|age| age <= deps.chat.max_age);
             let heard = !self.inner.halts.was_halted_since(&ask.channel, ask.asked_at);
             let next = if promised && young && heard { AskState::Expired } else { AskState::Failed };
             if ask.state != next {
-                parts.store.settle_ask(&AskUpdate { ask: &ask.id, state: next, answer: None }, &[], now).await?;
+                deps.store.settle_ask(&AskUpdate { ask: &ask.id, state: next, answer: None }, &[], now).await?;
                 ask.state = next;
             }
             if next == AskState::Expired {

@@ -66,7 +66,7 @@ impl Reminders {
                 When::Once(_) => None,
                 When::Repeated(timetable) => Some((**timetable).clone()),
             },
-            zone: self.parts.zone,
+            zone: self.deps.zone,
             state: ReminderState::Waiting,
             round: 0,
         })
@@ -83,7 +83,7 @@ impl Reminders {
         }
         let private: Vec<_> =
             store.list_channels().await?.into_iter().map(|seen| seen.channel).filter(|seen| seen.place == Place::Direct).collect();
-        let team = self.parts.people.iter().map(|(id, name)| Person { id: id.clone(), name: name.clone() });
+        let team = self.deps.people.iter().map(|(id, name)| Person { id: id.clone(), name: name.clone() });
         let (mut here, mut elsewhere): (Vec<Person>, Vec<Person>) = (author.cloned().into_iter().collect(), team.collect());
         for (spoke_in, person) in store.list_recent_people().await? {
             if spoke_in == *channel {
@@ -92,7 +92,7 @@ impl Reminders {
                 elsewhere.push(person);
             }
         }
-        let known = Known { roster: &self.parts.roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
+        let known = Known { roster: &self.deps.roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
         known.resolve(whom, author).map_err(refused)
     }
 }

@@ -23,7 +23,7 @@ pub(in crate::features::reminders) use asker::Asker;
 pub(in crate::features::reminders) use asking::Asked;
 
 /// What reminders work with.
-pub struct Parts {
+pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
     /// People of the team, who are known by name before they have said anything.
@@ -36,7 +36,7 @@ pub struct Parts {
 
 /// The team's reminders.
 pub struct Reminders {
-    parts: Parts,
+    deps: Deps,
 }
 
 /// Why something was not done, in words for the person who asked.
@@ -51,29 +51,29 @@ pub(in crate::features::reminders) enum RemindError {
 pub(in crate::features::reminders) type Result<T, E = RemindError> = std::result::Result<T, E>;
 
 impl Reminders {
-    pub fn new(parts: Parts) -> Self {
-        Self { parts }
+    pub fn new(deps: Deps) -> Self {
+        Self { deps }
     }
 
     pub(in crate::features::reminders) fn now(&self) -> DateTime<Utc> {
-        self.parts.clock.now()
+        self.deps.clock.now()
     }
 
     pub(in crate::features::reminders) fn zone(&self) -> Tz {
-        self.parts.zone
+        self.deps.zone
     }
 
     pub(in crate::features::reminders) fn store(&self) -> &Store {
-        &self.parts.store
+        &self.deps.store
     }
 
     pub(in crate::features::reminders) fn roster(&self) -> &Roster {
-        &self.parts.roster
+        &self.deps.roster
     }
 
     /// Who tells: the persona that was asked; the coordinator where that has left the team.
     pub(in crate::features::reminders) fn speaker_of<'a>(&'a self, reminder: &'a Reminder) -> &'a PersonaSlug {
-        let roster = &self.parts.roster;
+        let roster = &self.deps.roster;
         roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
     }
 
@@ -82,7 +82,7 @@ impl Reminders {
     /// # Errors
     /// It is no time, or over.
     pub(in crate::features::reminders) fn parse_when(&self, text: &str) -> Result<When> {
-        let parse = |text: &str| parse_when(text, self.now(), self.parts.zone);
+        let parse = |text: &str| parse_when(text, self.now(), self.deps.zone);
         // "20 minutes" is as good as "in 20 minutes".
         parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
     }

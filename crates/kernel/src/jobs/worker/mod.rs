@@ -22,7 +22,7 @@ use super::context::{JobContext, Progress};
 use super::retention::{Retention, RetentionRule, finished_jobs};
 use super::store::{JobStore, WorkerId};
 use super::{Job, JobHandler, JobId, JobsSettings, KindSettings};
-use crate::catch_panic::contain;
+use crate::catch_panic::catch_panic;
 use crate::db::{Database, StoreError};
 use crate::time::SharedClock;
 
@@ -142,7 +142,7 @@ impl Jobs {
         self.inner.tasks.spawn(self.clone().keep_leases());
         self.inner.tasks.spawn(self.clone().listen());
         loop {
-            let wait = match contain(Box::pin(async { Ok(self.look().await?) })).await {
+            let wait = match catch_panic(Box::pin(async { Ok(self.look().await?) })).await {
                 Ok(wait) => wait,
                 Err(error) => {
                     tracing::warn!(error = format!("{error:#}"), "cannot look for jobs");

@@ -7,7 +7,7 @@ use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Jobs, Kind, count_running};
-use crate::catch_panic::contain;
+use crate::catch_panic::catch_panic;
 use crate::db::{Result, StoreError};
 use crate::jobs::store::Return;
 use crate::jobs::{Failure, Job, JobContext, JobError, JobState};
@@ -170,7 +170,7 @@ impl Jobs {
             return Ok(false);
         }
         if let Some(kind) = told_by {
-            let told = contain(async { Ok(kind.handler.give_up(&mut transaction, job, why).await) }).await;
+            let told = catch_panic(async { Ok(kind.handler.give_up(&mut transaction, job, why).await) }).await;
             told.map_err(|error| StoreError::Other(format!("{error:#}")))??;
         }
         transaction.commit().await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::catch_panic::contain;
+use crate::catch_panic::catch_panic;
 use crate::config::find_nearest;
 use crate::llm::ToolSpec;
 use crate::time::SharedClock;
@@ -105,7 +105,7 @@ impl Toolbox {
         let called = tokio::select! {
             biased;
             () = context.cancel.cancelled() => Err(ToolError::Failed(format!("{name} was called off"))),
-            called = contain(async { Ok(tool.call(arguments, context).await) }) => called.unwrap_or_else(|panic| {
+            called = catch_panic(async { Ok(tool.call(arguments, context).await) }) => called.unwrap_or_else(|panic| {
                 tracing::error!(tool = name, error = %panic, "a tool panicked");
                 Err(ToolError::Failed(format!("{name} broke down; that is a fault of the program")))
             }),

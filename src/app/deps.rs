@@ -43,23 +43,23 @@ pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
 }
 
 /// Dependencies of commands that need no connection. A process beside the team writes rows, which the team finds.
-pub(super) struct Hands {
+pub(super) struct CommandDeps {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
     pub(super) clock: SharedClock,
 }
 
 /// Provides the features that answer commands.
-pub(super) fn provide(services: &Services, config: &Config, hands: Hands, schedule: Schedule, chat: ChatCommands) {
-    let Hands { store, roster, clock } = hands;
-    services.provide(Arc::new(Reminders::new(reminders::Parts {
+pub(super) fn provide(services: &Services, config: &Config, commands: CommandDeps, schedule: Schedule, chat: ChatCommands) {
+    let CommandDeps { store, roster, clock } = commands;
+    services.provide(Arc::new(Reminders::new(reminders::Deps {
         store: store.clone(),
         roster: roster.clone(),
         people: people(config),
         zone: config.schedules.zone,
         clock: clock.clone(),
     })));
-    services.provide(Arc::new(Backlog::new(service::Parts {
+    services.provide(Arc::new(Backlog::new(service::Deps {
         store: store.clone(),
         roster: roster.clone(),
         people: people(config),
@@ -132,7 +132,7 @@ pub fn people(config: &Config) -> Vec<(UserId, String)> {
 }
 
 /// The agents of the personas, and what belongs to them.
-pub struct AgentParts {
+pub struct TeamAgents {
     pub agents: Agents,
     /// Receives a message when the day's budget runs low.
     pub budget_low: mpsc::Receiver<String>,
@@ -142,7 +142,7 @@ pub struct AgentParts {
 
 /// # Errors
 /// The settings of a feed, a model or a tool are invalid, or a persona lists a tool that does not exist.
-pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<AgentParts> {
+pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &SharedClock) -> anyhow::Result<TeamAgents> {
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
     let web = Web::new().context("cannot make an HTTP client for feeds")?;
@@ -167,12 +167,12 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     let runner = Runner { models, tools, redactor: redactor(config), clock: clock.clone() };
     let (team, max_output_tokens) = (config.team.clone(), config.models.max_output_tokens);
     let agents = Agents { runner, roster: roster.clone(), team, store: store.database(), readings, max_output_tokens };
-    Ok(AgentParts { agents, budget_low, workspaces })
+    Ok(TeamAgents { agents, budget_low, workspaces })
 }
 
 /// Dependencies of the backlog.
-pub(super) fn work_parts(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Parts {
-    work::Parts {
+pub(super) fn work_deps(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Deps {
+    work::Deps {
         roster: agents.roster.clone(),
         people: people(config),
         settings: config.backlog.clone(),
