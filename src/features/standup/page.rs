@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::agenda::Preparation;
 use crate::features::meeting::model::Meeting;
+use crate::features::standup::model::matter::rank_changes;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
 use crate::features::standup::model::report::{Usual, ValueChange};
 use crate::features::standup::{Standup, render, say};
@@ -53,6 +54,7 @@ impl Standup {
             samples.extend(entry.samples.iter().cloned());
             page.feeds.push(page_feed(entry));
         }
+        page.changes = rank_changes(&page);
         // After the comparison, which is with what was known before. A crash between the two loses a sample and no report.
         self.deps.store.record_samples(&samples, now).await?;
         Ok(page)

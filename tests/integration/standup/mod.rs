@@ -11,6 +11,7 @@ mod faults;
 mod feeds;
 mod health;
 mod job_crashes;
+mod mornings;
 mod newsstand;
 mod people;
 mod predictions;

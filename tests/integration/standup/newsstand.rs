@@ -71,6 +71,15 @@ impl Newsstand {
             persona.feeds.push(FeedSpec { kind: kind.into(), name: name.into(), settings });
         }
     }
+
+    /// Declares the state of the builds for Sentinel, with what is expected of it.
+    pub(super) fn declare_builds(&self, personas: &mut [Persona]) {
+        let settings = json!({"url": format!("{}/builds", self.base), "values": {"failed jobs": "/failed", "minutes": "/minutes"},
+            "expect": {"failed jobs": "== 0"}});
+        let Json::Object(settings) = settings else { unreachable!("settings are an object") };
+        let sentinel = personas.iter_mut().find(|persona| persona.slug.as_str() == "sentinel").expect("on the team");
+        sentinel.feeds.push(FeedSpec { kind: "http_json".into(), name: "builds".into(), settings });
+    }
 }
 
 /// The figures of a shop, dated now.
@@ -78,15 +87,19 @@ pub(super) fn shop(latency: u32, orders: u32) -> Json {
     json!({"latency": latency, "orders": orders})
 }
 
-/// Three entries, two of them from the last day.
-fn news(now: DateTime<Utc>) -> String {
-    let entry = |(title, hours): (&str, i64)| {
-        let at = (now - TimeDelta::hours(hours)).to_rfc2822();
+/// News with these titles, so many hours old.
+pub(super) fn news_of(now: DateTime<Utc>, titles: &[(&str, i64)]) -> String {
+    let entry = |(title, hours): &(&str, i64)| {
+        let at = (now - TimeDelta::hours(*hours)).to_rfc2822();
         format!("<item><title>{title}</title><link>http://news.example/{hours}</link><pubDate>{at}</pubDate></item>")
     };
-    let entries: String =
-        [("Provider reports slow payments", 3), ("Forum praises the new search", 9), ("An old story", 70)].map(entry).concat();
+    let entries: String = titles.iter().map(entry).collect();
     format!("<rss version=\"2.0\"><channel><title>News</title>{entries}</channel></rss>")
+}
+
+/// Three entries, two of them from the last day.
+fn news(now: DateTime<Utc>) -> String {
+    news_of(now, &[("Provider reports slow payments", 3), ("Forum praises the new search", 9), ("An old story", 70)])
 }
 
 type Stock = (Arc<Mutex<HashMap<String, Paper>>>, Arc<Mutex<Vec<String>>>);

@@ -6,6 +6,7 @@ use chrono::{DateTime, TimeDelta, Timelike as _, Utc};
 use chrono_tz::Tz;
 use kernel::feeds::condition::Comparison;
 use kernel::llm::settings::ProviderKind;
+use kernel::persona::Persona;
 use kernel::time::{Clock as _, ManualClock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value as Json, json};
@@ -55,6 +56,7 @@ pub(super) struct Setting {
     wanted: Wanted,
     start: DateTime<Utc>,
     person: bool,
+    builds: bool,
 }
 
 impl Setting {
@@ -70,7 +72,7 @@ impl Setting {
             // Tests call standups; none are scheduled.
             config.schedules.jobs.retain(|job| job.action == JobAction::named("settle-predictions"));
         });
-        Self { wanted, start, person: false }
+        Self { wanted, start, person: false, builds: false }
     }
 
     pub(super) fn with_model(mut self) -> Self {
@@ -94,12 +96,25 @@ impl Setting {
         self
     }
 
+    /// With a feed that tells which builds failed.
+    pub(super) fn with_builds(mut self) -> Self {
+        self.builds = true;
+        self
+    }
+
     /// Starts the team after `prepare` has set up its working directory.
     pub(super) async fn open_after(self, prepare: impl FnOnce(&std::path::Path, DateTime<Utc>)) -> Stage {
         let clock = ManualClock::new(self.start);
         let feeds = Newsstand::open(self.start).await;
         let declared = feeds.clone();
-        let wanted = self.wanted.clock(clock.clone()).personas(move |personas| declared.declare(personas)).without_app();
+        let builds = self.builds;
+        let declare = move |personas: &mut Vec<Persona>| {
+            declared.declare(personas);
+            if builds {
+                declared.declare_builds(personas);
+            }
+        };
+        let wanted = self.wanted.clock(clock.clone()).personas(declare).without_app();
         let mut team = wanted.start().await;
         std::fs::create_dir_all(&team.config.work).expect("a working directory");
         prepare(&team.config.work, self.start);

@@ -55,6 +55,13 @@ pub fn list_matters(page: &SharedPage) -> Vec<Matter<'_>> {
     matters
 }
 
+/// The changes of the page, what matters most first.
+pub fn rank_changes(page: &SharedPage) -> Vec<ValueChange> {
+    let ranked: Vec<ValueChange> = list_matters(page).iter().filter_map(|matter| matter.change.cloned()).collect();
+    let rest = page.changes.iter().filter(|change| !ranked.contains(change)).cloned();
+    ranked.iter().cloned().chain(rest).collect()
+}
+
 fn judge<'a>(page: &'a SharedPage, feed: &'a PageFeed, reading: &'a PageReading, value: &'a PageValue) -> Option<Matter<'a>> {
     let is_same = |change: &&ValueChange| change.feed == feed.feed && change.name == value.name && change.has_moved();
     let change = page.changes.iter().find(is_same);

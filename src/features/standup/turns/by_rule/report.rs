@@ -40,7 +40,9 @@ pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roste
     }
     let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
     let wrong = matters.iter().filter(|matter| matter.consequence == Consequence::Wrong).map(causes::signal);
-    let moved = matters.iter().filter_map(|matter| matter.change).map(signals::of_change);
+    // What the team itself moved is no signal.
+    let moved = matters.iter().filter(|matter| matter.consequence < Consequence::Own);
+    let moved = moved.filter_map(|matter| matter.change).map(signals::of_change);
     Contribution {
         text: within(&lines, persona.standup.cap),
         signals: failing.chain(wrong).chain(moved).collect(),

@@ -1,0 +1,61 @@
+//! Three mornings offline, on a real project's history, while two feeds get worse and alarming news arrives.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::newsstand::{Paper, news_of, shop};
+use super::stage::{Held, Setting, Stage};
+use crate::support::history;
+use crate::support::team::{Backing, on_both_stores};
+
+on_both_stores!(what_gets_worse_and_alarming_news_come_first);
+
+const DAY: Duration = Duration::from_hours(24);
+const ALARM: &str = "Attackers drain shops through a hole in the checkout of a payment provider";
+
+async fn what_gets_worse_and_alarming_news_come_first(backing: Backing) {
+    let mut made = None;
+    let stage = Setting::on(backing).with_builds().open_after(|work, now| made = history::make_repository(work, 200, now)).await;
+    if made.is_none() {
+        return;
+    }
+    lay_out(&stage, 0, 412);
+    let first = stage.hold().await;
+    show(&stage, &first).await;
+    assert!(first.report.actions.iter().all(|action| !action.what.contains("builds")), "{:?}", first.report.actions);
+
+    stage.pass(DAY).await;
+    lay_out(&stage, 1, 455);
+    let second = stage.hold().await;
+    show(&stage, &second).await;
+    assert!(second.report.tldr[0].starts_with("builds failed jobs 0 → 1"), "{:?}", second.report.tldr);
+
+    stage.pass(DAY).await;
+    lay_out(&stage, 4, 840);
+    let titles = [("Ten recipes for pumpkins", 1), (ALARM, 2), ("Local team wins again", 3)];
+    stage.feeds.lay_out("news", Paper::Xml(news_of(stage.now(), &titles)));
+    let third = stage.hold().await;
+    show(&stage, &third).await;
+    let tldr = &third.report.tldr;
+    assert!(tldr.len() <= 3 && tldr[0].starts_with("builds failed jobs 1 → 4 (+3)") && tldr[0].contains("should be 0"), "{tldr:#?}");
+    assert!(tldr[0].contains("shop latency 455 → 840 ms"), "{tldr:#?}");
+    assert!(tldr.iter().any(|line| line.contains(ALARM)), "{tldr:#?}");
+    let builds = third.report.actions.iter().filter(|action| action.what.contains("builds")).count();
+    assert!(builds <= 1, "one action per cause: {:#?}", third.report.actions);
+    let open: Vec<_> = second.report.actions.iter().chain(&third.report.actions).filter(|action| action.what.contains("builds")).collect();
+    assert!(open.iter().any(|action| action.owner == "Sentinel"), "{open:#?}");
+    let latency = third.report.actions.iter().find(|action| action.what.contains("latency of shop")).expect("it has nearly doubled");
+    assert_eq!(latency.owner, "Vince");
+}
+
+fn lay_out(stage: &Stage, failed: u32, latency: u32) {
+    stage.feeds.lay_out("builds", Paper::Json(json!({"failed": failed, "minutes": 11})));
+    stage.feeds.lay_out("shop", Paper::Json(shop(latency, 231)));
+}
+
+/// Prints the report, for people who read it: `cargo test --test integration mornings -- --nocapture`.
+async fn show(stage: &Stage, held: &Held) {
+    let file = stage.team.config.data.join(format!("reports/{}.md", held.report.day));
+    println!("{}", tokio::fs::read_to_string(file).await.expect("the report's file"));
+}
