@@ -11,7 +11,7 @@ use crate::features::meeting::model::{CalledBy, Contribution, Seat, SeatState};
 use crate::features::meeting::signal;
 use crate::features::meeting::store::MeetingChange;
 use crate::store::Store;
-use kernel::chat::message::{AuthorKind, InboundMessage};
+use kernel::chat::message::{AuthorKind, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::db::StoreError;
 use kernel::money::TokenUsage;
@@ -34,13 +34,14 @@ impl Listener for MeetingListener {
         self.find_phrase(message).is_some()
     }
 
-    /// A phrase counts where the coordinator would answer, in a channel for meetings. A person's expected report counts in every channel.
+    /// A phrase that calls a meeting counts in every channel of a server, not in threads. One that ends it counts where one is held, or in a channel for meetings. A
+    /// person's expected report counts in every channel.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         if message.author.kind != AuthorKind::Person || decision.responders.is_empty() && decision.reason != Reason::Silence {
             return Ok(None);
         }
-        if decision.reason == Reason::Standup
-            && let Some((agenda, phrase)) = self.find_phrase(message)
+        if let Some((agenda, phrase)) = self.find_phrase(message)
+            && (decision.reason == Reason::Standup || self.counts_here(phrase, message).await?)
         {
             return self.follow(agenda, phrase, message).await.map(Some);
         }
@@ -51,6 +52,13 @@ impl Listener for MeetingListener {
 }
 
 impl MeetingListener {
+    async fn counts_here(&self, phrase: Phrase, message: &InboundMessage) -> Result<bool, StoreError> {
+        Ok(match phrase {
+            Phrase::Start => message.channel.place == Place::Server,
+            Phrase::Wrap => self.store.find_open_meeting(&message.channel.id).await?.is_some(),
+        })
+    }
+
     fn find_phrase(&self, message: &InboundMessage) -> Option<(&Arc<dyn Agenda>, Phrase)> {
         let coordinator = self.roster.coordinator();
         let names: Vec<&str> = std::iter::once(&coordinator.name).chain(&coordinator.aliases).map(String::as_str).collect();

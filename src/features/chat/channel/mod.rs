@@ -87,9 +87,6 @@ impl Conversation {
             return;
         }
         if let Some(first) = queue.peek_message() {
-            if self.deps().listeners.iter().any(|listener| listener.recognises(&first)) {
-                return;
-            }
             self.show_typing_early(first);
         }
         while let Some(burst) = queue.find_burst(coalesce) {

@@ -20,6 +20,8 @@ pub(crate) struct Waiting {
     pub(crate) arrived_at: DateTime<Utc>,
     /// The message addresses a persona by name, so it starts a new burst.
     pub(crate) calls: bool,
+    /// The message is a request that a feature carries out, such as "remind me …". No other message joins it.
+    pub(crate) alone: bool,
 }
 
 /// The waiting messages and open turns of one channel. One task decides on the messages. Others add, edit and remove them.
@@ -44,7 +46,7 @@ struct State {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BurstState {
     pub(crate) last_arrival: DateTime<Utc>,
-    /// No further message can join: another person has spoken, or the burst has its maximum length.
+    /// No further message can join: it is a request, another person has spoken, or the burst has its maximum length.
     pub(crate) closed: bool,
 }
 
@@ -116,12 +118,12 @@ impl ChannelQueue {
         let waiting = &self.lock().waiting;
         let burst = burst_length(waiting, pause);
         let last = waiting.get(burst.checked_sub(1)?)?;
-        Some(BurstState { last_arrival: last.arrived_at, closed: burst < waiting.len() || burst >= LONGEST_BURST })
+        Some(BurstState { last_arrival: last.arrived_at, closed: last.alone || burst < waiting.len() || burst >= LONGEST_BURST })
     }
 
-    /// A copy of the message at the front, for the early typing indicator.
+    /// A copy of the message at the front, for the early typing indicator. None for a request, which is answered at once.
     pub(crate) fn peek_message(&self) -> Option<InboundMessage> {
-        self.lock().waiting.front().map(|waiting| waiting.message.clone())
+        self.lock().waiting.front().filter(|waiting| !waiting.alone).map(|waiting| waiting.message.clone())
     }
 
     /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without a `pause` it takes one message.
@@ -153,20 +155,21 @@ impl ChannelQueue {
     }
 }
 
-/// The number of messages at the front that form one burst: the same author, no new address by name, and no gap longer than `pause`. Uses the
+/// The number of messages at the front that form one burst: the same author, no new address by name, no request of its own, and no gap longer than `pause`. Uses the
 /// platform's timestamps, because messages that are fetched later arrive all at once.
 fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
-    let mut before: Option<&InboundMessage> = None;
+    let mut before: Option<&Waiting> = None;
     waiting
         .iter()
         .take(if pause.is_zero() { 1 } else { LONGEST_BURST })
-        .take_while(|Waiting { message, calls, .. }| {
-            let goes_on = |before: &InboundMessage| {
+        .take_while(|waiting| {
+            let goes_on = |before: &InboundMessage, message: &InboundMessage| {
                 let gap = (message.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX);
                 message.author.id == before.author.id && gap <= pause
             };
-            let belongs = before.is_none_or(|before| !calls && goes_on(before));
-            before = Some(message);
+            let joins = |before: &Waiting| !waiting.calls && !waiting.alone && !before.alone && goes_on(&before.message, &waiting.message);
+            let belongs = before.is_none_or(joins);
+            before = Some(waiting);
             belongs
         })
         .count()

@@ -72,7 +72,8 @@ impl Conversation {
 
     pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
         let calls = calls_somebody(&message.text, &self.deps().roster, &self.accounts());
-        self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls }));
+        let alone = self.deps().listeners.iter().any(|listener| listener.recognises(&message));
+        self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls, alone }));
     }
 
     /// STOP is checked first, and works while the channel's queue is busy.
