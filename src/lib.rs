@@ -82,7 +82,7 @@
 //! 11. A run with text from outside in it changes nothing outside its workspace unless a person allowed exactly that call.
 //! 12. Secrets live in a type that does not print.
 
-// The scripted model of the integration tests names the crate by its name, and unit tests use it too.
+// Unit tests share code with the integration tests, which know this crate as `teamroom`.
 #[cfg(test)]
 extern crate self as teamroom;
 

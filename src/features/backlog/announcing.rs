@@ -1,5 +1,5 @@
-//! Announces items that ended because of others. Whoever ends an item announces only that one; the consequences are read from the events
-//! here, by a job that was enqueued with them.
+//! Announces items that ended because another one did, such as all that needed a failed item. A job that is enqueued with the first ending reads the
+//! others from the events.
 
 use crate::features::backlog::Work;
 use crate::features::backlog::model::{WorkItem, WorkStatus};

@@ -71,7 +71,7 @@ impl JobHandler for TellReminder {
 impl TellReminder {
     async fn tell(&self, transaction: &mut Transaction, reminder: Reminder, now: DateTime<Utc>) -> Result<(), StoreError> {
         let Ok(told) = reminder.clone().told(now) else { return Ok(()) };
-        // Somebody may change it between the look and here. Whoever comes second finds it changed.
+        // Somebody may have changed it since it was read.
         if !change_reminder(transaction, &reminder, &told, now).await? {
             return Ok(());
         }

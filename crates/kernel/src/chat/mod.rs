@@ -23,7 +23,7 @@ use crate::chat::message::{Attachment, Channel, InboundMessage};
 use crate::chat::outbound::{OutboundMessage, Posted};
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
-/// A chat platform. What it need not offer has an answer here already.
+/// A chat platform. What a platform may lack has a default.
 #[async_trait]
 pub trait ChatPlatform: Send + Sync + 'static {
     /// Posts a message as its persona. Sending the same row again within the nonce window returns the first message.

@@ -128,7 +128,7 @@ impl SessionThread {
             tracing::error!(%error, "a gateway session could not be started");
             return Ending::Gone;
         }
-        // Queued behind the first connection attempt, which is in this thread's queue by now.
+        // Spawned after the first connection attempt, so that it runs after it.
         let permit = Arc::new(Notify::new());
         tokio::spawn(ConnectLimiter::new(address).run(Arc::clone(&permit), move || identity.note(News::Dialled)));
         let _ = started.send((Arc::clone(&manager), permit));

@@ -20,7 +20,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// These answer, for this reason.
+    /// The responders, and why they answer.
     pub fn by(responders: Vec<PersonaSlug>, reason: Reason) -> Self {
         Self { responders, reason, ask: None, taken: None }
     }

@@ -71,7 +71,7 @@ impl Reminders {
         &self.deps.roster
     }
 
-    /// Who tells: the persona that was asked; the coordinator where that has left the team.
+    /// The persona that was asked for the reminder. The coordinator if it has left the team.
     pub(in crate::features::reminders) fn speaker_of<'a>(&'a self, reminder: &'a Reminder) -> &'a PersonaSlug {
         let roster = &self.deps.roster;
         roster.find(&reminder.persona).map_or(&roster.coordinator().slug, |persona| &persona.slug)
@@ -87,10 +87,10 @@ impl Reminders {
         parse(text).or_else(|error| parse(&format!("in {text}")).map_err(|_| error.into()))
     }
 
-    /// The same for a snooze.
+    /// The time until which a reminder is snoozed.
     ///
     /// # Errors
-    /// As above, or it repeats.
+    /// It is no time, is over, or repeats.
     pub(in crate::features::reminders) fn parse_instant(&self, text: &str) -> Result<DateTime<Utc>> {
         match self.parse_when(text)? {
             When::Once(at) => Ok(at),
