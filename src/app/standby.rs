@@ -67,6 +67,7 @@ async fn take_over(setting: &Setting) -> anyhow::Result<App> {
 /// The jobs and the schedule, beside a serving process.
 struct Watch {
     store: Store,
+    services: Services,
     tasks: TaskTracker,
     shutdown: Shutdown,
 }
@@ -84,7 +85,7 @@ impl Watch {
             store: store.clone(),
             agents,
             workspaces,
-            services,
+            services: services.clone(),
             platform: Arc::new(Elsewhere { name: discord::PLATFORM, format: discord::TEXT }),
             serves: false,
             clock,
@@ -93,7 +94,7 @@ impl Watch {
         })
         .await?;
         team.start()?;
-        Ok(Self { store, tasks, shutdown })
+        Ok(Self { store, services, tasks, shutdown })
     }
 
     async fn end(self) {
@@ -102,6 +103,8 @@ impl Watch {
         self.shutdown.kill.cancel();
         self.tasks.close();
         self.tasks.wait().await;
+        // They know the team, which knows them.
+        self.services.clear();
         self.store.close().await;
     }
 }

@@ -19,11 +19,11 @@
 
 mod channel;
 pub mod commands;
-mod endurance;
 mod intake;
 pub mod jobs;
 pub mod listener;
 pub mod model;
+mod retry;
 pub mod rules;
 pub mod settings;
 pub mod store;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use kernel::time::{Clock, SystemClock};
 use kernel::tools::approval::ApprovalState;
-use teamroom::features::backlog::model::{Evidence, Execution, Origin, Owner, Wait, WorkItem, WorkStatus};
+use serde_json::json;
+use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, Origin, Owner, Wait, WorkItem, WorkStatus};
 use teamroom::store::Store;
 
 use super::stage::{
@@ -15,7 +16,12 @@ use crate::support::model::Script;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
 
-on_both_stores!(killed_while_it_is_judged, killed_around_a_persons_answer, killed_around_a_persons_leave);
+on_both_stores!(
+    killed_while_it_is_judged,
+    killed_around_a_persons_answer,
+    killed_around_a_persons_leave,
+    killed_before_a_question_is_judged_and_handed_on,
+);
 
 /// Starts a process, waits for a condition and kills it; twice.
 async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, mut holds: impl FnMut() -> F) {
@@ -79,6 +85,49 @@ async fn killed_around_a_persons_answer(backing: Backing) {
     expect_done_once(&team, &store, &item, "Olive").await;
     let evidence = read(&store, &item).await.evidence;
     assert_eq!(evidence.iter().filter(|evidence| matches!(evidence, Evidence::Answer { .. })).count(), 1, "{evidence:#?}");
+    store.close().await;
+}
+
+/// Oracle does not know, then Amy, whose field is numbers. The verdict and the handing on are each killed, and so is the wait for help.
+async fn killed_before_a_question_is_judged_and_handed_on(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let unknown = Script::Json(json!({"verdict": "does_not_know"}));
+    team.model.on(move |asked| if asked.schema.is_some() { unknown.clone() } else { Script::say("I have no figure for that.") });
+    let oracle = Owner::Persona("oracle".into());
+    let asked = Execution::ask(oracle.clone(), "Describe the Quince: what are the odds, in numbers?".to_owned());
+    let item = item(&team, oracle, "Describe the Quince", asked);
+    wall::raise(&team, &item, Before::Entry(2)).await;
+    note(&store, &item).await;
+    let judged = async |times: usize| {
+        let journal = store.list_journal(&item.id, 0).await.unwrap();
+        journal.iter().filter(|(entry, _)| matches!(entry, JournalEntry::Judged { .. })).count() == times
+    };
+    let process = TeamProcess::start(&team, &[]).await;
+    eventually("a verdict was given", || async { reviews(&team) >= 1 }).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.kill();
+    assert!(judged(0).await, "it could not be stored");
+    wall::fall(&team, &item).await;
+
+    wall::raise(&team, &item, Before::End).await;
+    let process = TeamProcess::start(&team, &[]).await;
+    eventually("the verdict is stored", || judged(1)).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    process.kill();
+    assert_eq!(read(&store, &item).await.status, WorkStatus::InProgress, "it could not be handed on");
+    wall::fall(&team, &item).await;
+
+    let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Help { .. })) };
+    kill_twice_once(&team, "it waits for help", waits).await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    let questions = said(&team, |text| text.starts_with('❓')).await;
+    assert_eq!(questions.len(), 1, "{:#?}", texts(&team).await);
+    let Some(Execution::Ask { unanswered, .. }) = read(&store, &item).await.execution else { panic!("it asks somebody") };
+    assert_eq!(unanswered.iter().map(|reply| reply.by.as_str()).collect::<Vec<_>>(), ["oracle", "amy"]);
+    let replies = team.model.requests().iter().filter(|asked| asked.schema.is_none()).count();
+    assert_eq!(replies, 2, "no reply was lost");
     store.close().await;
 }
 

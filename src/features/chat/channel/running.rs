@@ -5,8 +5,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::channel::answering::Ending;
-use crate::features::chat::endurance::RETRY;
 use crate::features::chat::model::decision::{Block, Decision, Reason};
+use crate::features::chat::retry::RETRY;
 use crate::features::chat::store::{CancelScope, Finished, FollowUp, TURNS, fail_turn, finish_turn};
 use crate::features::chat::{Conversation, Running};
 use kernel::agent::turn::{Trigger, Turn, TurnState};
@@ -103,7 +103,8 @@ impl Conversation {
         let Run { turn, job, queue, since } = *run;
         let deps = self.deps();
         // In a busy channel the answer is a reply to its message.
-        let reply_to = self.person_waits(turn, queue).await?.then(|| turn.message.clone());
+        let is_busy = self.person_waits(turn, queue).await.unwrap_or_default();
+        let reply_to = is_busy.then(|| turn.message.clone());
         let mut outbox = Vec::new();
         let mut follow_ups = Vec::new();
         if let Some(reply) = &ending.reply {

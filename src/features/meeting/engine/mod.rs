@@ -217,9 +217,7 @@ impl Meetings {
         match closed {
             // The result is created again, after the halt or by the next run.
             Err(_) if silenced || run.job().cancelled().is_cancelled() => run.release_closing(&meeting).await?,
-            closed => {
-                closed?;
-            }
+            closed => closed?,
         }
         Ok(Next::Now)
     }
