@@ -34,8 +34,8 @@ impl Listener for MeetingListener {
         self.find_phrase(message).is_some()
     }
 
-    /// A phrase that calls a meeting counts in every channel of a server, not in threads. One that ends it counts where one is held, or in a channel for meetings. A
-    /// person's expected report counts in every channel.
+    /// A phrase that calls a meeting counts in every channel of a server, not in threads. One that ends it counts where one is held, or in a
+    /// channel for meetings. A person's expected report counts in every channel.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
         if message.author.kind != AuthorKind::Person || decision.responders.is_empty() && decision.reason != Reason::Silence {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! The Day Report as a file, where people and other programs look for it: `reports/YYYY-MM-DD.md`, and the same as JSON.
 //!
-//! No durable job writes it: any process may run a job, and the file belongs on the disk of the one that serves. A job would be done while the file is
-//! still missing where another process takes over. What is missing is found by looking, once at the start.
+//! No durable job writes it. The process that closes the standup does, after the report is stored. If it dies before that, the next start finds that
+//! the file is missing, and writes it.
 
 use std::path::{Path, PathBuf};
 

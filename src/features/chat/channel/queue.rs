@@ -155,8 +155,8 @@ impl ChannelQueue {
     }
 }
 
-/// The number of messages at the front that form one burst: the same author, no new address by name, no request of its own, and no gap longer than `pause`. Uses the
-/// platform's timestamps, because messages that are fetched later arrive all at once.
+/// The number of messages at the front that form one burst: the same author, no new address by name, no request of its own, and no gap longer
+/// than `pause`. Uses the platform's timestamps, because messages that are fetched later arrive all at once.
 fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
     let mut before: Option<&Waiting> = None;
     waiting

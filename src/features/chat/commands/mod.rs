@@ -61,7 +61,11 @@ fn explain(denied: Denied, settings: &ChatSettings) -> String {
         Denied::Unheard(reason) => format!("Not here: {}.", reason.explain()),
         Denied::NotAnOperator => match settings.operators.as_slice() {
             [] => "Only an operator may do that, and none is listed. Set `chat.operators` to your user or role id.".into(),
-            listed => format!("Only an operator may do that. Operators are the users and roles {}.", listed.join(", ")),
+            listed => {
+                // People know these ids without their platform.
+                let ids: Vec<&str> = listed.iter().map(|id| id.split_once(':').map_or(id.as_str(), |(_, id)| id)).collect();
+                format!("Only an operator may do that. Operators are the users and roles {}.", ids.join(", "))
+            }
         },
     }
 }
