@@ -167,7 +167,11 @@ async fn claim(store: &Store, worker: &ManualWorker) -> Option<Duration> {
     let claimed = store.start_run(&job, now()).await.expect("the store answers").expect("its item needs it");
     let time = started.elapsed();
     let end = End::Done { outcome: "done".into(), evidence: Vec::new(), memory: None };
-    store.end_run(&RunEnd { job: &claimed.job, end, outbox: &[], at: now() }).await.expect("the store answers").expect("the job is held");
+    store
+        .end_run(&RunEnd { job: &claimed.job, end, artefacts: &[], outbox: &[], at: now() })
+        .await
+        .expect("the store answers")
+        .expect("the job is held");
     Some(time)
 }
 

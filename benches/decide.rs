@@ -26,16 +26,18 @@ fn main() {
     divan::main();
 }
 
-#[divan::bench(args = ["mention", "names", "nobody", "ask", "long"])]
+#[divan::bench(args = ["mention", "names", "nobody", "ask", "long", "list"])]
 fn route(bencher: Bencher<'_, '_>, case: &str) {
     let text = match case {
-        "mention" => format!("<@106> {TALK}"),
+        "mention" => format!("<user:discord:106> {TALK}"),
         "names" => format!("hey Vince and Solus: {TALK}"),
         "ask" => "kelly, could you ask vince what he thinks about our costs?".to_owned(),
+        "list" => format!("what do you think, {}vince?", "vince, solus, ".repeat(140)),
         "long" => TALK.repeat(7).chars().take(2000).collect(),
         _ => TALK.to_owned(),
     };
     let (message, roster, accounts, settings) = (message(text), roster(), accounts(), ChatSettings::default());
+    let people: Vec<String> = (0..200).map(|n| format!("Person{n} Family{n}")).collect();
     let arrival = router::Arrival {
         message: &message,
         kind: ChannelKind::Chat,
@@ -43,10 +45,11 @@ fn route(bencher: Bencher<'_, '_>, case: &str) {
         fallback: FallbackAnswer::WhenAddressed,
         halted: false,
         replied_to: None,
-        thread_owner: None,
+        thread: None,
         roster: &roster,
         accounts: &accounts,
         settings: &settings,
+        talk: router::Talk { people: &people, recent: None },
         now: message.sent_at,
     };
     bencher.bench_local(|| router::route(black_box(&arrival)));
@@ -123,7 +126,7 @@ fn message(text: String) -> InboundMessage {
     InboundMessage {
         id: "1".into(),
         channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server },
-        author: Author { id: "9".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
+        author: Author { id: "9".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
         text,
         mentions: Vec::new(),
         reply_to: None,

@@ -31,12 +31,13 @@
 //! | [`kernel::chat`] | messages in and out without any platform's markup: mentions, cards, files, buttons and small print as values; splitting, redaction, attachments, outbox and relay |
 //! | [`kernel::commands`] | the registry of commands and buttons, from which Discord, the command line, help and README are generated |
 //! | [`kernel::persona`] | persona files and the roster |
+//! | [`kernel::repository`] | work in a git repository: worktrees, commits, tests as they were before |
 //! | [`kernel::feeds`] | live data sources and their samples |
 //! | [`kernel::memory`] | what the team remembers, and how it is found again |
 //!
 //! # Features
 //!
-//! One folder each in [`features`], in this order: `backlog, chat ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
+//! One folder each in [`features`], in this order: `chat ← backlog ← schedule ← meeting, reminders ← standup`. A feature imports the kernel and public functions of
 //! features before it; `tests/tidy.rs` checks it. The statements of a feature stand in its `store`, as methods of [`store::Store`].
 //! [`adapters`] translate between the kernel and a protocol: a platform's markup and limits are known to its adapter alone, and to the relay as a
 //! [`TextFormat`](kernel::chat::format::TextFormat). [`app`] puts the team together. `cli` runs the registered commands beside it and has a file for each that only makes sense at a terminal.
@@ -52,12 +53,13 @@
 //! `features::meeting::engine`, opens it with the kickoff, gathers the shared page of all feeds, gives each seat its turn
 //! (`features::standup::turns`), every step stored with what it posts → `features::standup` cross-checks the signals, takes a position, checks the
 //! actions → one transaction: report, work items, prediction, memories, outbox, the end of the job.
-//! At its expiry a firing of the schedule has the prediction settled against its feed.
+//! At its expiry a firing of the schedule has the prediction settled against its feed; one that is decided earlier is settled with the report.
 //!
-//! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how and by whom → one transaction: the item
-//! is ready, and has a job in its persona's queue → the job lets an executor make something, each step in the item's journal before the next rests
-//! on it → the verifier checks every claim → what code cannot judge goes to the job of a review, by somebody who is not the author, or to a person →
-//! one transaction: evidence, learning, announcement, the jobs of what waited for it, and the end of its own. A change by a person cancels the job.
+//! **A work item.** A meeting, a person or another item writes it, and wakes the planner's job → that says how, by whom, and by which criteria → one
+//! transaction: the item is ready, and has a job in its persona's queue → the job lets an executor make something, each step in the item's journal
+//! before the next rests on it → the verifier checks every claim, and the files become artefacts → what code cannot judge goes to the job of a review, by somebody who is not the
+//! author and grades each criterion, or to a person → one transaction: evidence, learning, announcement, the jobs of what waited for it, and the end
+//! of its own. An item with parts is graded by what they gave. A change by a person cancels the job.
 //! Any number of processes on one PostgreSQL share the jobs. A process without a heartbeat loses its own, and a lower token writes nothing.
 //!
 //! **A reminder.** A sentence, a command or a button writes it together with a job for its time → the job marks it as told, enqueues the next time of a

@@ -25,7 +25,7 @@ pub struct Beside {
 /// The database cannot be opened.
 pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     let clock: SharedClock = Arc::new(SystemClock);
-    let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
+    let (roster, store) = (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
     let services = Services::new("This works only where the team runs. Give the command in the chat.");
     let registry = features::registry(PLATFORM, &services, authorizer(config.chat.clone()));
     let schedule = Schedule::new(schedule::Deps {
@@ -39,6 +39,6 @@ pub async fn beside(config: &Config, roster: Roster) -> anyhow::Result<Beside> {
     // An invalid feed must not keep an operator from halting the team.
     let agents = agents(config, &roster, &store, &clock).ok().map(|deps| Arc::new(deps.agents));
     let chat = ChatCommands { store: store.clone(), roster: roster.clone(), agents, clock: clock.clone(), live: None };
-    provide(&services, config, CommandDeps { store: store.clone(), roster, clock }, schedule, chat);
+    provide(&services, config, CommandDeps { store: store.clone(), roster, kanban: None, clock }, schedule, chat);
     Ok(Beside { registry, services, store })
 }

@@ -27,44 +27,44 @@ use kernel::chat::redact::Redactor;
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::commands::{Registry, Services};
 use kernel::feeds::{Feed, FeedBuilder, FeedSources, Web};
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::ids::PersonaSlug;
 use kernel::llm::{LedgerMeter, Models};
+use kernel::people::People;
 use kernel::persona::roster::{Accounts, Roster};
+use kernel::repository::Repositories;
 use kernel::time::SharedClock;
+use kernel::tools::web::WebSearch;
 use kernel::tools::workspace::Workspaces;
-
-/// The accounts of personas known from earlier runs.
-pub(super) async fn known_accounts(store: &Store) -> anyhow::Result<Accounts> {
-    let mut accounts = Accounts::default();
-    for identity in store.list_identities().await? {
-        accounts.record(identity.account, identity.persona);
-    }
-    Ok(accounts)
-}
 
 /// Dependencies of commands that need no connection. A process beside the team writes rows, which the team finds.
 pub(super) struct CommandDeps {
     pub(super) store: Store,
     pub(super) roster: Arc<Roster>,
+    /// The address of the kanban page of this process.
+    pub(super) kanban: Option<String>,
     pub(super) clock: SharedClock,
 }
 
 /// Provides the features that answer commands.
 pub(super) fn provide(services: &Services, config: &Config, commands: CommandDeps, schedule: Schedule, chat: ChatCommands) {
-    let CommandDeps { store, roster, clock } = commands;
+    let CommandDeps { store, roster, kanban, clock } = commands;
     services.provide(Arc::new(Reminders::new(reminders::Deps {
         store: store.clone(),
         roster: roster.clone(),
-        people: people(config),
+        people: people(config, &store),
         zone: config.schedules.zone,
         clock: clock.clone(),
     })));
     services.provide(Arc::new(Backlog::new(service::Deps {
         store: store.clone(),
         roster: roster.clone(),
-        people: people(config),
+        people: people(config, &store),
+        repositories: repositories(config),
         budgets: config.budgets.clone(),
+        zone: config.schedules.zone,
+        working_hours: config.backlog.working_hours,
         most_rejections: config.backlog.attempts,
+        kanban,
         clock: clock.clone(),
     })));
     let scheduled = config.schedules.jobs.iter().find(|job| job.action == JobAction::named(STANDUP.as_str()));
@@ -123,12 +123,13 @@ pub fn terms(config: &Config, roster: &Roster) -> StandupTerms {
         zone: config.schedules.zone,
         session: config.standup.session,
         budget: config.budgets.meeting,
+        checkin_lead: config.standup.checkin_lead,
     }
 }
 
-/// People who may own an item of the backlog, with their names.
-pub fn people(config: &Config) -> Vec<(UserId, String)> {
-    config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect()
+/// The people that the team knows: those in the configuration, and everybody who was seen.
+pub fn people(config: &Config, store: &Store) -> People {
+    People::new(store.database(), config.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect())
 }
 
 /// The agents of the personas, and what belongs to them.
@@ -146,7 +147,10 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     let doings = Arc::new(OwnDoings { store: store.clone(), roster: roster.clone() });
     let (activity, backlog, ledger) = (doings.clone(), doings.clone(), doings);
     let web = Web::new().context("cannot make an HTTP client for feeds")?;
-    let mut builder = FeedBuilder::new(FeedSources { work: config.work.clone(), clock: clock.clone(), web, activity, backlog, ledger });
+    let search = config.tools.search.as_ref().map(WebSearch::new).transpose()?.map(Arc::new);
+    let services = kernel::feeds::Services::new(&config.feeds, search);
+    let (work, zone) = (config.work.clone(), config.schedules.zone);
+    let mut builder = FeedBuilder::new(FeedSources { work, clock: clock.clone(), zone, web, activity, backlog, ledger, services });
     let mut feeds: HashMap<PersonaSlug, Vec<Feed>> = HashMap::new();
     for persona in roster.personas() {
         for spec in &persona.feeds {
@@ -170,19 +174,40 @@ pub fn agents(config: &Config, roster: &Arc<Roster>, store: &Store, clock: &Shar
     Ok(TeamAgents { agents, budget_low, workspaces })
 }
 
+/// The name or id of the channel for operators.
+pub(super) fn ops_channel(config: &Config) -> String {
+    config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into())
+}
+
 /// Dependencies of the backlog.
-pub(super) fn work_deps(config: &Config, store: &Store, agents: &Arc<Agents>, workspaces: Workspaces, clock: &SharedClock) -> work::Deps {
+pub(super) fn work_deps(
+    config: &Config,
+    store: &Store,
+    agents: &Arc<Agents>,
+    workspaces: Workspaces,
+    platform: &Arc<dyn ChatPlatform>,
+    clock: &SharedClock,
+) -> work::Deps {
     work::Deps {
         roster: agents.roster.clone(),
-        people: people(config),
+        people: people(config, store),
         settings: config.backlog.clone(),
+        zone: config.schedules.zone,
         learnings: config.data.join("learnings.md"),
         store: store.clone(),
         agents: agents.clone(),
         budgets: config.budgets.clone(),
         workspaces,
+        repositories: repositories(config),
+        platform: platform.clone(),
+        ops_channel: ops_channel(config),
         clock: clock.clone(),
     }
+}
+
+/// The repositories that items work in.
+fn repositories(config: &Config) -> Repositories {
+    Repositories::new(config.repositories.clone(), &config.data.join("worktrees"))
 }
 
 /// The redactor of every secret that this process was given.

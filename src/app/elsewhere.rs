@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kernel::chat::format::TextFormat;
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, SendError};
-use kernel::ids::{ChannelId, MessageId};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
 pub(super) struct Elsewhere {
     pub(super) name: &'static str,
@@ -24,6 +24,10 @@ impl ChatPlatform for Elsewhere {
     }
 
     async fn open_thread(&self, _channel: &ChannelId, _message: &MessageId, _name: &str) -> Result<ChannelId, SendError> {
+        Err(not_here())
+    }
+
+    async fn open_direct(&self, _persona: &PersonaSlug, _to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
         Err(not_here())
     }
 

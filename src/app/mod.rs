@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
@@ -30,9 +31,9 @@ use crate::features::chat::commands::authorizer;
 use crate::features::{self};
 use crate::store::Store;
 pub use beside::{Beside, beside};
+use deps::connect;
 pub(crate) use deps::redactor;
 pub use deps::{Connect, Connection, TeamAgents, agents, people, terms};
-use deps::{connect, known_accounts};
 use kernel::chat::outbox::Relay;
 use kernel::chat::{ChatPlatform, IdentityState, PlatformEvent};
 use kernel::commands::Services;
@@ -104,11 +105,13 @@ impl App {
         let Opened { store, tasks, shutdown, .. } = opened;
         let (store, tasks, shutdown) = (store.clone(), tasks.clone(), shutdown.clone());
         let Setting { config, roster, clock } = setting;
-        let roster = Arc::new(roster);
+        let roster = Arc::new(roster.in_zone(config.schedules.zone));
         let listener = match config.server.listen {
             Some(listen) => Some(http::bind(listen).await?),
             None => None,
         };
+        let bound = listener.as_ref().map(TcpListener::local_addr).transpose()?;
+        let kanban = bound.and_then(|bound| config.server.kanban_url(bound));
         let metrics = telemetry::start_metrics();
 
         let TeamAgents { agents, budget_low, workspaces } = agents(&config, &roster, &store, &clock)?;
@@ -118,12 +121,13 @@ impl App {
         let (events, inbox) = mpsc::channel(EVENTS);
         // Discord gets the commands while the team is still starting.
         let services = Services::new("We are just starting. Please try again in a moment.");
+        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone())));
         let platform = connect(Connection {
             config: config.clone(),
             roster: roster.clone(),
-            known_accounts: known_accounts(&store).await?,
+            known_accounts: store.read_accounts().await?,
             events,
-            commands: Arc::new(features::registry(PLATFORM, &services, authorizer(config.chat.clone()))),
+            commands: commands.clone(),
             store: store.clone(),
             clock: clock.clone(),
         })
@@ -139,6 +143,7 @@ impl App {
             workspaces,
             services: services.clone(),
             platform: platform.clone(),
+            kanban,
             serves: true,
             clock: clock.clone(),
             tasks: tasks.clone(),
@@ -151,8 +156,21 @@ impl App {
         tasks.spawn(take_events(conversation.clone(), inbox, budget_low, shutdown.clone()));
 
         let (team, settings, ears) = (config.team.clone(), config.server.clone(), conversation.clone());
+        let zone = config.schedules.zone;
         let is_listening = Arc::new(move || ears.is_listening());
-        let shown = http::Shown { team, settings, roster, store: store.clone(), platform: platform.clone(), is_listening, metrics, clock };
+        let shown = http::Shown {
+            team,
+            settings,
+            roster,
+            store: store.clone(),
+            zone,
+            platform: platform.clone(),
+            is_listening,
+            metrics,
+            commands,
+            budgets: config.budgets.clone(),
+            clock,
+        };
         let http = listener.map(|listener| http::serve(listener, shown, shutdown.stop.clone())).transpose()?;
         Ok(Self { store, platform, relay, conversation, services, tasks, shutdown, http })
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::config::RetentionSettings;
-use crate::features::{backlog, chat, schedule};
+use crate::features::{backlog, chat, schedule, standup};
 use kernel::jobs::RetentionRule;
 use kernel::{chat::outbox, events, feeds, llm};
 
@@ -15,6 +15,7 @@ pub fn retention_rules(settings: &RetentionSettings) -> Vec<RetentionRule> {
     rules.push(outbox::store::retention(messages));
     rules.push(llm::store::retention(calls));
     rules.push(feeds::retention(days(settings.samples_days)));
+    rules.push(standup::store::retention(messages));
     rules.push(schedule::store::retention(days(settings.firings_days)));
     rules.push(events::retention(days(settings.events_days)));
     rules.extend(backlog::store::retention(days(settings.work_days), calls));

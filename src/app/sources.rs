@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::Owner;
-use crate::features::backlog::store::ItemChange;
+use crate::features::backlog::model::{Owner, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::store::ItemFilter;
 use crate::features::chat::store::ActivityKind;
 use crate::store::Store;
 use kernel::agent::turn::TurnState;
@@ -15,6 +15,10 @@ use kernel::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, Ledger
 use kernel::ids::PersonaSlug;
 use kernel::money::{CostGroup, CostLine};
 use kernel::persona::roster::Roster;
+
+/// How many items of the backlog are read to tell what is next and what is stuck.
+const NEXT: u32 = 3;
+const STUCK: u32 = 50;
 
 /// The store, with readable names.
 pub(super) struct OwnDoings {
@@ -59,21 +63,29 @@ impl BacklogSource for OwnDoings {
     ) -> anyhow::Result<Backlog> {
         let counts = self.store.count_items(today).await?;
         let changed = self.store.list_items_changed(since, until).await?;
-        let line = |change: &ItemChange| WorkLine {
-            reference: change.item.id.to_string(),
-            text: change.item.what.clone(),
-            owner: Some(match &change.item.owner {
+        let next = self.store.list_items(&ItemFilter { statuses: &[WorkStatus::Ready], owner: None, limit: NEXT }).await?;
+        let standing = [WorkStatus::Waiting, WorkStatus::Blocked];
+        let mut stuck = self.store.list_items(&ItemFilter { statuses: &standing, owner: None, limit: STUCK }).await?;
+        // What waits holds up what is blocked.
+        stuck.sort_by_key(|item| (item.status != WorkStatus::Waiting, item.updated_at));
+        let line = |item: &WorkItem| WorkLine {
+            reference: format!("#{}", item.short_id()),
+            text: item.what.clone(),
+            owner: Some(match &item.owner {
                 Owner::Persona(slug) => self.roster.name_of(slug).to_owned(),
                 Owner::Person { name, .. } => name.clone(),
             }),
-            status: change.item.status.as_str().to_owned(),
-            at: change.item.updated_at,
+            status: item.status.as_str().to_owned(),
+            waits: item.wait.as_ref().map(Wait::describe),
+            at: item.updated_at,
         };
         let open = counts.by_status.iter().filter(|(status, _)| !status.is_over());
         Ok(Backlog {
             open: open.map(|(status, count)| (status.as_str().to_owned(), *count)).collect(),
             done_today: counts.done_since,
-            changed: changed.iter().rev().take(limit).map(line).collect(),
+            changed: changed.iter().rev().take(limit).map(|change| line(&change.item)).collect(),
+            next: next.iter().map(line).collect(),
+            stuck: stuck.iter().map(line).collect(),
             total: changed.len() as u64,
         })
     }

@@ -75,7 +75,8 @@ struct Watch {
 impl Watch {
     async fn begin(setting: &Setting) -> anyhow::Result<Self> {
         let Setting { config, roster, clock } = setting.clone();
-        let (roster, store) = (Arc::new(roster), Store::open_shared(&config.database_url, clock.now()).await?);
+        let (roster, store) =
+            (Arc::new(roster.in_zone(config.schedules.zone)), Store::open_shared(&config.database_url, clock.now()).await?);
         let (tasks, shutdown) = (TaskTracker::new(), Shutdown::default());
         let TeamAgents { agents, workspaces, .. } = super::agents(&config, &roster, &store, &clock)?;
         let services = Services::new("This process takes no commands.");
@@ -87,6 +88,7 @@ impl Watch {
             workspaces,
             services: services.clone(),
             platform: Arc::new(Elsewhere { name: discord::PLATFORM, format: discord::TEXT }),
+            kanban: None,
             serves: false,
             clock,
             tasks: tasks.clone(),

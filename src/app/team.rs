@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::task::TaskTracker;
 
-use crate::app::deps::{CommandDeps, known_accounts, provide, terms, work_deps};
+use crate::app::deps::{CommandDeps, ops_channel, people, provide, terms, work_deps};
 use crate::app::retention::retention_rules;
 use crate::app::shutdown::Shutdown;
 use crate::config::Config;
@@ -36,6 +36,8 @@ pub(super) struct TeamDeps {
     pub(super) platform: Arc<dyn ChatPlatform>,
     /// Whether this process has the identities, so that it hears the channels.
     pub(super) serves: bool,
+    /// The address of the kanban page, if people can open it.
+    pub(super) kanban: Option<String>,
     pub(super) clock: SharedClock,
     pub(super) tasks: TaskTracker,
     pub(super) shutdown: Shutdown,
@@ -58,13 +60,14 @@ pub(super) struct Team {
 impl Team {
     /// Nothing runs before [`Self::start`].
     pub(super) async fn new(deps: TeamDeps) -> anyhow::Result<Self> {
-        let TeamDeps { config, roster, store, agents, workspaces, services, platform, serves, clock, tasks, shutdown } = deps;
+        let TeamDeps { config, roster, store, agents, workspaces, services, platform, kanban, serves, clock, tasks, shutdown } = deps;
         let agents = Arc::new(agents);
-        let work = Work::new(work_deps(&config, &store, &agents, workspaces, &clock));
+        let work = Work::new(work_deps(&config, &store, &agents, workspaces, &platform, &clock));
         let standup = Arc::new(Standup::new(standup::Deps {
             roster: roster.clone(),
             standup: config.standup.clone(),
             terms: terms(&config, &roster),
+            people: people(&config, &store),
             reports: config.data.join("reports"),
             store: store.clone(),
             format: platform.text_format(),
@@ -86,13 +89,13 @@ impl Team {
             platform: platform.clone(),
             clock: clock.clone(),
         });
-        let commands = CommandDeps { store: store.clone(), roster: roster.clone(), clock: clock.clone() };
+        let commands = CommandDeps { store: store.clone(), roster: roster.clone(), kanban, clock: clock.clone() };
         let conversation = Conversation::new(
             chat::Deps {
                 roster: roster.clone(),
                 chat: config.chat.clone(),
                 guard: config.guard.clone(),
-                ops_channel: config.discord.ops_channel.clone().unwrap_or_else(|| "ops".into()),
+                ops_channel: ops_channel(&config),
                 store: store.clone(),
                 platform,
                 serves,
@@ -103,7 +106,7 @@ impl Team {
                 stop: shutdown.stop.clone(),
                 kill: shutdown.kill.clone(),
             },
-            known_accounts(&store).await?,
+            store.read_accounts().await?,
         )
         .await?;
         let chat =

@@ -6,11 +6,31 @@ use crate::app::{LocalDeps, TeamFeeds, local_tools};
 use crate::config::Config;
 use crate::store::Store;
 use kernel::agent::Readings;
+use kernel::persona::FeedSpec;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 use kernel::tools::Toolbox;
+use kernel::tools::git::GitFolders;
 use kernel::tools::web::{SystemLookup, web_tools};
 use kernel::tools::workspace::Workspaces;
+
+/// The repositories of the personas' git feeds, and those that items work in.
+fn git_folders(config: &Config, roster: &Roster) -> GitFolders {
+    let of_feed = |feed: &FeedSpec| {
+        let folder =
+            feed.settings.get("path").and_then(|path| path.as_str()).map_or_else(|| config.work.clone(), |path| config.work.join(path));
+        (feed.kind == "git").then(|| (feed.name.clone(), folder))
+    };
+    GitFolders {
+        work: config.work.clone(),
+        of_persona: roster
+            .personas()
+            .iter()
+            .map(|persona| (persona.slug.clone(), persona.feeds.iter().filter_map(of_feed).collect()))
+            .collect(),
+        configured: config.repositories.iter().map(|known| (known.name.clone(), known.path.clone())).collect(),
+    }
+}
 
 /// All tools that these settings enable.
 ///
@@ -26,11 +46,11 @@ pub(super) fn toolbox(
 ) -> anyhow::Result<Toolbox> {
     let mut tools = local_tools(LocalDeps {
         workspaces: workspaces.clone(),
-        work: config.work.clone(),
+        git: git_folders(config, roster),
         feeds: Arc::new(TeamFeeds { readings: readings.clone() }),
         store: store.clone(),
         roster: roster.clone(),
-        people: super::people(config),
+        people: super::people(config, store),
     });
     tools.extend(web_tools(&config.tools, Arc::new(SystemLookup))?);
     let toolbox = Toolbox::new(tools, clock.clone());

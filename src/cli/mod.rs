@@ -11,6 +11,7 @@ pub mod init;
 mod report;
 mod run;
 mod sandbox;
+mod sandbox_ports;
 mod setting;
 mod standup;
 mod terminal;
@@ -100,6 +101,13 @@ pub async fn run() -> anyhow::Result<ExitCode> {
                 && let Some(file) = matches.get_one::<PathBuf>("file") =>
         {
             backlog::add_file(&globals, group, file).await
+        }
+        Some(("backlog", group))
+            if let Some(("files", matches)) = group.subcommand()
+                && let Some(folder) = matches.get_one::<PathBuf>("out") =>
+        {
+            let id = matches.get_one::<String>("id").map_or("", String::as_str);
+            backlog::save_files(&globals, group, id, folder).await
         }
         Some(("standup", group)) if let Some(("run", matches)) = group.subcommand() => standup::run(&globals, matches).await,
         Some(("report", matches)) if matches.subcommand().is_none() => report::run(&globals, matches).await,

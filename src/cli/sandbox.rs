@@ -11,6 +11,7 @@ use secrecy::SecretString;
 
 use crate::adapters::http::settings::ServerSettings;
 use crate::app::{App, Reload, Setting, shutdown, telemetry};
+use crate::cli::sandbox_ports::{self, Ports};
 use crate::cli::setting;
 use crate::config::Config;
 use crate::features::chat::EVERYBODY;
@@ -22,6 +23,9 @@ use sandbox::{BotAccount, Options, RateLimits, Sandbox, SandboxError};
 /// The default port of the page.
 const PORT: u16 = 4800;
 
+/// Any port, for the backlog, unless the sandbox remembers one or the configuration names one.
+const ANY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
 /// How long the identities may take to come online.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -31,7 +35,7 @@ pub(super) struct Args {
     /// Where the chat server and the team keep their state; with `DATABASE_URL` set, the team keeps its own there.
     #[arg(long, default_value = setting::SANDBOX)]
     dir: PathBuf,
-    /// The port on 127.0.0.1; 0 takes any. By default 4800, or any if that is taken.
+    /// The port on 127.0.0.1; 0 takes any. By default that of the last start, at first 4800, or any if that is taken.
     #[arg(long)]
     port: Option<u16>,
     /// Forget everything that was said and done there.
@@ -60,9 +64,11 @@ pub(super) struct Args {
 pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()> {
     let mut setting = read(file.clone(), &args, setting::read_roster)?;
     telemetry::start_logs(&setting.config.server)?;
-    let sandbox = start_server(&args, &setting.roster).await?;
+    let mut ports = Ports::read(&args.dir);
+    let sandbox = start_server(&args, &setting.roster, &mut ports).await?;
     // The files here belong in no repository.
     std::fs::write(args.dir.join(".gitignore"), "*\n").with_context(|| format!("cannot write into {}", args.dir.display()))?;
+    ports.write(&args.dir)?;
     if args.no_team {
         announce(&args, &sandbox, None)?;
         shutdown::signalled().await;
@@ -75,7 +81,16 @@ pub(super) async fn run(file: Option<PathBuf>, args: Args) -> anyhow::Result<()>
     let read_again = || read(file.clone(), &args, setting::reload_roster);
     let reload = Reload::new(setting.clone(), setting::list_files(file.as_deref())?, Box::new(read_again));
     join(&mut setting.config, &sandbox);
+    let keeps_port = setting.config.server.listen == Some(ANY);
+    if keeps_port {
+        setting.config.server.listen = Some(SocketAddr::new(ANY.ip(), sandbox_ports::choose(ports.backlog, "the backlog")));
+    }
     let app = App::start(setting).await?;
+    if keeps_port {
+        ports.backlog = app.http.map(|http| http.port());
+        ports.write(&args.dir)?;
+    }
+    sandbox.set_links(app.http.map(|http| ("Backlog".to_owned(), format!("http://{http}/backlog"))).into_iter().collect());
     app.ready(PATIENCE).await?;
     announce(&args, &sandbox, Some(&app))?;
     if args.terminal {
@@ -103,7 +118,8 @@ fn read(file: Option<PathBuf>, args: &Args, read_roster: impl Fn(&Config) -> any
     Ok(Setting { config, roster, clock: Arc::new(SystemClock) })
 }
 
-async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
+/// On the port that is asked for, or else that of the last start, or else the usual one, or else any.
+async fn start_server(args: &Args, roster: &Roster, ports: &mut Ports) -> anyhow::Result<Sandbox> {
     let options = |port| {
         let mut options = Options::new(args.dir.join("server"));
         options.addr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
@@ -118,10 +134,19 @@ async fn start_server(args: &Args, roster: &Roster) -> anyhow::Result<Sandbox> {
         options.bots = list_bots(roster);
         options
     };
-    match Sandbox::start(options(args.port.unwrap_or(PORT))).await {
-        Err(SandboxError::Listen { .. }) if args.port.is_none() => Ok(Sandbox::start(options(0)).await?),
-        started => Ok(started?),
+    if let Some(port) = args.port {
+        return Ok(Sandbox::start(options(port)).await?);
     }
+    let usual = ports.page.unwrap_or(PORT);
+    let sandbox = match Sandbox::start(options(usual)).await {
+        Err(SandboxError::Listen { .. }) => {
+            eprintln!("Port {usual} is used by another program, so the page gets a new address.");
+            Sandbox::start(options(0)).await?
+        }
+        started => started?,
+    };
+    ports.page = Some(sandbox.port());
+    Ok(sandbox)
 }
 
 fn list_bots(roster: &Roster) -> Vec<BotAccount> {
@@ -153,7 +178,7 @@ fn quieten(server: &mut ServerSettings) {
         server.log = "warn".into();
     }
     if server.listen == default.listen {
-        server.listen = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+        server.listen = Some(ANY);
     }
 }
 
@@ -177,6 +202,7 @@ fn announce(args: &Args, sandbox: &Sandbox, app: Option<&App>) -> anyhow::Result
         let mut info = sandbox.info();
         if let Some(fields) = info.as_object_mut() {
             // The server returns bot tokens on request. They must not appear in the log of a script.
+            fields.remove("links");
             if !args.no_team {
                 fields.remove("bots");
             }

@@ -67,7 +67,7 @@ pub(super) fn read_roster(config: &Config) -> anyhow::Result<Roster> {
     for (path, error) in &loaded.refused {
         eprintln!("{}: {error}; the others are used", path.display());
     }
-    let roster = loaded.roster?;
+    let roster = loaded.roster?.in_zone(config.schedules.zone);
     for stranger in config.list_unknown_personas(&roster) {
         eprintln!("{stranger}");
     }
@@ -88,7 +88,7 @@ pub(super) fn reload_roster(config: &Config) -> anyhow::Result<Roster> {
     let loaded = load::load(&config.personas);
     let refused: Vec<_> = loaded.refused.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect();
     anyhow::ensure!(refused.is_empty(), "{}", refused.join("\n"));
-    Ok(loaded.roster?)
+    Ok(loaded.roster?.in_zone(config.schedules.zone))
 }
 
 #[cfg(test)]

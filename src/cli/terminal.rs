@@ -2,27 +2,12 @@
 
 use kernel::chat::format::align_tables;
 use kernel::chat::medium::Medium;
-use kernel::chat::text::{self, Plain};
+pub(super) use kernel::chat::text::plain;
 
 /// A reply for a terminal: tables are aligned, and Markdown is removed.
 pub(super) fn render(markdown: &str) -> String {
     // In a chat a code block keeps the columns of a table. A terminal needs none.
     plain(align_tables(markdown).replace("```\n", "").replace("\n```", "").trim())
-}
-
-/// Writes the values of a text, and removes the marks for bold and the backslashes that escape foreign text in a chat.
-pub(super) fn plain(markdown: &str) -> String {
-    let markdown = text::render(markdown, &Plain);
-    let mut text = String::with_capacity(markdown.len());
-    let mut rest = markdown.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '\\' if rest.peek().is_some_and(char::is_ascii_punctuation) => text.extend(rest.next()),
-            '*' if rest.next_if_eq(&'*').is_some() => {}
-            _ => text.push(c),
-        }
-    }
-    text
 }
 
 /// Foreign text on one line, without marks that a terminal would interpret.

@@ -13,9 +13,11 @@ use kernel::ids::{PersonaSlug, UserId, complete};
 use kernel::persona::roster::Roster;
 
 use kernel::config::{ConfigErrors, Reader, Section, Sources, find_nearest, settings};
+use kernel::feeds::FeedSettings;
 use kernel::jobs::JobsSettings;
 use kernel::llm::budget::Budgets;
 use kernel::llm::settings::ModelSettings;
+use kernel::repository::RepositorySettings;
 use kernel::tools::settings::ToolSettings;
 
 use crate::adapters::discord;
@@ -48,7 +50,9 @@ settings! {
         retention: RetentionSettings = RetentionSettings::default(), table RetentionSettings::read;
         models: ModelSettings = ModelSettings::default(), table ModelSettings::read_all;
         budgets: Budgets = Budgets::default(), table Budgets::read;
+        repositories: Vec<RepositorySettings> = Vec::new(), by RepositorySettings::read_all;
         tools: ToolSettings = ToolSettings::default(), table ToolSettings::read;
+        feeds: FeedSettings = FeedSettings::default(), table FeedSettings::read;
         discord: DiscordSettings = DiscordSettings::default(), table DiscordSettings::read;
         server: ServerSettings = ServerSettings::default(), table ServerSettings::read;
         /// `postgres://…` or `sqlite:…`; by default `sqlite:<data>/teamroom.db`. From `DATABASE_URL`.
@@ -89,6 +93,9 @@ impl Config {
         let mut config = Self::read(root);
         for path in [&mut config.personas, &mut config.data, &mut config.work] {
             *path = dir.join(&*path);
+        }
+        for repository in &mut config.repositories {
+            repository.path = dir.join(&repository.path);
         }
         let database = || format!("sqlite:{}", config.data.join("teamroom.db").display()).into();
         config.database_url = read_database_url(root).unwrap_or_else(database);
@@ -137,7 +144,15 @@ impl Config {
         let search = self.tools.search.iter().filter_map(|search| search.key.as_ref());
         // Without a password it is a file path, which people may read.
         let database = Some(&self.database_url).filter(|url| url.expose_secret().contains('@'));
-        self.discord.tokens.values().chain(keys).chain(search).chain(database).chain(&self.server.token).collect()
+        self.discord
+            .tokens
+            .values()
+            .chain(keys)
+            .chain(search)
+            .chain(&self.feeds.github_token)
+            .chain(database)
+            .chain(&self.server.token)
+            .collect()
     }
 }
 

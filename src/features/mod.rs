@@ -33,7 +33,7 @@ pub fn registry(platform: &'static str, services: &Services, authorize: Authoriz
 
 /// Who hears what people say before a persona answers, besides the meetings; asked in this order.
 pub fn listeners(services: &Services) -> Vec<Arc<dyn Listener>> {
-    vec![reminders::listener(services)]
+    vec![backlog::listener(services), reminders::listener(services), standup::listener(services)]
 }
 
 /// What runs the jobs of all features. The services are provided by then.

@@ -13,6 +13,7 @@ mod kanban;
 mod llm;
 mod meeting;
 mod offline;
+mod people;
 mod reload;
 mod reminders;
 mod schedule;

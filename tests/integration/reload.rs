@@ -1,14 +1,15 @@
 //! Settings and personas that change while the team runs.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use kernel::llm::settings::ProviderKind;
 use kernel::persona::load::BUILT_IN;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -92,6 +93,50 @@ async fn what_is_said_meanwhile_is_answered_once(backing: Backing) {
     answers.sort_unstable();
     expected.sort_unstable();
     assert_eq!(answers, expected);
+}
+
+/// What a sandbox without a fixed port prints and says.
+fn start_and_stop(dir: &Path) -> (Value, Value, String) {
+    let mut sandbox = Command::new(env!("CARGO_BIN_EXE_teamroom"))
+        .args(["sandbox", "--json"])
+        .current_dir(dir)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut line = String::new();
+    BufReader::new(sandbox.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
+    let info: Value = serde_json::from_str(&line).expect("JSON");
+    let api = info["api"].as_str().expect("an address").trim_start_matches("http://").to_owned();
+    let mut stream = TcpStream::connect(&api).expect("it listens");
+    write!(stream, "GET /sandbox/info HTTP/1.1\r\nHost: {api}\r\nConnection: close\r\n\r\n").expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    let body = answer.split("\r\n\r\n").nth(1).expect("a body");
+    let links = serde_json::from_str::<Value>(body).expect("JSON")["links"].clone();
+    sandbox.kill().expect("it runs");
+    let said = sandbox.wait_with_output().expect("it ends").stderr;
+    (info, links, String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn a_sandbox_keeps_its_ports_and_links_to_the_backlog() {
+    let dir = tempfile::tempdir().unwrap();
+    let (first, links, _) = start_and_stop(dir.path());
+    assert_eq!(links, json!([{ "label": "Backlog", "url": first["backlog"] }]));
+    let (second, ..) = start_and_stop(dir.path());
+    assert_eq!((&first["page"], &first["backlog"]), (&second["page"], &second["backlog"]));
+
+    let at = first["backlog"].as_str().unwrap().trim_start_matches("http://").trim_end_matches("/backlog").to_owned();
+    let taken = TcpListener::bind(&at).expect("nobody else has it");
+    let (third, _, said) = start_and_stop(dir.path());
+    assert_ne!(third["backlog"], first["backlog"]);
+    assert!(said.contains("is used by another program, so the backlog gets a new address."), "{said}");
+    drop(taken);
+    let (fourth, ..) = start_and_stop(dir.path());
+    assert_eq!(fourth["backlog"], third["backlog"], "the new one is kept");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -123,7 +123,14 @@ impl Stage {
 
     fn question(&self) -> QuestionAsked<'_> {
         let expires_at = now() + TimeDelta::days(6);
-        QuestionAsked { text: "Will latency be below 500 ms by Friday?", rule: &self.rule, base: 840.0, history: &[], expires_at }
+        QuestionAsked {
+            text: "Will latency be below 500 ms by Friday?",
+            rule: &self.rule,
+            base: 840.0,
+            history: &[],
+            expires_at,
+            only_rises: false,
+        }
     }
 
     /// Calls and tokens in the ledger under `standup`.
@@ -135,7 +142,13 @@ impl Stage {
 }
 
 fn meeting() -> Meeting {
-    let terms = StandupTerms { facilitator: "kelly".into(), zone: Tz::UTC, session: Duration::from_mins(30), budget: None };
+    let terms = StandupTerms {
+        facilitator: "kelly".into(),
+        zone: Tz::UTC,
+        session: Duration::from_mins(30),
+        budget: None,
+        checkin_lead: Duration::ZERO,
+    };
     let channel = Channel { id: "10".into(), name: "daily-standup".into(), place: Place::Server };
     Meeting { id: "meeting-1".into(), state: MeetingState::Running, ..terms.call(channel, CalledBy::CommandLine, now()) }
 }
@@ -143,7 +156,7 @@ fn meeting() -> Meeting {
 fn page() -> SharedPage {
     let latency = PageValue { name: "latency".into(), number: 840.0, unit: "ms".into() };
     let (source, as_of) = ("shop figures".into(), now());
-    let reading = PageReading { source, as_of, items: Vec::new(), total: 0, values: vec![latency], note: None };
+    let reading = PageReading { source, as_of, items: Vec::new(), total: 0, values: vec![latency], note: None, story: Vec::new() };
     let yesterday = now() - TimeDelta::days(1);
     let change = ValueChange {
         feed: "shop".into(),
@@ -157,7 +170,7 @@ fn page() -> SharedPage {
     };
     let shop =
         PageFeed { feed: "shop".into(), kind: "http_json".into(), of: vec!["vince".into()], outcome: Ok(reading), expect: Vec::new() };
-    SharedPage { read_at: now(), since: yesterday, feeds: vec![shop], changes: vec![change] }
+    SharedPage { read_at: now(), since: yesterday, is_first: false, feeds: vec![shop], changes: vec![change], people: Vec::new() }
 }
 
 fn rule() -> SettlingRule {
@@ -185,7 +198,7 @@ async fn good_signals_are_read_and_not_posted() {
         assert!(!said.partial && said.problems.is_empty());
         let asked = model.requests().remove(0);
         assert!(asked.system.contains("You are Vince") && asked.tools.is_empty());
-        assert!(asked.prompt().contains("shop latency 410 → 840 ms (+430) since Fri 09:00"), "{}", asked.prompt());
+        assert!(asked.prompt().contains("shop latency 410 → 840 ms (+430) since Fri 20 Nov, 09:00"), "{}", asked.prompt());
         let (calls, usage) = stage.ledger().await;
         assert_eq!((calls, usage), (1, said.usage));
     }
@@ -350,7 +363,7 @@ async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
     let conclusion = Stage::with(&model, ProviderKind::OpenAi).await.conclude().await;
     let offline = Stage::new(None).await.conclude().await;
     assert_eq!((conclusion.tldr, conclusion.actions), (offline.tldr.clone(), offline.actions));
-    assert_eq!(offline.tldr, ["shop latency 410 → 840 ms (+430) since Fri 09:00."]);
+    assert_eq!(offline.tldr, ["shop latency 410 → 840 ms (+430)."]);
     assert!(conclusion.model.is_none() && conclusion.problems[0].starts_with("concluded without a model: "), "{:?}", conclusion.problems);
     assert!(offline.problems.is_empty());
 }
@@ -359,7 +372,7 @@ async fn a_conclusion_that_no_model_gives_is_put_together_by_rule() {
 async fn without_a_model_nothing_is_asked_and_nothing_is_charged() {
     let stage = Stage::new(None).await;
     let said = stage.report(&CancellationToken::new()).await.expect("a report");
-    assert_eq!((said.text.as_str(), said.model), ("**shop**: latency 840 ms, +430 since Fri 09:00", None));
+    assert_eq!((said.text.as_str(), said.model), ("**shop**: latency 840 ms, +430 since Fri 20 Nov, 09:00", None));
     assert!(stage.call().await.model.is_none() && stage.conclude().await.model.is_none());
     assert_eq!(stage.ledger().await.0, 0);
 }

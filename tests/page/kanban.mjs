@@ -139,6 +139,59 @@ for (const [device, size] of [
   }
 }
 
+await step("what is typed into an open item outlives a change of the board", async () => {
+  const view = await open();
+  await view.locator("#live.on").waitFor();
+  await card(view, "Compare the three suppliers").locator(".what").click();
+  const dialog = view.locator("dialog[open]");
+  await dialog.locator("summary", { hasText: "Assign" }).click();
+  await dialog.getByLabel("New owner").fill("Kel");
+  const mark = await view.locator("#kanban").getAttribute("data-mark");
+  await fetch(arrive, { method: "POST" });
+  await view.waitForFunction((mark) => document.querySelector("#kanban").dataset.mark !== mark, mark);
+  check((await dialog.getByLabel("New owner").inputValue()) === "Kel", "the name is still there");
+  check(await view.evaluate(() => document.activeElement.name === "owner"), "the focus is still in the field");
+  await dialog.getByLabel("New owner").fill("Kelly");
+  await dialog.getByRole("button", { name: "Assign" }).click();
+  await view.getByRole("status").filter({ hasText: "You changed an item" }).waitFor();
+  check((await view.locator(".who").first().textContent()).includes("Kelly"), "Kelly owns it");
+  await view.screenshot({ path: `${shots}/board-assigned.png`, fullPage: true });
+  await view.context().close();
+});
+
+for (const javaScriptEnabled of [true, false]) {
+  await step(`${javaScriptEnabled ? "with" : "without"} scripts an item is added, corrected, edited and cancelled`, async () => {
+    const view = await open({ javaScriptEnabled });
+    await view.getByRole("link", { name: "Add an item" }).click();
+    const what = `Water the plants ${javaScriptEnabled ? "inside" : "on the roof"}`;
+    await view.getByLabel("What is to be done").fill(what);
+    await view.locator("textarea[name=how]").fill("Slowly.");
+    await view.getByLabel("Due").fill("when pigs fly");
+    await view.getByRole("button", { name: "Add" }).click();
+    await view.getByRole("alert").filter({ hasText: "due date" }).waitFor();
+    check((await view.locator("textarea[name=how]").inputValue()) === "Slowly.", "what was typed is still there");
+    await view.getByLabel("Due").fill("friday");
+    await view.getByRole("button", { name: "Add" }).dblclick();
+    await view.locator(".sent", { hasText: "You added" }).waitFor();
+    await view.reload();
+    check((await view.locator("h1").textContent()) === what, "the item is shown");
+    if (javaScriptEnabled) {
+      const small = await view.evaluate(findSmallTargets, CONTROLS);
+      check(small.length === 0, `too small for a finger: ${small.slice(0, 5).join("; ")}`);
+    }
+    await view.locator("summary", { hasText: "Edit" }).click();
+    await view.locator("textarea[name=why]").fill("They are dry.");
+    await view.getByRole("button", { name: "Save" }).click();
+    await view.locator(".sent", { hasText: "You changed an item" }).waitFor();
+    check((await view.locator(".history").textContent()).includes("the operator (kanban page)"), "the history says who");
+    await view.getByRole("button", { name: "Cancel the item" }).click();
+    await view.locator(".sent", { hasText: "You cancelled" }).waitFor();
+    await view.getByRole("link", { name: "All items" }).click();
+    check((await view.locator(".card", { hasText: what }).count()) === 1, "it was added once");
+    await view.context().close();
+  });
+}
+
 await step("without scripts the board is there, filters and opens", async () => {
   const view = await open({ javaScriptEnabled: false });
   await view.getByRole("searchbox").fill("checkout");

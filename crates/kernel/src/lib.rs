@@ -15,12 +15,15 @@ pub mod jobs;
 pub mod llm;
 pub mod memory;
 pub mod money;
+pub mod people;
 pub mod persona;
+pub mod repository;
 pub mod testing;
 pub mod text;
 pub mod time;
 pub mod tools;
 pub mod wakeup;
+pub mod when;
 
 /// For the macro `sql!`, which other packages use.
 pub use sqlx;

@@ -7,8 +7,55 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike as _, Utc};
+use chrono_tz::Tz;
 use tokio::sync::oneshot;
+
+/// A time as people read it, in the team's zone: `Fri 27 Nov, 09:00`.
+pub fn show_time(at: DateTime<Utc>, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%a %-d %b, %H:%M").to_string()
+}
+
+/// The present and the team's zone. Shows times as short as they are clear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Today {
+    pub now: DateTime<Utc>,
+    pub zone: Tz,
+}
+
+impl Today {
+    /// The present in full: `Friday, 27 November 2026, 09:00 CET`.
+    pub fn spell(self) -> String {
+        self.now.with_timezone(&self.zone).format("%A, %-d %B %Y, %H:%M %Z").to_string()
+    }
+
+    /// `09:00` on the same day, `Fri 27 Nov, 09:00` in the same year, else `Fri 27 Nov 2025, 09:00`.
+    pub fn show(self, at: DateTime<Utc>) -> String {
+        let (local, now) = (at.with_timezone(&self.zone), self.now.with_timezone(&self.zone));
+        if local.date_naive() == now.date_naive() {
+            local.format("%H:%M").to_string()
+        } else if local.year() == now.year() {
+            show_time(at, self.zone)
+        } else {
+            local.format("%a %-d %b %Y, %H:%M").to_string()
+        }
+    }
+}
+
+/// A zone by its name, for `#[serde(with = "kernel::time::zone_name")]`.
+pub mod zone_name {
+    use chrono_tz::Tz;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(zone: &Tz, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(zone.name())
+    }
+
+    /// A zone that this version does not know is read as UTC.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tz, D::Error> {
+        Ok(String::deserialize(deserializer)?.parse().unwrap_or(Tz::UTC))
+    }
+}
 
 #[async_trait]
 pub trait Clock: Send + Sync + 'static {
@@ -102,7 +149,19 @@ impl Clock for ManualClock {
 
 #[cfg(test)]
 mod tests {
+    use chrono::TimeZone as _;
+
     use super::*;
+
+    #[test]
+    fn a_time_is_shown_in_the_teams_zone_and_no_longer_than_needed() {
+        let at = |year, month, day, hour| Utc.with_ymd_and_hms(year, month, day, hour, 0, 0).unwrap();
+        let today = Today { now: at(2026, 11, 27, 23), zone: Tz::Europe__Berlin };
+        assert_eq!(show_time(at(2026, 11, 27, 8), Tz::Europe__Berlin), "Fri 27 Nov, 09:00");
+        assert_eq!(today.show(at(2026, 11, 27, 22)), "Fri 27 Nov, 23:00", "it is Saturday in Berlin");
+        assert_eq!(today.show(at(2026, 11, 28, 8)), "09:00");
+        assert_eq!(today.show(at(2025, 7, 1, 8)), "Tue 1 Jul 2025, 10:00");
+    }
 
     #[tokio::test]
     async fn a_sleeper_wakes_when_its_time_has_come_and_not_before() {

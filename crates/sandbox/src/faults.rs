@@ -81,6 +81,8 @@ pub(crate) struct Switches {
     pub(crate) withhold_hellos: u32,
     pub(crate) frames: Vec<FrameFault>,
     pub(crate) rest: Vec<Counted<RestRule>>,
+    /// The ids of people who take no direct messages from bots.
+    pub(crate) closed_direct: Vec<String>,
     pub(crate) nonce_window: Option<Duration>,
     pub(crate) random: fastrand::Rng,
 }
@@ -129,6 +131,10 @@ impl Faults {
             rule.method.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(method)) && path.starts_with(&rule.path)
         };
         take(&mut self.switches().rest, bot, matches_request).map(|rule| rule.fault)
+    }
+
+    pub(crate) fn has_closed_direct(&self, person: &str) -> bool {
+        self.switches().closed_direct.iter().any(|closed| closed == person)
     }
 
     pub(crate) fn nonce_window(&self, usual: Duration) -> Duration {

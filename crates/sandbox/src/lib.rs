@@ -110,6 +110,11 @@ impl Sandbox {
         Ok(Self { server, serving })
     }
 
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.server.options.addr.port()
+    }
+
     pub fn page_url(&self) -> String {
         format!("{}/", self.server.api_url())
     }
@@ -152,6 +157,11 @@ impl Sandbox {
         let mut core = self.server.core();
         core.world.set_bots(bots);
         core.flush();
+    }
+
+    /// Other pages that the page links to, as labels and addresses.
+    pub fn set_links(&self, links: Vec<(String, String)>) {
+        self.server.core().links = links;
     }
 
     /// What `teamroom sandbox --json` prints, with the bots' tokens beside it under `bots`.

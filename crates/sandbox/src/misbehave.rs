@@ -67,6 +67,8 @@ pub enum Switch {
     RevokeToken { bot: String, on: bool },
     /// Denies a bot a permission such as `SEND_MESSAGES` in a channel, or removes the denial.
     Deny { bot: String, channel: String, permission: String, on: bool },
+    /// A person stops or starts taking direct messages from bots.
+    CloseDirect { person: String, on: bool },
     /// Changes how long nonces are remembered; 0 means not at all.
     NonceWindow { millis: u64 },
     /// Removes all faults, except revoked tokens, intents and permissions.
@@ -235,6 +237,12 @@ fn arm(switches: &mut Switches, switch: Switch) {
         Switch::Seed { seed } => switches.random.seed(seed),
         Switch::Rest { bot, method, path, times, with } => {
             switches.rest.push(Counted { bot, times, fault: RestRule { method, path, fault: with } });
+        }
+        Switch::CloseDirect { person, on } => {
+            switches.closed_direct.retain(|closed| *closed != person);
+            if on {
+                switches.closed_direct.push(person);
+            }
         }
         Switch::NonceWindow { millis } => switches.nonce_window = Some(Duration::from_millis(millis)),
         Switch::Behave => *switches = Switches::default(),

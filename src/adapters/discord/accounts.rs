@@ -1,10 +1,12 @@
 //! Decides who wrote a message. Uses account ids, never display names, which anybody can choose.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, RwLock};
 
 use serenity::model::channel::{Message, MessageType};
-use serenity::model::id::{ApplicationId, UserId as SnowflakeUser, WebhookId};
+use serenity::model::guild::Role;
+use serenity::model::id::{ApplicationId, RoleId, UserId as SnowflakeUser, WebhookId};
 
 use crate::adapters::discord::ids::from_discord;
 use kernel::chat::message::AuthorKind;
@@ -30,12 +32,14 @@ struct Known {
     accounts: Accounts,
     webhooks: HashSet<WebhookId>,
     coordinator: Option<Coordinator>,
+    /// The roles that Discord makes for bots. Completion offers them before the bots themselves.
+    roles: HashMap<RoleId, SnowflakeUser>,
 }
 
 impl OwnAccounts {
     /// Starts with the accounts of earlier runs. Otherwise a persona that is not online yet would count as a foreign bot.
     pub(crate) fn new(roster: Arc<Roster>, accounts: Accounts) -> Self {
-        Self { roster, known: RwLock::new(Known { accounts, webhooks: HashSet::new(), coordinator: None }) }
+        Self { roster, known: RwLock::new(Known { accounts, webhooks: HashSet::new(), coordinator: None, roles: HashMap::new() }) }
     }
 
     pub(crate) fn record(&self, persona: &PersonaSlug, account: SnowflakeUser, application: ApplicationId) {
@@ -48,6 +52,22 @@ impl OwnAccounts {
 
     pub(crate) fn record_webhook(&self, webhook: WebhookId) {
         self.write().webhooks.insert(webhook);
+    }
+
+    pub(crate) fn record_role(&self, role: &Role) {
+        if let Some(bot) = role.tags.bot_id {
+            self.write().roles.insert(role.id, bot);
+        }
+    }
+
+    /// A text with mentions of the team's accounts in place of those of their roles.
+    pub(crate) fn without_roles<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains("<@&") {
+            return Cow::Borrowed(text);
+        }
+        let known = self.read();
+        let ours = known.roles.iter().filter(|(_, bot)| known.accounts.find(&from_discord(**bot)).is_some());
+        ours.fold(Cow::Borrowed(text), |text, (role, bot)| Cow::Owned(text.replace(&format!("<@&{role}>"), &format!("<@{bot}>"))))
     }
 
     /// None until the coordinator has been online.

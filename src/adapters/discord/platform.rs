@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use serenity::model::id::ChannelId as SnowflakeChannel;
+use serenity::model::channel::Message;
+use serenity::model::id::{ChannelId as SnowflakeChannel, MessageId as SnowflakeMessage};
 use tokio::time::Instant;
 
 use crate::adapters::discord::Discord;
@@ -20,7 +21,7 @@ use kernel::chat::format::TextFormat;
 use kernel::chat::message::{Attachment, Channel, InboundMessage, Place};
 use kernel::chat::outbound::{OutboundMessage, Posted};
 use kernel::chat::{ChatPlatform, DownloadError, IdentityState, IdentityStatus, Presence, SendError};
-use kernel::ids::{ChannelId, MessageId, PersonaSlug};
+use kernel::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
 /// A connection with activity this recent counts as healthy. Discord's heartbeat takes 41.25 s.
 const FRESH: Duration = Duration::from_secs(50);
@@ -71,6 +72,16 @@ impl ChatPlatform for Discord {
             Err(failure) => return Err(failure.into()),
         }
         Ok(thread)
+    }
+
+    async fn open_direct(&self, persona: &PersonaSlug, to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
+        let without_token = || SendError::Refused("a persona without a token cannot write direct messages".to_owned());
+        let identity = able(self.find_account(persona).ok_or_else(without_token)?)?;
+        let opened = self.rest.open_direct(&identity.credential, to).await?;
+        self.hub.channels.record_direct(opened.id, persona);
+        // A conversation without messages is read from the beginning, which has its own id.
+        let newest = opened.last_message_id.map_or(opened.id.get(), SnowflakeMessage::get);
+        Ok((from_discord(opened.id), from_discord(newest)))
     }
 
     async fn find_posted(&self, message: &OutboundMessage, since: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
@@ -126,7 +137,8 @@ impl ChatPlatform for Discord {
                     self.note_channel(identity, id).await;
                     let described = self.hub.channels.describe(id);
                     let is_direct = described.place == Place::Direct;
-                    let seen = |message| {
+                    let seen = |mut message: Message| {
+                        message.content = self.hub.accounts.without_roles(&message.content).into_owned();
                         let kind = self.hub.accounts.kind_of(&message);
                         let complete = completeness(&message, identity.account(), is_direct) == Completeness::Full;
                         inbound(message, described.clone(), kind, identity.persona.clone(), complete)

@@ -1,7 +1,7 @@
 //! The HTTP server: health, metrics and the kanban page.
 //!
-//! It is read only. Health and metrics contain nothing that a person said, so they need no token. The kanban page needs one, except on this
-//! machine. The server listens on loopback by default.
+//! Health and metrics contain nothing that a person said, so they need no token. The kanban page needs one, except on this machine, and lets the
+//! operator act. The server listens on loopback by default.
 
 mod health;
 mod kanban;
@@ -9,6 +9,8 @@ pub mod settings;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+use chrono_tz::Tz;
 
 use anyhow::Context;
 use axum::Router;
@@ -19,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 use crate::adapters::http::settings::ServerSettings;
 use crate::store::Store;
 use kernel::chat::ChatPlatform;
+use kernel::commands::Registry;
+use kernel::llm::budget::Budgets;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
@@ -29,10 +33,15 @@ pub struct Shown {
     pub settings: ServerSettings,
     pub roster: Arc<Roster>,
     pub store: Store,
+    /// The team's zone, for dates.
+    pub zone: Tz,
     pub platform: Arc<dyn ChatPlatform>,
     /// Whether new messages reach the team, even if this process dies.
     pub is_listening: Arc<dyn Fn() -> bool + Send + Sync>,
     pub metrics: PrometheusHandle,
+    /// What the forms of the kanban page run.
+    pub commands: Arc<Registry>,
+    pub budgets: Budgets,
     pub clock: SharedClock,
 }
 

@@ -28,6 +28,19 @@ settings! {
     }
 }
 
+impl ServerSettings {
+    /// The address of the kanban page for people, if it is served at `bound` and its name is known.
+    pub fn kanban_url(&self, bound: SocketAddr) -> Option<String> {
+        match (&self.token, self.hosts.first()) {
+            (None, _) if !bound.ip().is_loopback() => None,
+            // A name of its own is that of a proxy.
+            (Some(_), Some(host)) => Some(format!("https://{host}/backlog")),
+            _ if bound.ip().is_unspecified() => None,
+            _ => Some(format!("http://{bound}/backlog")),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     Text,
@@ -54,4 +67,24 @@ fn read_token(section: &mut Section<'_>) -> Option<SecretString> {
         return None;
     }
     Some(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_of_the_page_is_told_where_it_can_be_opened() {
+        let url = |bound: &str, hosts: &[&str], token: Option<&str>| {
+            let hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+            let settings = ServerSettings { hosts, token: token.map(SecretString::from), ..ServerSettings::default() };
+            settings.kanban_url(bound.parse().expect("an address"))
+        };
+        let token = Some("correct-horse-battery");
+        assert_eq!(url("127.0.0.1:9464", &[], None).as_deref(), Some("http://127.0.0.1:9464/backlog"));
+        assert_eq!(url("127.0.0.1:9464", &["team.example.com"], None).as_deref(), Some("http://127.0.0.1:9464/backlog"));
+        assert_eq!(url("127.0.0.1:9464", &["team.example.com"], token).as_deref(), Some("https://team.example.com/backlog"));
+        assert_eq!(url("10.0.0.1:9464", &[], token).as_deref(), Some("http://10.0.0.1:9464/backlog"));
+        assert_eq!((url("10.0.0.1:9464", &[], None), url("0.0.0.0:9464", &[], token)), (None, None));
+    }
 }

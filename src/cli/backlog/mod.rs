@@ -1,4 +1,4 @@
-//! The additions of `teamroom backlog` to the commands of the registry: a file of items, and watching.
+//! The additions of `teamroom backlog` to the commands of the registry: a file of items, saving files, and watching.
 
 mod watch;
 
@@ -12,21 +12,28 @@ use serde_json::json;
 use crate::cli::{Globals, generated, setting};
 use crate::features::backlog::model::ItemDraft;
 use crate::features::backlog::service::{Asker, Backlog};
+use kernel::chat::medium::Medium;
 use kernel::commands::CommandReply;
+use kernel::tools::workspace;
 
 /// The format of a file of items.
 const FILE_HELP: &str = "\
 The file is a JSON array of objects; of each, only \"what\" must be there:
   {\"key\": \"a\", \"what\": \"Check the login\", \"how\": \"…\", \"why\": \"…\", \"owner\": \"vince\", \"urgency\": \"now|today|this_week|backlog\",
    \"criteria\": [\"…\"], \"needs\": [\"a key of this file, or the end of an id\"], \"parent\": \"likewise\",
-   \"kind\": \"remind|research|write|build|ask|watch\", \"watch\": {\"feed\": \"…\", \"rule\": …, \"until\": \"2026-12-01T09:00:00Z\"},
+   \"repository\": \"a name of [repositories.NAME]\", \"kind\": \"remind|research|write|build|ask|watch\", \"watch\": {\"feed\": \"…\", \"rule\": …, \"until\": \"2026-12-01T09:00:00Z\"},
    \"anyway\": true}
 All of its items are added, or none.";
 
-/// Adds `add --file` and `watch`.
+/// Adds `add --file`, `files --out` and `watch`.
 pub(super) fn extend(command: Command) -> Command {
     let watch = watch::Args::augment_args(Command::new("watch").about("Print what changes, as it changes; Ctrl-C ends it"));
-    command.mut_subcommand("add", take_file).subcommand(watch)
+    command.mut_subcommand("add", take_file).mut_subcommand("files", take_folder).subcommand(watch)
+}
+
+fn take_folder(files: Command) -> Command {
+    let out = Arg::new("out").long("out").value_name("DIR").value_parser(clap::value_parser!(PathBuf));
+    files.about("List the files that an item made, or save them").arg(out.help("Save the files below this folder"))
 }
 
 fn take_file(add: Command) -> Command {
@@ -70,6 +77,24 @@ pub(super) async fn add_file(globals: &Globals, group: &ArgMatches, file: &Path)
         CommandReply::private(text).with_data(json!({ "items": items }))
     });
     generated::answer(reply, as_json)
+}
+
+pub(super) async fn save_files(globals: &Globals, group: &ArgMatches, id: &str, folder: &Path) -> anyhow::Result<ExitCode> {
+    let config = setting::read_config(globals)?;
+    let beside = generated::open(&config).await?;
+    let backlog = beside.services.late::<Backlog>().get()?;
+    let found = backlog.get_files(id).await;
+    beside.store.close().await;
+    let saved = found.map_err(anyhow::Error::from).and_then(|(_, files)| {
+        let files = files.iter().map(|file| (file.facts.name.as_str(), file.content.as_slice()));
+        Ok(workspace::save_files(folder, files)?)
+    });
+    let reply = saved.map(|saved| {
+        let names: Vec<_> = saved.iter().map(|path| path.display().to_string()).collect();
+        let text = names.iter().map(|name| format!("Saved {}", Medium::Chat.line(name))).collect::<Vec<_>>().join("\n");
+        CommandReply::private(text).with_data(json!({ "saved": names }))
+    });
+    generated::answer(reply, group.get_flag("json"))
 }
 
 fn read_file(file: &Path) -> anyhow::Result<Vec<ItemDraft>> {

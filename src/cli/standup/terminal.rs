@@ -49,7 +49,7 @@ pub(super) async fn hold(config: &Config, roster: &Arc<Roster>, store: &Store) -
     let id = match store.call_meeting(&called).await? {
         Called::Opened => called.id,
         Called::AlreadyOpen(earlier) => {
-            eprintln!("the standup of {} was not over; it goes on", earlier.called_at.format("%H:%M UTC"));
+            eprintln!("the standup of {} was not over; it goes on", roster.show_time(earlier.called_at));
             earlier.id
         }
     };
@@ -110,6 +110,7 @@ fn build(
         // People cannot be asked here.
         standup: StandupSettings { humans: Vec::new(), ..config.standup.clone() },
         terms: app::terms(config, roster),
+        people: app::people(config, store),
         reports: config.data.join("reports"),
         store: store.clone(),
         format: platform.text_format(),

@@ -1,9 +1,11 @@
 //! Collects context for an agent run: outcomes of needed items, the last rejection, and lessons.
 
 use crate::features::backlog::Work;
-use crate::features::backlog::executor::agent_run::{Background, Rejection};
+use crate::features::backlog::executor::agent_run::{Background, Rejection, Site};
 use crate::features::backlog::executor::{Assignment, Outcome};
+use crate::features::backlog::inputs::{lay_out, list_inputs};
 use crate::features::backlog::model::{WorkItem, WorkStatus};
+use anyhow::Context as _;
 use kernel::db::StoreError;
 use kernel::memory::retrieval::find_lessons;
 
@@ -18,11 +20,19 @@ impl Work {
         for need in &item.depends_on {
             needs.extend(deps.store.find_item(need).await?);
         }
+        let inputs = list_inputs(&deps.store, item).await?;
+        lay_out(&deps.workspaces, item, &inputs).await.context("cannot put what the item builds on into its workspace")?;
+        let worktree = match self.open_worktree(item).await {
+            Ok(worktree) => worktree,
+            Err(outcome) => return Ok(outcome),
+        };
+        let site = worktree.as_ref().map(|worktree| Site { worktree, limit: deps.settings.run_timeout });
         let rejected = self.find_rejection(item).await?;
         let subject = format!("{} {}", item.what, item.how);
         let lessons = find_lessons(&deps.store, &subject, &assignment.persona.slug, LESSONS).await?;
         let channel = self.find_channel(item).await?;
-        let background = Background { needs: &needs, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
+        let background =
+            Background { needs: &needs, inputs: &inputs, site, rejected: rejected.as_ref(), lessons: &lessons, channel: channel.as_ref() };
         self.inner.agent_executor.execute(assignment, &background).await
     }
 

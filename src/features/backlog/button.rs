@@ -1,5 +1,6 @@
 //! Buttons of work items. The id contains everything needed, so old buttons work after a restart.
 
+use crate::features::backlog::model::ExecutionKind;
 use kernel::ids::{ApprovalId, WorkItemId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,6 +9,8 @@ pub enum WorkButton {
     Done(WorkItemId),
     /// The item is not needed any more.
     NotNeeded(WorkItemId),
+    /// The person does not know what they were asked.
+    Unknown(WorkItemId),
     /// The result is good.
     Accept(WorkItemId),
     /// The result is not good. Try again.
@@ -17,6 +20,8 @@ pub enum WorkButton {
     Cancel(WorkItemId),
     /// Add it although it looks like an open item.
     Anyway(WorkItemId),
+    /// It is this kind of work.
+    Kind(WorkItemId, ExecutionKind),
     /// Approve exactly this call.
     Allow(ApprovalId),
     Refuse(ApprovalId),
@@ -33,12 +38,14 @@ impl WorkButton {
         let (verb, of) = match self {
             Self::Done(item) => ("done", item.as_str()),
             Self::NotNeeded(item) => ("drop", item.as_str()),
+            Self::Unknown(item) => ("unknown", item.as_str()),
             Self::Accept(item) => ("accept", item.as_str()),
             Self::Reject(item) => ("reject", item.as_str()),
             Self::Retry(item) => ("retry", item.as_str()),
             Self::Anyway(item) => ("anyway", item.as_str()),
             Self::Cancel(item) => ("cancel", item.as_str()),
             Self::Raise(item) => ("raise", item.as_str()),
+            Self::Kind(item, kind) => (kind.as_str(), item.as_str()),
             Self::Allow(approval) => ("allow", approval.as_str()),
             Self::Refuse(approval) => ("refuse", approval.as_str()),
         };
@@ -51,6 +58,7 @@ impl WorkButton {
         Some(match verb {
             "done" => Self::Done(of.into()),
             "drop" => Self::NotNeeded(of.into()),
+            "unknown" => Self::Unknown(of.into()),
             "accept" => Self::Accept(of.into()),
             "reject" => Self::Reject(of.into()),
             "retry" => Self::Retry(of.into()),
@@ -59,7 +67,10 @@ impl WorkButton {
             "raise" => Self::Raise(of.into()),
             "allow" => Self::Allow(of.into()),
             "refuse" => Self::Refuse(of.into()),
-            _ => return None,
+            kind => {
+                let (kind, _) = ExecutionKind::CHOSEN.into_iter().find(|(known, _)| known.as_str() == kind)?;
+                Self::Kind(of.into(), kind)
+            }
         })
     }
 }
@@ -74,12 +85,15 @@ mod tests {
         for button in [
             WorkButton::Done(item.clone()),
             WorkButton::NotNeeded(item.clone()),
+            WorkButton::Unknown(item.clone()),
             WorkButton::Accept(item.clone()),
             WorkButton::Reject(item.clone()),
             WorkButton::Retry(item.clone()),
             WorkButton::Cancel(item.clone()),
             WorkButton::Anyway(item.clone()),
-            WorkButton::Raise(item),
+            WorkButton::Raise(item.clone()),
+            WorkButton::Kind(item.clone(), ExecutionKind::Research),
+            WorkButton::Kind(item, ExecutionKind::Remind),
             WorkButton::Allow(approval.clone()),
             WorkButton::Refuse(approval),
         ] {

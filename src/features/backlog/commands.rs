@@ -1,10 +1,12 @@
 //! `/backlog`, `teamroom backlog` and the buttons of items.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::model::{ExecutionKind, ItemChanges, ItemDraft, Urgency, Wait, WorkItem, short_id};
-use crate::features::backlog::render::{Detail, ItemDetails, name_of_owner, render_item, render_list};
+use crate::features::backlog::render::{Detail, ItemDetails, attach, list_files, name_of_owner, render_item, render_list};
 use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, ListQuery};
 use crate::features::backlog::store::Ended;
@@ -14,6 +16,7 @@ use kernel::commands::{
     ArgumentSpec, Arguments, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Suggestion, Surface, refuse,
 };
 use kernel::db::StoreError;
+use kernel::time::show_time;
 
 /// The most rows in a message and in a terminal.
 const LISTED: u32 = 15;
@@ -51,18 +54,20 @@ const ANYWAY: &[Choice] = &[Choice::new("yes", "yes")];
 pub fn register(registry: &mut Registry, services: &Services) {
     let backlog = services.late::<Backlog>();
     let item = || ArgumentSpec::reference("id", "item", "Which item: the last six characters of its id").required();
-    let what = || ArgumentSpec::text("what", 160, "Title; begins with a verb");
+    let what = || ArgumentSpec::text("what", 160, "What is to be done, in one sentence");
     let how = || ArgumentSpec::text("how", 2000, "How to do it");
     let why = || ArgumentSpec::text("why", 2000, "Why it is worth doing");
-    let owner = || ArgumentSpec::persona("owner", "Owner: a persona, a person of the team, or me");
+    let owner = || ArgumentSpec::reference("owner", "owner", "Owner: a persona, a person by name or mention, or me");
     let urgency = || ArgumentSpec::choice("urgency", URGENCIES, "Urgency; backlog by default");
-    let criteria = |about| ArgumentSpec::text("criterion", 2000, about).many();
+    let due = |about| ArgumentSpec::text("due", 60, about);
+    let criterion = |about| ArgumentSpec::text("criterion", 2000, about).many();
+    let criteria = || ArgumentSpec::text("criteria", 2000, "Conditions for being done, with a semicolon between them");
     registry
         .group(CommandSpec::new("backlog", "Work items of the team."), &backlog)
         .command(
             CommandSpec::new("list", "List work items, most urgent first.")
                 .argument(ArgumentSpec::choice("status", STATUSES, "Filter by status; open by default"))
-                .argument(ArgumentSpec::persona("owner", "Filter by owner: a persona or a person"))
+                .argument(ArgumentSpec::reference("owner", "owner", "Filter by owner: a persona or a person"))
                 .argument(
                     ArgumentSpec::integer("limit", (1, 100_000), "Number of items to show; 50 by default").only_in(Surface::CommandLine),
                 ),
@@ -71,16 +76,22 @@ pub fn register(registry: &mut Registry, services: &Services) {
         .command(CommandSpec::new("show", "Show an item with its status, evidence and history.").argument(item()), |backlog, call| {
             Box::pin(show(backlog, call))
         })
+        .command(CommandSpec::new("files", "Post the files that an item made.").public().argument(item()), |backlog, call| {
+            Box::pin(files(backlog, call))
+        })
         .command(
             CommandSpec::new("add", "Add an item to the backlog.")
                 .public()
                 .argument(what().required())
                 .argument(owner())
+                .argument(due("When it is due: friday, tomorrow at 15:00, 2026-12-01"))
                 .argument(urgency())
                 .argument(how())
                 .argument(why())
                 .argument(ArgumentSpec::choice("kind", KINDS, "Type of work; the team decides by default"))
-                .argument(criteria("A condition for being done; may be repeated"))
+                .argument(ArgumentSpec::text("repo", 60, "The repository to work in, on a branch of its own"))
+                .argument(criterion("A condition for being done; may be repeated"))
+                .argument(criteria())
                 .argument(ArgumentSpec::text("needs", 40, "An item that must be done first; may be repeated").many())
                 .argument(ArgumentSpec::reference("parent", "item", "The parent item"))
                 .argument(
@@ -110,12 +121,15 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(how())
                 .argument(why())
                 .argument(owner())
+                .argument(due("When it is due, such as friday; none takes the date away"))
                 .argument(urgency())
-                .argument(criteria("A condition for being done, replacing all earlier ones; may be repeated")),
+                .argument(criterion("A condition for being done, replacing all earlier ones; may be repeated"))
+                .argument(criteria()),
             |backlog, call| Box::pin(edit(backlog, call)),
         );
     registry.button(WorkButton::PREFIX, &backlog, |backlog, call| Box::pin(press(backlog, call)));
-    registry.completion("item", &backlog, |backlog, typed| Box::pin(complete(backlog, typed)));
+    registry.completion("item", &backlog, |backlog, typed| Box::pin(complete(backlog.list_choices(typed))));
+    registry.completion("owner", &backlog, |backlog, typed| Box::pin(complete(backlog.list_owners(typed))));
 }
 
 async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -123,13 +137,30 @@ async fn list(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRe
     let limit = call.arguments.find_u32("limit").unwrap_or(shown);
     let query = ListQuery { status: call.arguments.find_text("status"), owner: call.arguments.find_text("owner"), limit };
     let listed = backlog.list(&query).await.map_err(explain)?;
-    Ok(CommandReply::private(render_list(&listed.view(), backlog.roster())).with_data(json!(listed.items)))
+    let mut text = render_list(&listed.view(), backlog.roster());
+    if let Some(url) = backlog.kanban() {
+        let _ = write!(text, "\n\nKanban page: {url}");
+    }
+    Ok(CommandReply::private(text).with_data(json!(listed.items)))
 }
 
 async fn show(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let details = backlog.get_details(call.arguments.get_text("id")?).await.map_err(explain)?;
     let detail = if call.caller.is_command_line() { Detail::Whole } else { Detail::Brief };
     Ok(CommandReply::private(render_item(&details, backlog.roster(), detail)).with_data(describe_sheet(&details)))
+}
+
+async fn files(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
+    let (item, files) = backlog.get_files(call.arguments.get_text("id")?).await.map_err(explain)?;
+    let facts: Vec<_> = files.iter().map(|file| file.facts.clone()).collect();
+    let data = json!({ "item": item.id, "files": facts });
+    if call.caller.is_command_line() {
+        let how = format!("Save them with `teamroom backlog files {} --out DIR`.", item.short_id());
+        return Ok(CommandReply::private(format!("{}\n{how}", list_files(&facts).join("\n"))).with_data(data));
+    }
+    let mut posted = Vec::new();
+    let rest = attach(&mut posted, &item, &files);
+    Ok(CommandReply::public(format!("Files of {}{rest}", line(&item))).with_files(posted).with_data(data))
 }
 
 async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
@@ -142,7 +173,8 @@ async fn add(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandRep
         return Ok(CommandReply::private(text).with_data(json!({ "item": item })));
     }
     let owner = Medium::Chat.line_within(name_of_owner(&item.owner, backlog.roster()), 40);
-    let text = format!("{} added for {owner}: {}", call.caller.subject(), line(&item));
+    let due = item.due.map_or(String::new(), |due| format!(", due {}", show_time(due, backlog.zone())));
+    let text = format!("{} added for {owner}{due}: {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
 }
 
@@ -172,9 +204,10 @@ async fn cancel(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<Command
 
 async fn edit(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandReply> {
     let text = |name: &str| call.arguments.find_text(name).map(str::to_owned);
-    let criteria = Some(call.arguments.list_texts("criterion")).filter(|criteria| !criteria.is_empty());
+    let criteria = Some(list_criteria(&call.arguments)).filter(|criteria| !criteria.is_empty());
     let urgency = parse_choice(&call.arguments, "urgency")?;
-    let changes = ItemChanges { what: text("what"), how: text("how"), why: text("why"), owner: text("owner"), urgency, criteria };
+    let changes =
+        ItemChanges { what: text("what"), how: text("how"), why: text("why"), owner: text("owner"), urgency, due: text("due"), criteria };
     let item = backlog.edit(call.arguments.get_text("id")?, &changes, &Asker::of(call)).await.map_err(explain)?;
     let text = format!("{} changed an item: {}", call.caller.subject(), line(&item));
     Ok(CommandReply::public(text).with_data(json!({ "item": item })))
@@ -187,9 +220,9 @@ async fn press(backlog: &Backlog, call: &CommandCall) -> anyhow::Result<CommandR
     }
 }
 
-async fn complete(backlog: &Backlog, typed: &str) -> Vec<Suggestion> {
-    backlog.list_choices(typed).await.unwrap_or_else(|error: StoreError| {
-        tracing::warn!(%error, "cannot suggest items");
+async fn complete(found: impl Future<Output = Result<Vec<Suggestion>, StoreError>>) -> Vec<Suggestion> {
+    found.await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "cannot suggest items or owners");
         Vec::new()
     })
 }
@@ -202,13 +235,21 @@ fn draft_of(arguments: &Arguments) -> anyhow::Result<ItemDraft> {
         why: text("why").unwrap_or_default(),
         owner: text("owner"),
         urgency: parse_choice::<Urgency>(arguments, "urgency")?,
-        criteria: arguments.list_texts("criterion"),
+        due: text("due"),
+        criteria: list_criteria(arguments),
         needs: arguments.list_texts("needs"),
         parent: text("parent"),
         kind: parse_choice::<ExecutionKind>(arguments, "kind")?,
+        repository: text("repo"),
         anyway: arguments.find_text("anyway").is_some(),
         ..ItemDraft::default()
     })
+}
+
+/// One by one at the command line, in one text in a chat, where an argument cannot be repeated.
+fn list_criteria(arguments: &Arguments) -> Vec<String> {
+    let together = arguments.find_text("criteria").unwrap_or_default().split(';').map(str::trim).filter(|text| !text.is_empty());
+    arguments.list_texts("criterion").into_iter().chain(together.map(str::to_owned)).collect()
 }
 
 /// Parses a choice into a type with the same names.
@@ -244,9 +285,12 @@ fn describe_sheet(details: &ItemDetails) -> Value {
         details.events.iter().map(|event| json!({"from": event.from, "to": event.to, "note": event.note, "at": event.at})).collect();
     let entries = details.runs.iter().flat_map(|run| run.entries.iter().map(move |entry| (run.run, entry)));
     let journal: Vec<_> = entries.map(|(run, (entry, at))| json!({"run": run, "entry": entry, "at": at})).collect();
+    let tools: Value =
+        details.usage.calls.iter().map(|(tool, (calls, failed))| (tool.clone(), json!({"calls": calls, "failed": failed}))).collect();
     json!({
         "item": details.item, "needs": details.needs, "parent": details.parent, "events": events, "journal": journal,
-        "product": details.product, "approvals": details.approvals,
+        "product": details.product, "approvals": details.approvals, "files": details.artefacts,
+        "seconds": details.usage.time.num_seconds(), "tools": tools,
     })
 }
 

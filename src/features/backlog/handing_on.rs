@@ -10,7 +10,6 @@ use kernel::db::StoreError;
 use kernel::ids::PersonaSlug;
 use kernel::memory::retrieval::Query;
 use kernel::persona::roster::Roster;
-use kernel::text::fold_name;
 
 /// The most personas that are asked.
 const ASKED: usize = 2;
@@ -47,7 +46,7 @@ impl Work {
         Ok(find_fitting(&query, free.filter(|persona| !is_paused(&persona.slug))).map(|persona| persona.slug.clone()))
     }
 
-    /// The person who is responsible for an item: its owner, who asked for it, or the first of the team's people.
+    /// The person who is responsible for an item: its owner, who asked for it, or the first person in the configuration.
     pub(super) async fn find_person(&self, item: &WorkItem) -> Result<Option<Owner>, StoreError> {
         if let Owner::Person { .. } = &item.owner {
             return Ok(Some(item.owner.clone()));
@@ -57,24 +56,19 @@ impl Work {
             let from = match origin {
                 Origin::Person { id, name, .. } => return Ok(Some(Owner::Person { id, name })),
                 Origin::WorkItem(from) => self.deps().store.find_item(&from).await?,
-                Origin::Meeting(_) | Origin::CommandLine => None,
+                Origin::Meeting(_) | Origin::CommandLine | Origin::KanbanPage => None,
             };
             let Some(from) = from else { break };
             origin = from.origin;
         }
-        let first = self.deps().people.first();
-        Ok(first.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() }))
+        let people = self.deps().people.directory().await?;
+        Ok(people.configured().map(|person| Owner::Person { id: person.id.clone(), name: person.name.clone() }))
     }
 
-    /// The person that a text names: "Notify Ann of the move".
-    pub(super) fn find_named_person(&self, text: &str) -> Option<Owner> {
-        let words: Vec<String> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
-        let says = |name: &str| {
-            let name: Vec<String> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold_name).collect();
-            !name.is_empty() && words.windows(name.len()).any(|found| found == name)
-        };
-        let named = self.deps().people.iter().find(|(id, name)| says(name) || text.contains(&format!("<user:{id}>")));
-        named.map(|(id, name)| Owner::Person { id: id.clone(), name: name.clone() })
+    /// The person that a text names first: "Notify Ann of the move".
+    pub(super) async fn find_named_person(&self, text: &str) -> Result<Option<Owner>, StoreError> {
+        let found = self.deps().people.directory().await?.find_in(text);
+        Ok(found.ok().flatten().map(|(_, person)| Owner::Person { id: person.id, name: person.name }))
     }
 }
 

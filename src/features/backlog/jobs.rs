@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::Work;
-use crate::features::backlog::store::{ANNOUNCE, LEARNINGS, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
+use crate::features::backlog::store::{ANNOUNCE, LEARNINGS, PERSON, PLAN, REVIEW, RUN, review_by_people, set_item_aside};
 use kernel::db::{StoreError, Transaction};
 use kernel::jobs::{Failure, Job, JobContext, JobError, JobHandler, KindSettings, Paused};
 
@@ -22,7 +22,7 @@ const RETRY: Duration = Duration::from_secs(10);
 
 impl Work {
     pub fn job_handlers(&self) -> Vec<Arc<dyn JobHandler>> {
-        let kinds = [RUN, REVIEW, PLAN, ANNOUNCE, LEARNINGS].into_iter();
+        let kinds = [RUN, REVIEW, PLAN, PERSON, ANNOUNCE, LEARNINGS].into_iter();
         kinds.map(|kind| Arc::new(BacklogHandler { work: self.clone(), kind }) as Arc<dyn JobHandler>).collect()
     }
 }
@@ -69,9 +69,12 @@ impl JobHandler for BacklogHandler {
             RUN => self.work.run_item(job).await,
             REVIEW => self.work.run_review(job).await,
             PLAN => self.work.plan(job).await.map_err(unless_away),
+            PERSON => self.work.remind_person(job).await,
             ANNOUNCE => self.work.announce_ended(job).await,
             _ => {
                 self.work.inner.learnings.keep_up().await;
+                // The end of an item wakes this job.
+                self.work.remove_worktrees().await;
                 Err(JobError::Sleep(self.work.next_round(job.now())))
             }
         }

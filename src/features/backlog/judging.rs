@@ -2,7 +2,7 @@
 
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
-use crate::features::backlog::review::{Judgement, review};
+use crate::features::backlog::review::{ForReview, Judgement, review};
 use crate::features::backlog::store::{ItemJudgement, ItemOf};
 use crate::features::backlog::{Announcer, Work};
 use kernel::chat::outbound::{FileContent, OutboundFile, OutboundMessage};
@@ -21,7 +21,8 @@ impl Work {
         let Some(item) = store.find_item(&item).await? else { return Ok(()) };
         match (item.status, &item.wait) {
             (WorkStatus::Waiting, Some(Wait::Decision { why })) => {
-                let made = store.find_product(&item.id).await?.is_some();
+                // What the parts of an item gave may be accepted, too.
+                let made = store.find_product(&item.id).await?.is_some() || !store.list_parts(&item.id).await?.is_empty();
                 self.ask_people(&item, job, |announcer| announcer.ask_decision(&item, why, made)).await
             }
             (WorkStatus::Waiting, Some(Wait::Help { of })) => {
@@ -30,6 +31,9 @@ impl Work {
             (WorkStatus::Waiting, Some(Wait::Duplicate { of, what })) => {
                 self.ask_people(&item, job, |announcer| announcer.ask_anyway(&item, of, what)).await
             }
+            (WorkStatus::Waiting, Some(Wait::Kind { of })) => {
+                self.ask_people(&item, job, |announcer| announcer.ask_kind(&item, of.as_ref())).await
+            }
             (WorkStatus::InReview, _) => self.hold_review(&item, by_people, job).await,
             _ => Ok(()),
         }
@@ -37,37 +41,45 @@ impl Work {
 
     async fn hold_review(&self, item: &WorkItem, by_people: bool, job: &JobContext) -> Result<(), JobError> {
         let journal = self.read_journal(item).await?;
-        if !by_people && let Some(judged) = review(&self.inner.reviewer, item, &item.evidence, &journal, job.cancelled()).await? {
-            return Ok(self.record_judgement(item, judged, &journal, job).await?);
+        let parts = self.deps().store.list_parts(&item.id).await?;
+        let of = ForReview { item, evidence: &item.evidence, journal: &journal, parts: &parts };
+        if !by_people && let Some(judged) = review(&self.inner.reviewer, of, Some(job), job.cancelled()).await? {
+            return Ok(self.record_judgement(item, &judged, &journal, job).await?);
         }
-        let files = self.read_files(item).await;
-        self.ask_people(item, job, |announcer| announcer.ask_review(item, files)).await
+        let mut files = self.read_files(item).await;
+        for part in parts.iter().filter(|part| has_file(part)).take(FILES) {
+            files.extend(self.read_files(part).await);
+        }
+        files.truncate(FILES);
+        self.ask_people(item, job, |announcer| announcer.ask_review(item, &parts, files)).await
     }
 
     async fn record_judgement(
         &self,
         item: &WorkItem,
-        judged: Judgement,
+        judged: &Judgement,
         journal: &[JournalEntry],
         job: &JobContext,
     ) -> Result<(), StoreError> {
         let deps = self.deps();
         let (now, roster) = (deps.clock.now(), &deps.roster);
-        let Judgement { by, accepted, note } = judged;
+        let (accepted, note, shown) = (judged.accepted(), judged.note(), judged.evidence(now));
         let product = deps.store.find_product(&item.id).await?;
         let ending = ItemEnd::Done { product: product.as_ref(), evidence: &item.evidence };
         let memory = accepted.then(|| memory_of(item, &ending, journal, now));
         let channel = self.find_channel(item).await?;
         let persona = self.speaker_of(item);
+        let files = deps.store.read_artefacts(&item.id).await?;
         let post = |item: &WorkItem| -> Vec<OutboundMessage> {
             let done = channel.as_ref().filter(|_| item.status == WorkStatus::Done);
-            done.map(|channel| Announcer { persona, channel, roster }.announce_done(item)).into_iter().collect()
+            done.map(|channel| Announcer { persona, channel, roster }.announce_result(item, &files)).into_iter().collect()
         };
         let judgement = ItemJudgement {
-            by: &Judge::Persona(by),
+            by: &Judge::Persona(judged.by.clone()),
             job: Some(job),
             accepted,
             note: &note,
+            evidence: &shown,
             most_rejections: deps.settings.attempts,
             memory: memory.as_ref(),
             post: &post,
@@ -112,4 +124,8 @@ impl Work {
         }
         Ok(())
     }
+}
+
+fn has_file(item: &WorkItem) -> bool {
+    item.evidence.iter().any(|found| matches!(found, Evidence::File { .. }))
 }

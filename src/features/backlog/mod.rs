@@ -1,9 +1,12 @@
 //! The backlog: items are planned, run, verified, reviewed and remembered.
 //!
-//! Items are rows. The `planner` decides how an item is executed and by whom. The job of a ready item (`jobs`, `running`) lets an `executor` make
-//! something and describe it as claims. The `verifier` checks the claims, and `review` judges what code cannot. Then the item is done and
-//! leaves a `learning`; `announcing` reports items that ended because of it. This feature does not decide what is worth doing. Messages are
-//! rows of the outbox.
+//! Items are rows, written in any words and language. The `planner` decides how an item is executed, by whom, and by which criteria it is seen to
+//! be done: by rule, by a model, or by one question to a person. The job of a ready item (`jobs`, `running`) lets an `executor` make something and
+//! describe it as claims. The `verifier` checks the claims, and `review` grades by the criteria what code cannot: each must be shown by a passage of
+//! the result. An item with parts is not carried out itself; it is graded by what they gave. Then the item is done and leaves a `learning` and
+//! `artefacts`, which lie as `inputs` before what builds on it; `repositories` is about those that items work in. People are asked by
+//! `executor::remind`, `replies` takes what they answer, and `reminding` reminds them. `announcing` reports items that ended because of another. This
+//! feature does not decide what is worth doing. Messages are rows of the outbox.
 //!
 //! An item names its open job. A change of its status cancels that job and enqueues the one that the new status needs, in one transaction. The jobs of
 //! one persona are a queue in the order of ranks, and at most `backlog.parallel` run in all processes.
@@ -18,28 +21,43 @@
 //! | the model replied or a tool was called | journal entry | resumes after that entry, so nothing is paid or fetched twice |
 //! | a call with effects was started | entry `began` without a result | does not repeat it, and says so |
 //! | something was made | the item's product | verifies it |
-//! | it was verified | item and job done, with evidence, learning, announcement and released items: one transaction | nothing |
-//! | it went to review | item `in_review`, the job of the review | asks the reviewer, or a person |
+//! | it was verified | item and job done, with evidence, artefacts, learning, announcement and its files, released items: one transaction | nothing |
+//! | a person was asked | item `waiting`, its request, the job that reminds, the message: one transaction | sends it, and reminds |
+//! | a person was reminded | the request with the number of reminders, the message in the outbox | sends it; the next one comes at its time |
+//! | a person replied | the reply is decided on, its answer is in the item's evidence, item `ready` with its job | the run ends with the answer |
+//! | it went to review | item `in_review` with its artefacts, the job of the review | asks the grader, or a person |
+//! | the grader replied | journal entry `graded` of the run that is judged | resumes after that entry; nothing is passed before the judgement is stored |
+//! | the last part ended | parent `in_review`, the job of its review: one transaction with the end of the part | the parent is graded |
+//! | nobody could tell the kind of work | item `waiting`, the job that asks | asks if the message is not in the outbox; the answer leads back to the planner |
 //! | a persona did not know | item `ready` with the next one to ask, in a new run | asks that one |
 //! | a person is needed | item `waiting`; for a decision or help, the job that asks | asks if the message is not in the outbox, then waits for the answer |
+//! | a worktree was begun | its record, maybe a half of it | takes it up from the record, or makes it again; see [`kernel::repository`] |
+//! | the change was committed | the commit on the item's branch | commits nothing more, writes the patch again |
+//! | an item with a worktree ended | item over, the job of the learnings woken | removes the worktree, and the branch of a cancelled item |
 //! | others ended with it | their events, a job that announces them | announces them |
 //!
 //! An item whose process died three times in a row, while it ran alone, is set aside for a person. The others continue.
 
 pub mod action;
 mod announcing;
+mod artefacts;
 mod briefing;
 pub mod button;
 pub mod commands;
 mod executor;
+mod given;
 mod handing_on;
+mod inputs;
 mod jobs;
 mod judging;
 pub mod learning;
 pub mod model;
 mod planner;
 pub mod prompts;
+mod reminding;
 pub mod render;
+mod replies;
+mod repositories;
 pub mod review;
 mod running;
 pub mod service;
@@ -52,16 +70,24 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use crate::features::backlog::model::{JournalEntry, WorkItem};
 use crate::features::backlog::settings::BacklogSettings;
+use crate::features::chat::listener::Listener;
 use crate::store::Store;
 use executor::agent_run::AgentExecutor;
 use kernel::agent::Agents;
+use kernel::chat::ChatPlatform;
+use kernel::chat::message::Place;
+use kernel::chat::store::ChannelSeen;
+use kernel::commands::Services;
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, PersonaSlug, UserId};
+use kernel::ids::{ChannelId, PersonaSlug};
 use kernel::llm::budget::Budgets;
+use kernel::people::People;
 use kernel::persona::roster::Roster;
+use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 use kernel::tools::workspace::Workspaces;
 use learning::Learnings;
@@ -72,9 +98,10 @@ use verifier::VerifierDeps;
 #[derive(Clone)]
 pub struct Deps {
     pub roster: Arc<Roster>,
-    /// The people of the team, with their names.
-    pub people: Vec<(UserId, String)>,
+    pub people: People,
     pub settings: BacklogSettings,
+    /// The team's zone, in which people work and read dates.
+    pub zone: Tz,
     /// The path of `learnings.md`.
     pub learnings: PathBuf,
     pub store: Store,
@@ -82,6 +109,11 @@ pub struct Deps {
     pub agents: Arc<Agents>,
     pub budgets: Budgets,
     pub workspaces: Workspaces,
+    pub repositories: Repositories,
+    /// Finds channels by name.
+    pub platform: Arc<dyn ChatPlatform>,
+    /// The name or id of the channel for operators.
+    pub ops_channel: String,
     pub clock: SharedClock,
 }
 
@@ -101,6 +133,11 @@ struct Inner {
     last_round: Mutex<Option<DateTime<Utc>>>,
 }
 
+/// Hears what people answer to what items asked them.
+pub fn listener(services: &Services) -> Arc<dyn Listener> {
+    Arc::new(replies::ReplyListener { backlog: services.late() })
+}
+
 impl Work {
     pub fn new(deps: Deps) -> Self {
         let (agents, workspaces) = (deps.agents.clone(), deps.workspaces.clone());
@@ -111,8 +148,14 @@ impl Work {
                 workspaces: workspaces.clone(),
                 readings: agents.readings.clone(),
                 settings: deps.settings.clone(),
+                repositories: deps.repositories.clone(),
             },
-            reviewer: ReviewDeps { agents: agents.clone(), workspaces, reviewer: deps.settings.reviewer.clone() },
+            reviewer: ReviewDeps {
+                store: deps.store.clone(),
+                agents: agents.clone(),
+                workspaces,
+                reviewer: deps.settings.reviewer.clone(),
+            },
             learnings: Learnings::new(agents, deps.learnings.clone()),
             last_round: Mutex::default(),
             deps,
@@ -129,6 +172,7 @@ impl Work {
         if lost > 0 {
             tracing::info!(lost, "items without a job have got one");
         }
+        self.remove_worktrees().await;
         Ok(())
     }
 
@@ -143,12 +187,35 @@ impl Work {
         Ok(self.deps().store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect())
     }
 
-    /// The channel for messages about an item: its own, or that of the last standup.
+    /// The channel for messages about an item: its own, the one in the settings, that of the last standup, or that of the operators.
     async fn find_channel(&self, item: &WorkItem) -> Result<Option<ChannelId>, StoreError> {
         if item.channel.is_some() {
             return Ok(item.channel.clone());
         }
-        Ok(self.deps().store.list_reports(1).await?.pop().map(|last| last.report.channel))
+        if let Some(name) = &self.deps().settings.channel {
+            if let Some(found) = self.resolve_channel(name).await? {
+                return Ok(Some(found));
+            }
+            tracing::warn!(channel = name, "there is no channel of the name in `backlog.channel`");
+        }
+        match self.deps().store.list_reports(1).await?.pop() {
+            Some(last) => Ok(Some(last.report.channel)),
+            None => self.resolve_channel(&self.deps().ops_channel).await,
+        }
+    }
+
+    /// A channel of a server by its name or id. What was heard is known in every process, the rest only where the identities are.
+    async fn resolve_channel(&self, name: &str) -> Result<Option<ChannelId>, StoreError> {
+        let name = name.trim().trim_start_matches('#');
+        let is_it = |seen: &ChannelSeen| {
+            let channel = &seen.channel;
+            channel.place == Place::Server
+                && (channel.name.eq_ignore_ascii_case(name) || channel.id.as_str() == name || channel.id.bare() == name)
+        };
+        match self.deps().store.list_channels().await?.into_iter().find(is_it) {
+            Some(seen) => Ok(Some(seen.channel.id)),
+            None => Ok(self.deps().platform.find_channel(name).await),
+        }
     }
 
     fn deps(&self) -> &Deps {

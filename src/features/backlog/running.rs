@@ -6,9 +6,10 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::Work;
+use crate::features::backlog::artefacts;
 use crate::features::backlog::executor::{Assignment, Outcome};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, Execution, JournalEntry, Product, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Artefact, Evidence, Execution, JournalEntry, Product, Wait, WorkItem, name_of_helper};
 use crate::features::backlog::render::Announcer;
 use crate::features::backlog::store::{Claimed, End, RunEnd};
 use crate::features::backlog::verifier::{Submitted, Verdict, verify};
@@ -32,12 +33,13 @@ const RETRY: Duration = Duration::from_secs(2);
 /// The end of a run, with its messages.
 struct Close {
     end: End,
+    artefacts: Vec<Artefact>,
     outbox: Vec<OutboundMessage>,
 }
 
 impl From<End> for Close {
     fn from(end: End) -> Self {
-        Self { end, outbox: Vec::new() }
+        Self { end, artefacts: Vec::new(), outbox: Vec::new() }
     }
 }
 
@@ -45,6 +47,7 @@ impl Work {
     /// Works on the item of a job until its run has ended, and stores the result.
     pub(super) async fn run_item(&self, job: &JobContext) -> Result<(), JobError> {
         let Some(claimed) = self.deps().store.start_run(job, job.now()).await? else { return Ok(()) };
+        let claimed = self.choose_repository(claimed).await?;
         let item = &claimed.item;
         tracing::info!(item = %item.id, persona = ?item.persona, job = %job.job().id, token = job.job().token, "a work item was claimed");
         metrics::counter!("teamroom_work_claims_total").increment(1);
@@ -89,7 +92,10 @@ impl Work {
                 Outcome::Later { at, why } => return Ok(End::Later { at, why }.into()),
                 Outcome::Waits(wait) => {
                     let outbox = self.ask_for_money(item, &wait).await?;
-                    return Ok(Close { end: End::Waits { wait, evidence: Vec::new() }, outbox });
+                    return Ok(Close { outbox, ..End::Waits { wait, evidence: Vec::new() }.into() });
+                }
+                Outcome::Told { wait, message } => {
+                    return Ok(Close { outbox: vec![*message], ..End::Waits { wait, evidence: Vec::new() }.into() });
                 }
                 Outcome::Unanswered(reply) => return Ok(self.hand_on(item, reply).await?.into()),
                 Outcome::Failed { why } => return self.again(item, why).await,
@@ -124,7 +130,10 @@ impl Work {
                 let of = name_of_helper(item.find_awaited()).to_owned();
                 End::Waits { wait: Wait::Answer { of }, evidence }.into()
             }
-            Verdict::ForReview { evidence, why } => End::Review { evidence, note: why }.into(),
+            Verdict::ForReview { evidence, why } => {
+                let artefacts = self.collect(item, &evidence).await?;
+                Close { artefacts, ..End::Review { evidence, note: why }.into() }
+            }
             Verdict::NotYet { why } => End::Later { at: now + SOON, why }.into(),
             Verdict::Unproven { reasons, .. } => self.again(item, reasons.join("; ")).await?,
         })
@@ -142,8 +151,13 @@ impl Work {
         let memory = Some(memory_of(item, &ending, journal, self.deps().clock.now()));
         let outcome = product.summary.clone();
         let done = WorkItem { outcome: Some(outcome.clone()), evidence: evidence.clone(), ..item.clone() };
-        let outbox = self.say(item, |announcer| announcer.announce_done(&done)).await?;
-        Ok(Close { end: End::Done { outcome, evidence, memory }, outbox })
+        let artefacts = self.collect(item, &evidence).await?;
+        let outbox = self.say(item, |announcer| announcer.announce_result(&done, &artefacts)).await?;
+        Ok(Close { end: End::Done { outcome, evidence, memory }, artefacts, outbox })
+    }
+
+    async fn collect(&self, item: &WorkItem, evidence: &[Evidence]) -> anyhow::Result<Vec<Artefact>> {
+        artefacts::collect(&self.deps().agents.runner, &self.deps().workspaces, item, evidence).await
     }
 
     async fn fail(&self, item: &WorkItem, why: String) -> anyhow::Result<Close> {
@@ -151,7 +165,7 @@ impl Work {
         let memory = Some(memory_of(item, &ItemEnd::Failed { why: &why }, &journal, self.deps().clock.now()));
         let failed = WorkItem { outcome: Some(why.clone()), ..item.clone() };
         let outbox = self.say(item, |announcer| announcer.announce_failed(&failed)).await?;
-        Ok(Close { end: End::Failed { why, memory }, outbox })
+        Ok(Close { outbox, ..End::Failed { why, memory }.into() })
     }
 
     /// Tries again with the reason for the failure. Fails after the last attempt.
@@ -195,8 +209,8 @@ impl Work {
     async fn store_end(&self, claimed: &Claimed, close: Close) -> Result<(), JobError> {
         let deps = self.deps();
         let (item, job) = (&claimed.item.id, &claimed.job);
-        let Close { end, outbox } = close;
-        let mut run = RunEnd { job, end, outbox: &outbox, at: deps.clock.now() };
+        let Close { end, artefacts, outbox } = close;
+        let mut run = RunEnd { job, end, artefacts: &artefacts, outbox: &outbox, at: deps.clock.now() };
         let name = run.end.name();
         loop {
             match deps.store.end_run(&run).await {

@@ -9,8 +9,9 @@ use crate::features::backlog::store::ItemFilter;
 use crate::store::Store;
 use kernel::chat::message::{Author, AuthorKind};
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, UserId, WorkItemId};
+use kernel::ids::{ChannelId, WorkItemId};
 use kernel::memory::MemorySource;
+use kernel::people::{Directory, People};
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
 use kernel::tools::{Tool, ToolContext, ToolError, ToolOutput, Trace, parse_arguments};
@@ -24,7 +25,7 @@ const LOOKED_AT: u32 = 20_000;
 pub struct BacklogAdd {
     pub store: Store,
     pub roster: Arc<Roster>,
-    pub people: Vec<(UserId, String)>,
+    pub people: People,
 }
 
 #[async_trait]
@@ -38,15 +39,15 @@ impl Tool for BacklogAdd {
     }
 
     fn parameters(&self) -> Value {
-        let personas = self.roster.personas().iter().map(|persona| persona.name.as_str());
-        let owners: Vec<_> = personas.chain(self.people.iter().map(|(_, name)| name.as_str())).collect();
+        let personas: Vec<_> = self.roster.personas().iter().map(|persona| persona.name.as_str()).collect();
+        let owner = format!("One persona ({}), or one person by name or mention.", personas.join(", "));
         json!({
             "type": "object",
             "properties": {
-                "what": {"type": "string", "description": "What is to be done; begins with a verb."},
+                "what": {"type": "string", "description": "What is to be done, in one sentence."},
                 "how": {"type": "string", "description": "How to go about it, in one sentence."},
                 "why": {"type": "string", "description": "Why it is worth doing, in one sentence."},
-                "owner": {"type": "string", "enum": owners},
+                "owner": {"type": "string", "description": owner},
                 "urgency": {"type": "string", "enum": ["now", "today", "this_week", "backlog"]},
             },
             "required": ["what", "how", "why", "owner", "urgency"],
@@ -66,7 +67,8 @@ impl Tool for BacklogAdd {
         let (origin, channel) = self.find_origin(context.get_source()?, &open).await?;
         // A person is asked about what looks like an open item. Agents leave it at that.
         let asks = origin.is_of_a_person() && channel.is_some();
-        let action = self.check(proposed, if asks { &[] } else { &open })?;
+        let people = self.people.directory().await.map_err(|error| unavailable(&error))?;
+        let action = self.check(proposed, &people, if asks { &[] } else { &open })?;
         let AcceptedAction { what, how, why, owner, urgency, execution } = action;
         let subject = Subject::of(&what);
         let alike = open.iter().find(|other| asks && subject.is_like(&Subject::of(&other.what)));
@@ -112,8 +114,8 @@ impl BacklogAdd {
     }
 
     /// The same checks as for a standup's actions.
-    fn check(&self, proposed: ProposedAction, open: &[WorkItem]) -> Result<AcceptedAction, ToolError> {
-        let known = KnownOwners { roster: &self.roster, people: &self.people };
+    fn check(&self, proposed: ProposedAction, people: &Directory, open: &[WorkItem]) -> Result<AcceptedAction, ToolError> {
+        let known = KnownOwners { roster: &self.roster, people };
         let titles: Vec<(WorkItemId, String)> = open.iter().map(|item| (item.id.clone(), item.what.clone())).collect();
         let checked = check_actions(&[proposed], &known, &titles, 1);
         checked.accepted.into_iter().next().ok_or_else(|| {

@@ -44,6 +44,7 @@ use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::{ChatPlatform, PlatformEvent};
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, MessageId, PersonaSlug, TurnId};
+use kernel::people::Seen;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::time::SharedClock;
 
@@ -129,7 +130,15 @@ impl Conversation {
             PlatformEvent::Message(message) => self.receive(*message).await,
             PlatformEvent::Edited { message, text, edited_at, .. } => self.take_edit(&message, text, edited_at).await,
             PlatformEvent::Deleted { messages, channel } => self.take_deletion(&messages, &channel).await,
+            PlatformEvent::Seen { author, channel } => {
+                let at = self.deps().clock.now();
+                Ok(self.deps().store.record_seen(&Seen { author: &author, channel: &channel, at }).await?)
+            }
             PlatformEvent::Ready { persona, account } => self.take_ready(persona, account).await,
+            PlatformEvent::Nickname { persona, nickname } => {
+                self.inner.accounts.write().expect("no code panics while it holds the accounts").record_nickname(persona, nickname);
+                Ok(())
+            }
             PlatformEvent::Trouble { persona, text } => {
                 tracing::error!(%persona, text, "an identity is in trouble");
                 self.tell_operators_soon(format!("trouble:{persona}:{text}"), text);

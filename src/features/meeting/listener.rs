@@ -37,7 +37,9 @@ impl Listener for MeetingListener {
     /// A phrase that calls a meeting counts in every channel of a server, not in threads. One that ends it counts where one is held, or in a
     /// channel for meetings. A person's expected report counts in every channel.
     async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
-        if message.author.kind != AuthorKind::Person || decision.responders.is_empty() && decision.reason != Reason::Silence {
+        let unheard = decision.responders.is_empty()
+            && !matches!(decision.reason, Reason::Silence | Reason::Standup | Reason::ForOthers | Reason::NoAnswerWanted);
+        if message.author.kind != AuthorKind::Person || unheard {
             return Ok(None);
         }
         if let Some((agenda, phrase)) = self.find_phrase(message)

@@ -82,9 +82,9 @@ impl Meeting {
         T::deserialize(payload).map_err(|error| corrupt(error.to_string()))
     }
 
-    /// For people: `standup that Ann called at 10:30 UTC`.
+    /// For people: `standup that Ann called`.
     pub fn describe(&self) -> String {
-        format!("{} that {} called at {}", self.kind, self.called_by.describe(), self.called_at.format("%H:%M UTC"))
+        format!("{} that {} called", self.kind, self.called_by.describe())
     }
 }
 

@@ -9,7 +9,6 @@ use crate::features::reminders::model::{Person, Reminder, ReminderState};
 use crate::features::schedule::model::Timetable;
 use crate::store::Store;
 use kernel::actor::Actor;
-use kernel::chat::message::Speaker;
 use kernel::db::{Applied, Document, Effect, Result, StoreError, Transaction, Word, document, plain, sql};
 use kernel::events::{Event, Topic, record};
 use kernel::ids::{ChannelId, ReminderId};
@@ -20,9 +19,6 @@ pub(super) const REMINDERS: Topic = Topic::new("reminder");
 
 /// How long a reminder is kept after it was told, done or cancelled. Its buttons work until then.
 const KEPT: TimeDelta = TimeDelta::days(90);
-
-/// In how many of the latest messages a name is looked for.
-const LOOKED_THROUGH: i64 = 2000;
 
 #[derive(sqlx::FromRow)]
 struct ReminderColumns {
@@ -99,23 +95,6 @@ impl Store {
             channel.map_or("", ChannelId::as_str)
         )?;
         rows.into_iter().map(ReminderColumns::read).collect()
-    }
-
-    /// People who spoke lately, and in which channel; the latest first.
-    pub async fn list_recent_people(&self) -> Result<Vec<(ChannelId, Person)>> {
-        let rows: Vec<(String, String)> = sql!(
-            self.db().read(),
-            fetch_all,
-            "SELECT channel, speaker FROM inbox WHERE speaker IS NOT NULL ORDER BY claimed_at DESC LIMIT $1",
-            LOOKED_THROUGH
-        )?;
-        let mut people = Vec::new();
-        for (channel, speaker) in rows {
-            if let Speaker::Person { id, name } = Document::read(speaker)? {
-                people.push((channel.into(), Person { id, name }));
-            }
-        }
-        Ok(people)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The extension point for features with scheduled work.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -24,6 +25,17 @@ pub trait Action: Send + Sync + 'static {
     /// is the channel of the scheduled job, if the action needs one.
     fn effect(&self, _job: &Job, _channel: Option<Channel>, _now: DateTime<Utc>) -> Option<Arc<dyn Effect>> {
         None
+    }
+
+    /// How long before an instant [`Action::prepare`] begins. None: there is nothing to prepare.
+    fn lead(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Prepares the next instant of a job. Called in the serving process at every look at the clock from [`Action::lead`] before the instant on, and
+    /// never after it. So it stores what it has done, and does that once.
+    async fn prepare(&self, _channel: &Channel, _instant: DateTime<Utc>, _now: DateTime<Utc>) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Carries out an open firing. Its outcome is stored in the transaction that ends the firing. Runs in the serving process, and again after a

@@ -6,7 +6,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::features::schedule::model::{Due, Job, LATE};
 use crate::features::schedule::store::{FiringJob, NewFiring};
-use crate::features::schedule::{Deps, Schedule};
+use crate::features::schedule::{Deps, Schedule, find_channel};
 use kernel::db::StoreError;
 use kernel::jobs;
 
@@ -80,10 +80,28 @@ impl Schedule {
             if !dealt_with && self.serves() {
                 pause = pause.min(AFTER_LEFT);
             }
-            let next = job.timetable.next_after(now).and_then(|next| (next - now).to_std().ok());
-            pause = next.map_or(pause, |next| next.min(pause));
+            let Some(next) = job.timetable.next_after(now) else { continue };
+            let begins = if is_silent { next } else { self.prepare(job, next, now).await? };
+            pause = (begins - now).to_std().map_or(pause, |until| until.min(pause));
         }
         Ok(pause)
+    }
+
+    /// Lets the action of a job prepare its next instant once its lead has come. Returns when the job is to be looked at again.
+    async fn prepare(&self, job: &Job, instant: DateTime<Utc>, now: DateTime<Utc>) -> Result<DateTime<Utc>, StoreError> {
+        let Deps { store, platform: Some(platform), .. } = self.deps() else { return Ok(instant) };
+        let Some(action) = self.find_action(&job.action) else { return Ok(instant) };
+        let Some(begins) = action.lead().and_then(|lead| instant.checked_sub_signed(TimeDelta::from_std(lead).ok()?)) else {
+            return Ok(instant);
+        };
+        if begins > now {
+            return Ok(begins);
+        }
+        // A channel that the platform has not reported yet is found at the next look.
+        if let Some(channel) = find_channel(store, Some(&**platform), job.channel.as_deref().unwrap_or_default()).await? {
+            action.prepare(&channel, instant, now).await?;
+        }
+        Ok(instant)
     }
 
     /// Whether this process serves. A standby has no platform.

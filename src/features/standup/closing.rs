@@ -12,8 +12,9 @@ use crate::features::backlog::model::{Origin, ProposedAction, WorkItem};
 use crate::features::backlog::store::ItemFilter;
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::standup::checkins::ask_button;
 use crate::features::standup::model::page::SharedPage;
-use crate::features::standup::model::prediction::{Call, Prediction};
+use crate::features::standup::model::prediction::{Call, Prediction, Settled};
 use crate::features::standup::model::report::{DayReport, ReportedCall};
 use crate::features::standup::model::tension;
 use crate::features::standup::model::tension::CrossCheck;
@@ -24,13 +25,16 @@ use crate::features::standup::turns::{CallAsked, ConcludeAsked, Conclusion};
 use crate::features::standup::{Standup, render, say};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::db::StoreError;
-use kernel::ids::{MemoryId, PersonaSlug, PredictionId, UserId};
+use kernel::ids::{MemoryId, PersonaSlug, PredictionId};
 use kernel::memory::{Memory, MemoryKind, MemorySource};
 use kernel::persona::StandupDuty;
 use kernel::text;
 
 /// How many open items the conclusion gets. An action that duplicates any other open item is refused too.
 const OPEN_ITEMS: u32 = 30;
+
+/// How many people the conclusion may give actions to by name.
+const NAMED_PEOPLE: usize = 20;
 
 /// How many moved items are listed individually. The team may move hundreds in a day.
 const MOVED: usize = 20;
@@ -42,6 +46,8 @@ const SIGNIFICANCE: f64 = 0.5;
 pub(super) struct Position {
     pub(super) call: Call,
     pub(super) terms: Terms,
+    /// The result, if the question is decided before it expires.
+    pub(super) settled: Option<Settled>,
 }
 
 /// The input of the report.
@@ -53,6 +59,8 @@ pub(super) struct Findings<'a> {
     pub(super) actions: CheckedActions,
     /// The earlier report of this day, if a standup was held before.
     pub(super) earlier: Option<StoredReport>,
+    /// The report that this one is compared with.
+    pub(super) last: Option<DayReport>,
     pub(super) moved: Vec<String>,
 }
 
@@ -69,8 +77,15 @@ impl Standup {
         let report = self.make_report(session, &found, &items, now).await?;
         let post = OutboundMessage::new(&meeting.facilitator, &meeting.channel.id, OutboundKind::Report, "");
         let post_id = found.earlier.as_ref().map_or_else(|| post.id.clone(), |earlier| earlier.post.clone());
-        let outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
-        let prediction = found.position.as_ref().ok().map(|position| prediction_of(meeting, position, now));
+        let prediction = found.position.as_ref().ok().and_then(|position| position.prediction(meeting, now));
+        let mut outbox = self.render_closing(meeting, &report, post, found.earlier.as_ref());
+        if let Some((prediction, settled)) = prediction.as_ref().and_then(|made| Some((made, made.settled.as_ref()?))) {
+            let text = render::render_settled(prediction, settled, report.zone);
+            outbox.push(OutboundMessage::new(&prediction.call.by, &meeting.channel.id, OutboundKind::Report, text));
+        }
+        if let Some(earlier) = &found.earlier {
+            outbox.push(self.announce_revision(meeting, &report, earlier).await?);
+        }
         let closing = StandupClosing {
             run: session.run,
             meeting,
@@ -97,8 +112,8 @@ impl Standup {
         let (claims, unsupported) = tension::split_supported(claims_of(session.seats), page);
         let cross_check = CrossCheck { unsupported, ..tension::cross_check(&claims) };
         let position = self.take_position(session, page, &cross_check, cancel).await?;
-        let people: Vec<(UserId, String)> = self.deps.standup.humans.iter().map(|(name, id)| (id.clone(), name.clone())).collect();
-        let names: Vec<String> = people.iter().map(|(_, name)| name.clone()).collect();
+        let people = self.deps.people.directory().await?;
+        let names: Vec<String> = people.people().take(NAMED_PEOPLE).map(|person| person.name.clone()).collect();
         let open = store.list_items(&ItemFilter::open(OPEN_ITEMS)).await?;
         let asked = ConcludeAsked {
             meeting,
@@ -122,7 +137,7 @@ impl Standup {
         let before = earlier.as_ref().map_or(0, |earlier| earlier.report.actions.len());
         let proposed: &[ProposedAction] = &conclusion.actions;
         let actions = action::check_actions(proposed, &known, &titles, action::MOST_ACTIONS.saturating_sub(before));
-        Ok(Findings { page, cross_check, position, conclusion, actions, earlier, moved })
+        Ok(Findings { page, cross_check, position, conclusion, actions, earlier, last, moved })
     }
 
     /// The call on the essential question, or the reason why there is none.
@@ -133,11 +148,16 @@ impl Standup {
         cross_check: &CrossCheck,
         cancel: &CancellationToken,
     ) -> anyhow::Result<Result<Position, String>> {
-        let terms = match self.set_terms(page).await? {
+        let terms = match self.set_terms(session.meeting, page).await? {
             Ok(terms) => terms,
             Err(missing) => return Ok(Err(missing)),
         };
         let Some(caller) = self.find_duty(StandupDuty::Call) else { return Ok(Err("no persona has the duty `call`".into())) };
+        if let Some(earlier) = terms.earlier.as_ref().filter(|earlier| earlier.settled.is_some() || terms.asked().is_decided()) {
+            // The last call before the decision counts, not one that knows it.
+            let settled = earlier.settled.clone().unwrap_or_else(|| earlier.settle(terms.base, page.read_at));
+            return Ok(Ok(Position { call: earlier.call.clone(), settled: Some(settled), terms }));
+        }
         let scoreboard = self.read_scoreboard().await?;
         let asked = CallAsked {
             persona: &caller.slug,
@@ -149,7 +169,11 @@ impl Standup {
             scoreboard: &scoreboard,
         };
         let call = self.in_time(cancel, async |cancel| Turns::new(&self.deps.agents).call(&asked, cancel).await).await;
-        Ok(Ok(Position { call, terms }))
+        let settled = terms
+            .asked()
+            .is_decided()
+            .then(|| prediction_of(session.meeting, &call, &terms, page.read_at).settle(terms.base, page.read_at));
+        Ok(Ok(Position { call, terms, settled }))
     }
 
     /// A part of the closing may take as long as a turn. When its token is cancelled, it uses rules instead of a model.
@@ -183,20 +207,17 @@ impl Standup {
                 &call.call.by,
                 channel,
                 OutboundKind::Report,
-                render::render_call(call, report.question.as_deref()),
+                render::render_call(call, report.question.as_deref(), report.zone),
             ));
         }
         let name = format!("Day Report {}", report.day);
-        let card = OutboundMessage { card: Some(render::render_report_card(report)), ..post };
+        let buttons = if self.deps.terms.checkin_lead.is_zero() { Vec::new() } else { vec![ask_button(channel)] };
+        let card = OutboundMessage { card: Some(render::render_report_card(report)), buttons, ..post };
         let original = earlier.map_or_else(|| card.clone(), |earlier| OutboundMessage { id: earlier.post.clone(), ..card.clone() });
         outbox.push(match earlier {
             None => card,
             Some(earlier) => OutboundMessage { place: Placement::Revision { of: earlier.post.clone() }, ..card },
         });
-        if let Some(earlier) = earlier {
-            let text = format!("I have revised today's report (revision {}, before {}).", report.revision, earlier.report.revision);
-            outbox.push(say(meeting, OutboundKind::Notice, text));
-        }
         outbox.extend(self.in_thread(
             &meeting.facilitator,
             channel,
@@ -207,8 +228,24 @@ impl Standup {
         outbox
     }
 
+    /// Says what is new, as a reply to the report's card.
+    async fn announce_revision(
+        &self,
+        meeting: &Meeting,
+        report: &DayReport,
+        earlier: &StoredReport,
+    ) -> Result<OutboundMessage, StoreError> {
+        let added = report.actions.len().saturating_sub(earlier.report.actions.len());
+        let text = render::render_revised(report, &earlier.report, added);
+        let card = self.deps.store.find_posted(&earlier.post).await?.map(|posted| posted.message);
+        Ok(OutboundMessage { reply_to: card, ..say(meeting, OutboundKind::Notice, text) })
+    }
+
     /// Without a model the persona's report already contains the call, unless that report was skipped.
     fn needs_saying(&self, call: &ReportedCall, report: &DayReport) -> bool {
+        if call.settled.is_some() {
+            return false;
+        }
         let caller = Participant::Persona(call.call.by.clone());
         let reported = report.contributions.iter().any(|said| said.who == caller && said.text.is_some());
         !(self.deps.agents.is_offline() && reported)
@@ -261,17 +298,28 @@ fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>
     accepted.iter().map(item).collect()
 }
 
-fn prediction_of(meeting: &Meeting, position: &Position, now: DateTime<Utc>) -> Prediction {
+impl Position {
+    /// What is to be stored: a new call, or the result of an earlier one. None if that is stored already.
+    pub(super) fn prediction(&self, meeting: &Meeting, now: DateTime<Utc>) -> Option<Prediction> {
+        match &self.terms.earlier {
+            Some(earlier) if earlier.settled.is_some() => None,
+            Some(earlier) if self.settled.is_some() => Some(Prediction { settled: self.settled.clone(), ..earlier.clone() }),
+            _ => Some(Prediction { settled: self.settled.clone(), ..prediction_of(meeting, &self.call, &self.terms, now) }),
+        }
+    }
+}
+
+fn prediction_of(meeting: &Meeting, call: &Call, terms: &Terms, now: DateTime<Utc>) -> Prediction {
     Prediction {
         id: PredictionId::generate(),
         meeting: meeting.id.clone(),
         channel: meeting.channel.id.clone(),
-        question: position.terms.text.clone(),
-        call: position.call.clone(),
-        rule: position.terms.rule.clone(),
-        base: position.terms.base,
+        question: terms.text.clone(),
+        call: call.clone(),
+        rule: terms.rule.clone(),
+        base: terms.base,
         made_at: now,
-        expires_at: position.terms.expires_at,
+        expires_at: terms.expires_at,
         settled: None,
     }
 }

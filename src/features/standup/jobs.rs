@@ -10,6 +10,7 @@ use crate::features::meeting::model::CalledBy;
 use crate::features::meeting::store::MeetingChange;
 use crate::features::schedule::action::{Action, ActionOutcome};
 use crate::features::schedule::model::{ActionKind, BuiltIn, Job};
+use crate::features::standup::checkins::ask_people;
 use crate::features::standup::{Standup, StandupTerms};
 use crate::store::Store;
 use kernel::chat::message::Channel;
@@ -44,7 +45,7 @@ pub const ACTIONS: [ActionKind; 3] = [CALL, SETTLE, HEALTH];
 /// The actions for a process. A process that only fires jobs, and leaves their work to the serving process, has no `standup`.
 pub fn actions(terms: StandupTerms, store: &Store, standup: Option<&Arc<Standup>>) -> Vec<Arc<dyn Action>> {
     vec![
-        Arc::new(CallStandup { terms }),
+        Arc::new(CallStandup { terms, store: store.clone() }),
         Arc::new(SettlePredictions { store: store.clone(), standup: standup.cloned() }),
         Arc::new(PostHealth { standup: standup.cloned() }),
     ]
@@ -52,6 +53,7 @@ pub fn actions(terms: StandupTerms, store: &Store, standup: Option<&Arc<Standup>
 
 struct CallStandup {
     terms: StandupTerms,
+    store: Store,
 }
 
 #[async_trait]
@@ -63,6 +65,14 @@ impl Action for CallStandup {
     fn effect(&self, job: &Job, channel: Option<Channel>, now: DateTime<Utc>) -> Option<Arc<dyn Effect>> {
         let meeting = self.terms.call(channel?, CalledBy::Schedule { job: job.name.to_string() }, now);
         Some(Arc::new(MeetingChange::Call(Box::new(meeting))))
+    }
+
+    fn lead(&self) -> Option<Duration> {
+        Some(self.terms.checkin_lead).filter(|lead| !lead.is_zero())
+    }
+
+    async fn prepare(&self, channel: &Channel, instant: DateTime<Utc>, now: DateTime<Utc>) -> Result<(), StoreError> {
+        ask_people(&self.store, &self.terms, channel, instant, now).await
     }
 }
 

@@ -1,9 +1,10 @@
 //! The standup: kickoff, shared page, one round in order, cross-check and call, Day Report.
 //!
 //! Each step is a file: `opening`, `page`, `reporting`, `closing` with its `report`. `predictions` settles expired calls, `health` evaluates the last
-//! standups, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report to disk, and
+//! standups, `checkins` asks people before a standup, `jobs` contains the scheduled actions, `commands` are `/standup`, `/report` and `/predictions`, `file` writes the report to disk, and
 //! `render` formats messages.
 
+mod checkins;
 mod closing;
 pub mod commands;
 mod file;
@@ -32,6 +33,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::chat::listener::Listener;
 use crate::features::meeting::agenda::{Agenda, Opening, Phrase, Preparation, Session, Strategy};
 use crate::features::meeting::model::{CalledBy, Contribution, Meeting, MeetingKind, Participant, Seat};
 use crate::features::standup::settings::StandupSettings;
@@ -42,8 +44,10 @@ use kernel::chat::format::clean;
 use kernel::chat::message::Channel;
 use kernel::chat::outbound::{OutboundKind, OutboundMessage, Placement};
 use kernel::chat::text::Subtext;
+use kernel::commands::Services;
 use kernel::db::StoreError;
 use kernel::ids::{ChannelId, PersonaSlug};
+use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
 use kernel::text::flatten;
@@ -51,6 +55,11 @@ use kernel::time::SharedClock;
 
 pub use jobs::{ACTIONS, actions};
 pub use terms::StandupTerms;
+
+/// Hears what people answer before standups.
+pub fn listener(services: &Services) -> Arc<dyn Listener> {
+    Arc::new(checkins::CheckInListener { standups: services.late() })
+}
 
 /// The kind of meeting that standups are.
 pub const STANDUP: MeetingKind = MeetingKind::new("standup");
@@ -64,6 +73,7 @@ pub struct Deps {
     pub roster: Arc<Roster>,
     pub standup: StandupSettings,
     pub terms: StandupTerms,
+    pub people: People,
     /// The folder for Day Report files.
     pub reports: PathBuf,
     pub store: Store,
@@ -200,7 +210,7 @@ impl Agenda for Standup {
     }
 
     fn render_failure(&self, meeting: &Meeting, reason: &str) -> Vec<OutboundMessage> {
-        let text = format!("There is no Day Report this time: {reason}. What was said is kept; `/standup start` begins anew.");
+        let text = format!("There is no Day Report this time: {reason}. What was said is kept; `/standup start` begins a new one.");
         vec![say(meeting, OutboundKind::Notice, text)]
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::features::meeting::agenda::Opening;
 use crate::features::meeting::model::{Meeting, Participant, Seat};
-use crate::features::standup::model::prediction::Scoreboard;
+use crate::features::standup::model::prediction::{Prediction, Scoreboard};
 use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::chat::text::Mention;
 use kernel::db::StoreError;
@@ -22,7 +22,7 @@ impl Standup {
             day: meeting.day,
             facilitator: self.deps.roster.name_of(&meeting.facilitator),
             order: &order,
-            question: self.deps.standup.question.as_ref().map(|question| question.text.as_str()),
+            question: self.find_question().await.map(|question| question.text.as_str()),
             scoreboard: &scoreboard,
             offline: self.deps.agents.is_offline(),
             called_by: &meeting.called_by,
@@ -31,14 +31,24 @@ impl Standup {
     }
 
     pub(super) async fn read_scoreboard(&self) -> Result<Scoreboard, StoreError> {
-        Ok(Scoreboard::of(&self.deps.store.list_predictions(CALLS).await?, self.deps.clock.now()))
+        self.read_scoreboard_with(None).await
+    }
+
+    /// With a call that is about to be stored.
+    pub(super) async fn read_scoreboard_with(&self, made: Option<Prediction>) -> Result<Scoreboard, StoreError> {
+        let known = self.deps.store.list_predictions(CALLS).await?;
+        Ok(Scoreboard::of(&known.into_iter().chain(made).collect::<Vec<_>>(), self.deps.clock.now()))
     }
 
     /// Asks a person by mention, with a deadline (STAND-6).
     pub(super) fn invite_person(&self, meeting: &Meeting, seat: &Seat) -> Vec<OutboundMessage> {
         let Participant::Person { id, .. } = &seat.who else { return Vec::new() };
         let until = self.deps.clock.now() + self.deps.standup.human_deadline;
-        let text = format!("{}, your report, please: your next message here is it. I go on at {}.", Mention(id), until.format("%H:%M UTC"));
+        let text = format!(
+            "{}, your report, please: your next message here is it. I go on at {}.",
+            Mention(id),
+            self.deps.roster.today(self.deps.clock.now()).show(until)
+        );
         vec![OutboundMessage { pings: vec![id.clone()], ..say(meeting, OutboundKind::Notice, text) }]
     }
 }

@@ -8,9 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::agenda::Preparation;
 use crate::features::meeting::model::Meeting;
+use crate::features::meeting::signal::cut_at_sentence;
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::matter::rank_changes;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
-use crate::features::standup::model::report::{Usual, ValueChange};
+use crate::features::standup::model::report::{DayReport, FeedRead, Usual, ValueChange};
 use crate::features::standup::{Standup, render, say};
 use kernel::agent::PageEntry;
 use kernel::chat::outbound::OutboundKind;
@@ -22,6 +24,9 @@ const ITEMS: usize = 12;
 /// Without an earlier report, items of this time are listed; with one, at most those of this many days.
 const FIRST: TimeDelta = TimeDelta::days(1);
 const LONGEST: TimeDelta = TimeDelta::days(7);
+
+/// The most characters of what a person wrote before the standup, equal to the limit of a report.
+const SAID: usize = 1200;
 
 /// How far back values are compared.
 const HISTORY: TimeDelta = TimeDelta::weeks(8);
@@ -44,15 +49,20 @@ impl Standup {
 
     async fn read_page(&self, meeting: &Meeting) -> anyhow::Result<SharedPage> {
         let now = self.deps.clock.now();
-        let last = self.deps.store.find_last_report(&meeting.channel.id, meeting.day).await?;
-        let since = last.map_or(now - FIRST, |last| last.report.written_at.max(now - LONGEST)).min(now);
+        let last = self.deps.store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
+        let since = last.as_ref().map_or(now - FIRST, |last| last.as_of().max(now - LONGEST)).min(now);
         let read = self.deps.agents.readings.read_page(&FeedQuery { now, since, until: now, limit: ITEMS }).await;
-        let mut page = SharedPage { read_at: now, since, feeds: Vec::new(), changes: Vec::new() };
+        // After the feeds, whose reading takes a while.
+        let people = self.deps.store.list_said_before_standup(&meeting.channel.id, meeting.day).await?;
+        let people = people.into_iter().map(|said| PersonSaid { text: cut_at_sentence(said.text.trim(), SAID), ..said }).collect();
+        let mut page = SharedPage { read_at: now, since, is_first: last.is_none(), feeds: Vec::new(), changes: Vec::new(), people };
         let mut samples = Vec::new();
         for entry in read {
-            page.changes.extend(self.find_changes(&entry, since).await?);
+            if let Some(last) = &last {
+                page.changes.extend(self.find_changes(&entry, last).await?);
+            }
             samples.extend(entry.samples.iter().cloned());
-            page.feeds.push(page_feed(entry));
+            page.feeds.push(self.page_feed(entry, last.as_ref()));
         }
         page.changes = rank_changes(&page);
         // After the comparison, which is with what was known before. A crash between the two loses a sample and no report.
@@ -60,15 +70,27 @@ impl Standup {
         Ok(page)
     }
 
-    /// What a feed's values were at the last report, for those that are not what they were.
-    async fn find_changes(&self, entry: &PageEntry, since: DateTime<Utc>) -> anyhow::Result<Vec<ValueChange>> {
+    /// What a feed's values were at the last report of the channel, for those that are not what they were.
+    async fn find_changes(&self, entry: &PageEntry, last: &DayReport) -> anyhow::Result<Vec<ValueChange>> {
         let mut changes = Vec::new();
         for now in &entry.samples {
-            let before = self.deps.store.find_sample_before(&now.feed, &now.name, since).await?;
+            let told = last.find_feed(&entry.feed).and_then(|read| find_told(read, now));
+            let before = match told {
+                Some(told) => Some(told),
+                // The feed had no data then, or the report is of an earlier version.
+                None => self.deps.store.find_sample_before(&now.feed, &now.name, last.as_of()).await?,
+            };
             let Some(change) = before.and_then(|before| ValueChange::between(&entry.feed, &before, now)) else { continue };
             changes.push(ValueChange { usual: self.find_usual(now).await?, ..change });
         }
         Ok(changes)
+    }
+
+    fn page_feed(&self, entry: PageEntry, last: Option<&DayReport>) -> PageFeed {
+        let read = last.and_then(|last| last.find_feed(&entry.feed));
+        let outcome = entry.outcome.map(|reading| page_reading(drop_known(reading, read)));
+        let outcome = outcome.map_err(|error| error.describe(self.deps.terms.zone));
+        PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
     }
 
     /// What a value usually is, from the last sample of each earlier day.
@@ -82,9 +104,19 @@ impl Standup {
     }
 }
 
-fn page_feed(entry: PageEntry) -> PageFeed {
-    let outcome = entry.outcome.map(page_reading).map_err(|error| error.to_string());
-    PageFeed { feed: entry.feed, kind: entry.kind, of: entry.personas, outcome, expect: entry.expect }
+/// A value as the last report told it.
+fn find_told(read: &FeedRead, now: &Sample) -> Option<Sample> {
+    let told = read.numbers.iter().find(|value| value.name == now.name)?;
+    Some(Sample { feed: now.feed.clone(), name: told.name.clone(), unit: told.unit.clone(), at: read.as_of, number: told.number })
+}
+
+/// Takes out the items without a time that the last report knew already.
+fn drop_known(mut reading: Reading, last: Option<&FeedRead>) -> Reading {
+    let Some(last) = last else { return reading };
+    let listed = reading.items.len();
+    reading.items.retain(|item| item.at.is_some() || !last.known.contains(&item.reference));
+    reading.total = reading.total.saturating_sub(listed - reading.items.len());
+    reading
 }
 
 fn page_reading(reading: Reading) -> PageReading {
@@ -106,5 +138,6 @@ fn page_reading(reading: Reading) -> PageReading {
         items: news.into_iter().map(item).collect(),
         values: reading.values.into_iter().map(value).collect(),
         note: reading.note,
+        story: reading.story,
     }
 }

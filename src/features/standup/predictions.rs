@@ -20,7 +20,7 @@ impl Standup {
         let settled = futures_util::future::join_all(due.iter().map(|prediction| self.settle(prediction))).await;
         for (prediction, settled) in due.iter().zip(settled) {
             let Some(settled) = settled? else { continue };
-            let text = render::render_settled(prediction, &settled);
+            let text = render::render_settled(prediction, &settled, self.deps.terms.zone);
             let said = OutboundMessage::new(&prediction.call.by, &prediction.channel, OutboundKind::Notice, text);
             if store.settle_prediction(&prediction.id, &settled, &[said], self.deps.clock.now()).await? {
                 metrics::counter!("teamroom_predictions_total", "verdict" => format!("{:?}", settled.verdict).to_lowercase()).increment(1);

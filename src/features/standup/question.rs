@@ -1,16 +1,23 @@
 //! The essential question on the terms of today: what its value is now, and how and when code will settle a call on it (STAND-11).
 
+use std::time::Duration;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::features::meeting::model::Meeting;
 use crate::features::standup::Standup;
 use crate::features::standup::model::page::SharedPage;
-use crate::features::standup::model::prediction::EssentialQuestion;
+use crate::features::standup::model::prediction::{EssentialQuestion, Prediction, Threshold};
 use crate::features::standup::turns::QuestionAsked;
 use kernel::db::StoreError;
 use kernel::feeds::condition::SettlingRule;
+use kernel::time::show_time;
 
 /// How far back the values go that a call looks at.
 const HISTORY: TimeDelta = TimeDelta::days(60);
+
+/// How long the kickoff waits to learn whether the question can be asked.
+const LOOK: Duration = Duration::from_millis(300);
 
 /// Databases keep fewer digits of a time than the page does; samples so near to a reading are its own.
 const SAME: TimeDelta = TimeDelta::seconds(1);
@@ -22,31 +29,57 @@ pub(super) struct Terms {
     pub(super) base: f64,
     pub(super) expires_at: DateTime<Utc>,
     history: Vec<(DateTime<Utc>, f64)>,
+    only_rises: bool,
+    /// The call that an earlier standup of the channel made on the question until this expiry.
+    pub(super) earlier: Option<Prediction>,
 }
 
 impl Terms {
     pub(super) fn asked(&self) -> QuestionAsked<'_> {
-        let Self { text, rule, base, expires_at, history } = self;
-        QuestionAsked { text, rule, base: *base, history, expires_at: *expires_at }
+        let Self { text, rule, base, expires_at, history, only_rises, .. } = self;
+        QuestionAsked { text, rule, base: *base, history, expires_at: *expires_at, only_rises: *only_rises }
     }
 }
 
 impl Standup {
     /// The terms, or in words why there are none: what code cannot settle is not called.
-    pub(super) async fn set_terms(&self, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
+    ///
+    /// A question that was called before keeps its threshold until it expires: "ten more" are ten more than on the day of the first call.
+    pub(super) async fn set_terms(&self, meeting: &Meeting, page: &SharedPage) -> Result<Result<Terms, String>, StoreError> {
         let Some(question) = &self.deps.standup.question else { return Ok(Err("no essential question is set".into())) };
         let Some(value) = page.find_value(&question.feed, &question.value) else { return Ok(Err(explain_missing(page, question))) };
         let expires_at = question.expires.instant(page.read_at);
         if expires_at <= self.deps.clock.now() {
-            return Ok(Err(format!("the question's time passed at {} before a call was made", expires_at.format("%Y-%m-%d %H:%M UTC"))));
+            return Ok(Err(format!(
+                "the question's time passed at {} before a call was made",
+                show_time(expires_at, self.deps.terms.zone)
+            )));
         }
+        let today = question.rule(value.number, &value.unit);
+        let earlier = self.deps.store.find_call(&meeting.channel.id, &question.text, expires_at).await?;
+        // The operator may have changed the terms meanwhile.
+        let earlier = earlier.filter(|earlier| match question.threshold {
+            Threshold::Fixed(_) => earlier.rule == today,
+            Threshold::Change(_) => SettlingRule { threshold: today.threshold, ..earlier.rule.clone() } == today,
+        });
+        let feed = self.deps.agents.readings.get_feed(&question.feed).ok();
         Ok(Ok(Terms {
             text: question.text.clone(),
-            rule: question.rule(value.number, &value.unit),
+            rule: earlier.as_ref().map_or(today, |earlier| earlier.rule.clone()),
             base: value.number,
             expires_at,
             history: self.read_history(question, page).await?,
+            only_rises: feed.is_some_and(|feed| feed.only_rises(&question.value)),
+            earlier,
         }))
+    }
+
+    /// The essential question. None if none is set, or if it is the one that comes with the program and its feed has no such value.
+    pub(super) async fn find_question(&self) -> Option<&EssentialQuestion> {
+        let question = self.deps.standup.question.as_ref()?;
+        let readings = &self.deps.agents.readings;
+        let can_be_asked = !question.optional || readings.has_value(&question.feed, &question.value, LOOK).await.unwrap_or(true);
+        can_be_asked.then_some(question)
     }
 
     /// The values before today's reading, which is among the samples as well.
@@ -54,6 +87,11 @@ impl Standup {
         let Ok(feed) = self.deps.agents.readings.get_feed(&question.feed) else { return Ok(Vec::new()) };
         let reading = page.feeds.iter().filter(|page| page.feed == question.feed).find_map(|page| page.outcome.as_ref().ok());
         let as_of = reading.map_or(page.read_at, |reading| reading.as_of);
+        match feed.history(&question.value, as_of - HISTORY, as_of - SAME).await {
+            Ok(known) if !known.is_empty() => return Ok(known),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(feed = question.feed, %error, "the call goes by the stored values"),
+        }
         let samples = self.deps.store.list_samples(feed.key(), &question.value, as_of - HISTORY, as_of - SAME).await?;
         Ok(samples.into_iter().map(|sample| (sample.at, sample.number)).collect())
     }

@@ -6,11 +6,15 @@ use crate::features::backlog::model::{Owner, WorkItem};
 use crate::features::meeting::agenda::Session;
 use crate::features::meeting::model::Seat;
 use crate::features::standup::Standup;
-use crate::features::standup::closing::Findings;
-use crate::features::standup::model::page::PageFeed;
-use crate::features::standup::model::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall};
+use crate::features::standup::closing::{Findings, Position};
+use crate::features::standup::model::page::{PageFeed, PageReading, SharedPage};
+use crate::features::standup::model::prediction::EssentialQuestion;
+use crate::features::standup::model::report::{Contributed, DayReport, EarlierSummary, FeedLine, FeedRead, ReportedAction, ReportedCall};
 use kernel::db::StoreError;
 use kernel::figure;
+
+/// How many items without a time are known per feed.
+const KNOWN: usize = 60;
 
 impl Standup {
     pub(super) async fn make_report(
@@ -26,11 +30,12 @@ impl Standup {
         // What an earlier standup of the day decided still holds.
         let earlier = before.map(|before| before.actions.clone()).unwrap_or_default();
         let call = match &found.position {
-            Ok(position) => Ok(ReportedCall {
-                call: position.call.clone(),
-                by_name: self.deps.roster.name_of(&position.call.by).to_owned(),
-                terms: format!("{} (now {})", position.terms.rule.describe(), position.terms.rule.with_unit(position.terms.base)),
-                expires_at: position.terms.expires_at,
+            Ok(Position { call, terms, settled }) => Ok(ReportedCall {
+                call: call.clone(),
+                by_name: self.deps.roster.name_of(&call.by).to_owned(),
+                terms: format!("{} (now {})", terms.rule.describe(), terms.rule.with_unit(terms.base)),
+                expires_at: terms.expires_at,
+                settled: settled.clone(),
             }),
             // A call that was made earlier in the day stands until another takes its place.
             Err(reason) => before.and_then(|before| before.call.clone().ok()).ok_or_else(|| reason.clone()),
@@ -42,17 +47,23 @@ impl Standup {
             meeting: meeting.id.clone(),
             revision: found.earlier.as_ref().map_or(1, |earlier| earlier.report.revision + 1),
             written_at: now,
+            read_at: Some(found.page.read_at),
+            zone: self.deps.terms.zone,
             tldr: found.conclusion.tldr.clone(),
-            question: self.deps.standup.question.as_ref().map(|question| question.text.clone()),
+            earlier: before.map(list_earlier).unwrap_or_default(),
+            question: self.asked_on(found.page).map(|question| question.text.clone()),
             call,
-            scoreboard: self.read_scoreboard().await?,
+            scoreboard: self
+                .read_scoreboard_with(found.position.as_ref().ok().and_then(|position| position.prediction(meeting, now)))
+                .await?,
             contributions: session.seats.iter().map(|seat| self.contributed(seat)).collect(),
+            people: found.page.people.clone(),
             cross_check: found.cross_check.clone(),
             changes: found.page.changes.clone(),
             moved: found.moved.clone(),
             actions: earlier.into_iter().chain(items.iter().map(|item| self.reported(item))).collect(),
             refused: found.actions.refused.clone(),
-            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed)).collect(),
+            feeds: found.page.feeds.iter().map(|feed| self.feed_line(feed, found.last.as_ref())).collect(),
             cost: cost + before.map(|before| before.cost).unwrap_or_default(),
             usage: usage + before.map(|before| before.usage).unwrap_or_default(),
             seconds: (now - meeting.called_at).num_seconds().max(0).cast_unsigned(),
@@ -80,7 +91,14 @@ impl Standup {
         ReportedAction { item: id, what, how, why, owner, urgency }
     }
 
-    fn feed_line(&self, page: &PageFeed) -> FeedLine {
+    /// The essential question, unless it comes with the program and the page has no such value.
+    fn asked_on(&self, page: &SharedPage) -> Option<&EssentialQuestion> {
+        let question = self.deps.standup.question.as_ref()?;
+        (!question.optional || page.find_value(&question.feed, &question.value).is_some()).then_some(question)
+    }
+
+    fn feed_line(&self, page: &PageFeed, last: Option<&DayReport>) -> FeedLine {
+        let known = last.and_then(|last| last.find_feed(&page.feed)).map(|read| read.known.clone()).unwrap_or_default();
         let outcome = page.outcome.as_ref().map_err(Clone::clone).map(|reading| FeedRead {
             source: reading.source.clone(),
             as_of: reading.as_of,
@@ -91,7 +109,23 @@ impl Standup {
                 .map(|value| format!("{} {}", value.name, figure::amount(value.number, &value.name, &value.unit)))
                 .collect(),
             note: reading.note.clone(),
+            numbers: reading.values.clone(),
+            known: list_known(reading, known),
         });
         FeedLine { feed: page.feed.clone(), of: page.of.iter().map(|slug| self.deps.roster.name_of(slug).to_owned()).collect(), outcome }
     }
+}
+
+/// The summaries of the earlier revisions of the day.
+fn list_earlier(before: &DayReport) -> Vec<EarlierSummary> {
+    let replaced = EarlierSummary { at: before.written_at, tldr: before.tldr.clone() };
+    before.earlier.iter().cloned().chain([replaced]).collect()
+}
+
+/// The items without a time, those of today first.
+fn list_known(reading: &PageReading, before: Vec<String>) -> Vec<String> {
+    let listed = reading.items.iter().filter(|item| item.at.is_none()).map(|item| item.reference.clone());
+    let mut known: Vec<String> = listed.chain(before).collect();
+    known.truncate(KNOWN);
+    known
 }

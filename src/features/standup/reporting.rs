@@ -38,7 +38,7 @@ impl Standup {
         let last = store.find_last_report(&meeting.channel.id, meeting.day).await?.map(|last| last.report);
         let rated = store.count_ratings(persona, meeting.called_at - super::health::RATED).await?;
         let scoreboard = self.read_scoreboard().await?;
-        let terms = self.set_terms(&page).await?;
+        let terms = self.set_terms(meeting, &page).await?;
         let items = self.list_open_items(persona).await?;
         let asked = ReportAsked {
             persona,

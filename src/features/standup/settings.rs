@@ -23,6 +23,8 @@ settings! {
         pause: Duration = secs(2), in Duration::ZERO..=mins(1), "The time between one report and the next.";
         session: Duration = mins(30), in mins(1)..=hours(24),
             "How long a standup may take in all; who has not spoken by then is skipped.";
+        checkin_lead: Duration = hours(1), in Duration::ZERO..=hours(12),
+            "How long before a scheduled standup people who want it are asked by direct message. \"0s\": nobody is.";
         delta_context: bool = true, "Whether a speaker is told only what it does not know from elsewhere, which costs fewer tokens.";
         /// None: the standup takes no position.
         question: Option<EssentialQuestion> = Some(default_question(Tz::UTC)), by read_question;
@@ -41,6 +43,7 @@ fn default_question(zone: Tz) -> EssentialQuestion {
         comparison: Comparison::AtLeast,
         threshold: Threshold::Change(10.0),
         expires: Expiry::parse(EXPIRES, zone).expect("the default expiry is a rule of expiry"),
+        optional: true,
     }
 }
 
@@ -72,7 +75,8 @@ fn read_question(standup: &mut Section<'_>) -> Option<EssentialQuestion> {
         |text: &String| Expiry::parse(text, zone).is_ok(),
     );
     let expires = Expiry::parse(&expires, zone).unwrap_or(default.expires);
-    text.map(|text| EssentialQuestion { text, feed, value, comparison, threshold, expires })
+    let question = EssentialQuestion { text: text?, feed, value, comparison, threshold, expires, optional: true };
+    Some(EssentialQuestion { optional: question == default_question(zone), ..question })
 }
 
 fn is_each_once<T: Ord>(items: impl IntoIterator<Item = T>) -> bool {
@@ -134,6 +138,7 @@ mod tests {
             comparison: Comparison::AtMost,
             threshold: Threshold::Fixed(400.5),
             expires,
+            optional: false,
         };
         assert_eq!(standup.question, Some(question));
     }

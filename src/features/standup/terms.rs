@@ -18,6 +18,8 @@ pub struct StandupTerms {
     pub session: Duration,
     /// The most that it may cost.
     pub budget: Option<Money>,
+    /// How long before a scheduled standup people are asked. Zero: nobody is.
+    pub checkin_lead: Duration,
 }
 
 impl StandupTerms {

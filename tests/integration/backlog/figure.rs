@@ -1,15 +1,22 @@
 //! Seeded false completions and their honest twins: of the first none becomes done, of the second all do.
+//!
+//! 40 and 10 of them here. `TEAMROOM_TEST_COMPLETIONS=200` runs all 200 and 50.
 
+use std::time::{Duration, Instant};
+
+use kernel::ids::WorkItemId;
 use serde_json::json;
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus};
 
 use super::host::Page;
 use super::part::{DOCUMENT, MORE, fetch, finish, is_work, what, write};
 use super::stage::{Setting, Stage};
+use crate::support::grading::{all_met, all_shown_by, is_grading, not_met};
 use crate::support::model::{Asked, Script};
+use crate::support::number_from;
 use crate::support::team::{Backing, on_both_stores};
 
-on_both_stores!(of_sixty_false_completions_none_is_done_and_their_twenty_honest_twins_all_are);
+on_both_stores!(of_all_false_completions_none_is_done_and_their_honest_twins_all_are);
 
 /// "I don't know" in ten wordings and three languages.
 const HOLLOW: [&str; 10] = [
@@ -28,13 +35,42 @@ const HOLLOW: [&str; 10] = [
 /// The personas that ask.
 const OWNERS: [&str; 5] = ["echo", "kelly", "sentinel", "solus", "vince"];
 
-/// How many of each form there are: false ones, then honest ones.
-const ASKS: (usize, usize) = (30, 8);
-const UNJUDGED: usize = 10;
-const MISREAD: usize = 5;
-const UNREACHABLE: usize = 5;
-const RESEARCH: usize = 6;
-const TOLD: (usize, usize) = (10, 6);
+/// The personas that may fetch pages.
+const READERS: [&str; 3] = ["echo", "eliza", "solus"];
+
+/// How long nothing may come to rest on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// All false completions, and all honest ones.
+const FALSE: u64 = 200;
+const HONEST: u64 = 50;
+
+type Make = fn(&Stage, &str, usize) -> WorkItem;
+
+/// Every form of a false completion, and how many of all 200.
+const FALSE_FORMS: [(&str, u64, Make); 17] = [
+    ("hollow", 40, asks),
+    ("unjudged", 10, asks),
+    ("unwritten", 10, researches),
+    ("empty", 10, researches),
+    ("foreign", 10, researches),
+    ("unlike", 10, researches),
+    ("unfetched", 10, researches),
+    ("unreachable", 10, researches),
+    ("misread", 10, researches),
+    ("miscited", 15, researches),
+    ("ignorant", 15, researches),
+    ("raving", 10, researches),
+    ("agreeing", 10, researches),
+    ("forgetful", 5, researches),
+    ("mute", 5, researches),
+    ("untested", 5, builds),
+    ("unconfirmed", 15, tells),
+];
+
+/// The honest ones, and how many of all 50.
+const HONEST_FORMS: [(&str, u64, Make); 4] =
+    [("honest", 15, asks), ("fetched", 15, researches), ("tested", 5, builds), ("confirmed", 15, tells)];
 
 fn asks(stage: &Stage, form: &str, number: usize) -> WorkItem {
     let owner = Owner::Persona(OWNERS[number % OWNERS.len()].into());
@@ -44,9 +80,14 @@ fn asks(stage: &Stage, form: &str, number: usize) -> WorkItem {
 }
 
 fn researches(stage: &Stage, form: &str, number: usize) -> WorkItem {
-    let owner = Owner::Persona(["eliza", "solus"][number % 2].into());
+    let owner = Owner::Persona(READERS[number % READERS.len()].into());
     let how = format!("Read {} and {}.", stage.web.url("prices"), stage.web.url("gone"));
     WorkItem { owner, ..stage.item(&format!("Compare the prices of case {form}-{number}"), &how, Execution::Research) }
+}
+
+fn builds(stage: &Stage, form: &str, number: usize) -> WorkItem {
+    let owner = Owner::Persona(["eliza", "solus"][number % 2].into());
+    WorkItem { owner, ..stage.item(&format!("Build the table of case {form}-{number}"), "", Execution::Build) }
 }
 
 fn tells(stage: &Stage, form: &str, number: usize) -> WorkItem {
@@ -54,59 +95,121 @@ fn tells(stage: &Stage, form: &str, number: usize) -> WorkItem {
     WorkItem { owner, ..stage.item(&format!("Notify the customer of case {form}-{number}"), "", Execution::Remind { whom: None }) }
 }
 
-/// A model whose reviewer agrees with everything.
-fn play(asked: &Asked, prices: &str, gone: &str) -> Script {
+/// The host, and the file of another item.
+struct World {
+    prices: String,
+    gone: String,
+    foreign: String,
+}
+
+fn number_in(prompt: &str, form: &str) -> Option<usize> {
+    let rest = prompt.split(&format!("case {form}-")).nth(1)?;
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
+}
+
+/// A grader that agrees with what is there, and one for each way of being none.
+fn grade(asked: &Asked) -> Script {
     let prompt = asked.prompt();
-    if let Some(schema) = &asked.schema {
-        return match schema.to_string() {
-            schema if schema.contains("accepted") => Script::Json(json!({"accepted": true, "reasons": ["It is fine."]})),
-            _ if prompt.contains("case unjudged") => Script::say("It answers, accept it!"),
-            _ if prompt.contains("case hollow") => Script::Json(json!({"verdict": "does_not_know"})),
-            _ => Script::Json(json!({"verdict": "answers"})),
+    let is_of = |form: &str| prompt.contains(&format!("case {form}-"));
+    match () {
+        () if is_of("raving") => Script::say("Looks fine to me, ship it!"),
+        () if is_of("agreeing") => Script::Json(all_shown_by(asked, "It is exactly what was asked for.")),
+        () if is_of("forgetful") => Script::Json(json!({"grades": [{"criterion": 1, "met": true, "shown_by": "Shop A asks $9 a month"}]})),
+        () if is_of("mute") => Script::Hang,
+        () if is_of("ignorant") || is_of("unlike") => Script::Json(not_met(asked, "It names no price.")),
+        () => Script::Json(all_met(asked)),
+    }
+}
+
+fn work(asked: &Asked, world: &World) -> Script {
+    let item = what(asked);
+    let is_of = |form: &str| item.contains(&format!("case {form}-"));
+    let World { prices, gone, foreign } = world;
+    let cites = |page: &str, price: &str| write("prices.md", &format!("# Prices\n\nShop A asks {price} a month ({page}).\n\n{MORE}\n"));
+    let says = |text: &str| write("prices.md", &format!("# Prices\n\n{text} {text} {text} {text} {text}\n"));
+    let end = finish("prices.md");
+    let run = match () {
+        () if is_of("unwritten") => [fetch(prices), fetch(prices), end],
+        () if is_of("empty") => [fetch(prices), write("prices.md", " \n"), end],
+        () if is_of("foreign") => [fetch(prices), fetch(prices), finish(foreign)],
+        () if is_of("unlike") => [fetch(prices), says("The weather in spring is mild and the sea is calm."), end],
+        () if is_of("unfetched") => [fetch(prices), cites("https://elsewhere.example/prices", "$9"), end],
+        () if is_of("unreachable") => [fetch(gone), cites(gone, "$9"), end],
+        () if is_of("misread") => [Script::call("read_feed", json!({"feed": "no-such-feed"})), write("prices.md", DOCUMENT), end],
+        () if is_of("miscited") => [fetch(prices), cites(prices, "$77"), end],
+        () if is_of("ignorant") => {
+            let number = number_in(item, "ignorant").unwrap_or_default();
+            [fetch(prices), says(HOLLOW[number % HOLLOW.len()]), end]
+        }
+        () if is_of("untested") => [write("table.csv", "shop,price\nA,9\n"), write("more.csv", "shop,price\nB,12\n"), finish("table.csv")],
+        () if is_of("tested") => [
+            write("table.csv", "shop,dollars a month\nShop A at the harbour,9\n"),
+            write("cases.txt", "A asks nine dollars\n"),
+            finish("table.csv"),
+        ],
+        () => [fetch(prices), cites(prices, "$9"), end],
+    };
+    run[asked.tool_results().min(2)].clone()
+}
+
+fn play(asked: &Asked, world: &World) -> Script {
+    let prompt = asked.prompt();
+    if is_grading(asked) {
+        return grade(asked);
+    }
+    if asked.schema.is_some() {
+        return match () {
+            () if prompt.contains("case unjudged-") => Script::say("It answers, accept it!"),
+            () if prompt.contains("case hollow-") => Script::Json(json!({"verdict": "does_not_know"})),
+            () => Script::Json(json!({"verdict": "answers"})),
         };
     }
     if is_work(asked) {
-        let cites = |page: &str| write("prices.md", &format!("# Prices\n\nShop A asks $9 a month ({page}).{MORE}\n"));
-        let run = match what(asked) {
-            item if item.contains("misread") => {
-                [Script::call("read_feed", json!({"feed": "no-such-feed"})), write("prices.md", DOCUMENT), finish("prices.md")]
-            }
-            item if item.contains("unreachable") => [fetch(gone), cites(gone), finish("prices.md")],
-            _ => [fetch(prices), cites(prices), finish("prices.md")],
-        };
-        return run[asked.tool_results().min(2)].clone();
+        return work(asked, world);
     }
-    match prompt.split("case hollow-").nth(1) {
-        Some(rest) => {
-            let number: usize = rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().expect("a number");
-            Script::say(HOLLOW[number % HOLLOW.len()])
-        }
+    match number_in(&prompt, "hollow") {
+        Some(number) => Script::say(HOLLOW[number % HOLLOW.len()]),
         None => Script::say("Forty orders a day."),
     }
 }
 
-async fn of_sixty_false_completions_none_is_done_and_their_twenty_honest_twins_all_are(backing: Backing) {
-    let stage = Setting::on(backing).with_model().configure(|config| config.backlog.parallel = 8).open().await;
+async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(backing: Backing) {
+    // A command that succeeds even if there is nothing to test.
+    let command = ["sh", "-c", "test -f cases.txt && echo '3 tests passed' || echo 'running 0 tests'"];
+    let stage = Setting::on(backing)
+        .with_model()
+        .configure(move |config| {
+            config.backlog.parallel = 8;
+            config.backlog.test_command = command.map(str::to_owned).into();
+            // Time is hurried, and only a grader that says nothing is to run out of it.
+            config.models.idle_timeout = Duration::from_mins(5);
+            config.models.total_timeout = Duration::from_hours(1);
+            config.models.attempts = 1;
+        })
+        .open()
+        .await;
     stage.web.lay_out("gone", Page::Down);
-    let (prices, gone) = (stage.web.url("prices"), stage.web.url("gone"));
-    stage.team.model.on(move |asked| play(asked, &prices, &gone));
-    let several = |many: usize, form: &str, make: fn(&Stage, &str, usize) -> WorkItem| -> Vec<WorkItem> {
-        (0..many).map(|number| make(&stage, form, number)).collect()
+    let foreign = WorkItemId::generate();
+    let folder = stage.team.config.data.join("workspaces").join(foreign.as_str());
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("prices.md"), DOCUMENT).expect("a file");
+    let world = World { prices: stage.web.url("prices"), gone: stage.web.url("gone"), foreign: format!("../{foreign}/prices.md") };
+    stage.team.model.on(move |asked| play(asked, &world));
+
+    let wanted = number_from("TEAMROOM_TEST_COMPLETIONS").unwrap_or(40).min(FALSE);
+    let several = |forms: &[(&str, u64, Make)]| -> Vec<WorkItem> {
+        let all = forms.iter().flat_map(|(form, many, make)| {
+            let many = (many * wanted).div_ceil(FALSE);
+            (0..usize::try_from(many).expect("a few")).map(|number| make(&stage, form, number)).collect::<Vec<_>>()
+        });
+        all.collect()
     };
-    let false_ones = [
-        several(ASKS.0, "hollow", asks),
-        several(UNJUDGED, "unjudged", asks),
-        several(MISREAD, "misread", researches),
-        several(UNREACHABLE, "unreachable", researches),
-        several(TOLD.0, "unconfirmed", tells),
-    ]
-    .concat();
-    let confirmed = several(TOLD.1, "confirmed", tells);
-    let honest = [several(ASKS.1, "honest", asks), several(RESEARCH, "fetched", researches), confirmed.clone()].concat();
-    assert_eq!((false_ones.len(), honest.len()), (60, 20));
+    let (false_ones, honest) = (several(&FALSE_FORMS), several(&HONEST_FORMS));
+    assert_eq!((FALSE_FORMS.iter().map(|form| form.1).sum::<u64>(), HONEST_FORMS.iter().map(|form| form.1).sum::<u64>()), (FALSE, HONEST));
     stage.put(&honest.iter().chain(&false_ones).collect::<Vec<_>>()).await;
 
-    for item in &confirmed {
+    come_to_rest(&stage).await;
+    for item in honest.iter().filter(|item| item.what.contains("confirmed")) {
         stage.until(&item.id, "told", |item| matches!(item.wait, Some(Wait::Answer { .. }))).await;
         stage.backlog("answer", &[("id", item.short_id()), ("text", "The customer has it.")]).await;
     }
@@ -115,8 +218,43 @@ async fn of_sixty_false_completions_none_is_done_and_their_twenty_honest_twins_a
     }
     let mut done = Vec::new();
     for item in &false_ones {
-        let ended = stage.until(&item.id, "settled", |item| item.status.is_over() || item.status == WorkStatus::Waiting).await;
+        let ended = settle(&stage, item).await;
         done.extend((ended.status == WorkStatus::Done).then_some(ended.what));
     }
     assert_eq!(done, Vec::<String>::new(), "false completions that became done");
+    assert!(false_ones.len() as u64 >= wanted, "{} of {wanted}", false_ones.len());
+}
+
+/// Waits until an item is over, or a person is asked about it.
+async fn settle(stage: &Stage, item: &WorkItem) -> WorkItem {
+    use WorkStatus::{InReview, Waiting};
+    loop {
+        let now = stage.until(&item.id, "settled", |item| item.status.is_over() || matches!(item.status, Waiting | InReview)).await;
+        if now.status != InReview || stage.store.find_posted(&now.notice_id()).await.expect("the store answers").is_some() {
+            return now;
+        }
+        stage.clock.advance(Duration::from_millis(500));
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+}
+
+/// Advances time until nothing is to be planned or worked on.
+async fn come_to_rest(stage: &Stage) {
+    let (mut left, mut since) = (usize::MAX, Instant::now());
+    loop {
+        let items = stage.list().await;
+        let moves = |item: &&WorkItem| matches!(item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress);
+        let moving = items.iter().filter(moves).count();
+        if moving == 0 {
+            return;
+        }
+        if moving < left {
+            (left, since) = (moving, Instant::now());
+        }
+        assert!(since.elapsed() < PATIENCE, "{moving} of {} do not come to rest", items.len());
+        if items.iter().all(|item| item.status != WorkStatus::InProgress) {
+            stage.clock.advance(Duration::from_millis(500));
+        }
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
 }

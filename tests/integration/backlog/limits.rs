@@ -9,7 +9,7 @@ use serde_json::json;
 use teamroom::config::Config;
 use teamroom::features::backlog::model::{Evidence, Execution, Judge, Wait, WorkItem, WorkStatus};
 
-use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, write};
+use super::part::{DOCUMENT, MORE, Part, Play, fetch, finish, is_work, write};
 use super::stage::{HERE, Setting, Stage};
 use crate::support::command::invoke;
 use crate::support::model::Script;
@@ -160,7 +160,7 @@ async fn a_model_that_is_away_costs_no_attempt(backing: Backing) {
 
 async fn a_halt_stops_work_and_resume_lets_it_go_on(backing: Backing) {
     let stage = Setting::on(backing).with_model().open().await;
-    stage.team.model.on(|_| Script::Hang);
+    stage.team.model.on(|asked| if is_work(asked) { Script::Hang } else { Script::Json(json!({})) });
     let item = stage.item("Compare the prices of hosting", "", Execution::Research);
     stage.put(&[&item]).await;
     eventually("it is worked on", || async { !stage.asked_about("hosting").is_empty() }).await;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::support::grading::{all_met, is_grading, not_met};
 use crate::support::model::{Asked, Script, ScriptedModel};
 
 /// A document is no document below some words.
@@ -36,13 +37,14 @@ impl Part {
 pub(super) struct Play {
     parts: Vec<Part>,
     actions: Json,
-    verdict: Json,
+    /// Why the grader rejects. None: it accepts.
+    rejects: Option<String>,
 }
 
 impl Play {
     /// The reviewer accepts.
     pub(super) fn of(parts: Vec<Part>) -> Self {
-        Self { parts, actions: json!([]), verdict: json!({"accepted": true, "reasons": ["It answers what was asked."]}) }
+        Self { parts, actions: json!([]), rejects: None }
     }
 
     /// The standup decides this.
@@ -52,7 +54,7 @@ impl Play {
     }
 
     pub(super) fn rejecting(mut self, why: &str) -> Self {
-        self.verdict = json!({"accepted": false, "reasons": [why]});
+        self.rejects = Some(why.to_owned());
         self
     }
 
@@ -62,11 +64,10 @@ impl Play {
 
     fn answer(&self, asked: &Asked) -> Script {
         if let Some(schema) = &asked.schema {
-            let schema = schema.to_string();
-            return Script::Json(if schema.contains("tldr") {
+            return Script::Json(if schema.to_string().contains("tldr") {
                 json!({"tldr": ["All is well."], "actions": self.actions, "lessons": []})
-            } else if schema.contains("accepted") {
-                self.verdict.clone()
+            } else if is_grading(asked) {
+                self.rejects.as_deref().map_or_else(|| all_met(asked), |why| not_met(asked, why))
             } else {
                 json!({"execution": "remind", "verdict": "answers"})
             });

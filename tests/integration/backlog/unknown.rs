@@ -5,6 +5,7 @@ use serde_json::json;
 use teamroom::features::backlog::model::{Evidence, Execution, JournalEntry, Judge, Owner, Wait, WorkItem, WorkStatus};
 
 use super::stage::{Setting, Stage};
+use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, eventually, on_both_stores};
 
@@ -64,6 +65,11 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
         "{:?}",
         done.evidence
     );
+    // Without a model a person says whether the parts give the whole.
+    stage.comes_to(&trip.id, WorkStatus::InReview).await;
+    let asked = stage.hears("All parts of **Prepare the trip**").await;
+    assert!(asked.text.contains("✔ Ask Oracle for the odds of a strike — ") && asked.text.contains("One in five"), "{}", asked.text);
+    stage.press_on(&asked, "Yes, done").await;
     stage.comes_to(&trip.id, WorkStatus::Done).await;
     let told = async || {
         stage.team.answers(super::stage::HERE).await.iter().any(|said| said.text.starts_with('✔') && said.text.contains("One in five"))
@@ -74,11 +80,11 @@ async fn what_nobody_knows_waits_for_a_person_who_is_told_how_to_help(backing: B
 /// Answers and verdicts by the word that stands in the question.
 fn play(asked: &Asked) -> Script {
     let prompt = asked.prompt();
-    let Some(schema) = &asked.schema else {
+    if asked.schema.is_none() {
         return Script::say(if prompt.contains("rain") { "It will rain with 40 %." } else { "I have no figure for that." });
-    };
-    if schema.to_string().contains("accepted") {
-        return Script::Json(json!({"accepted": true, "reasons": ["The first half is enough."]}));
+    }
+    if is_grading(asked) {
+        return Script::Json(all_met(asked));
     }
     // Vince is asked second, and his replies are judged in a second call.
     let verdict = match () {

@@ -12,12 +12,15 @@ use super::stage::{
     all_over, answer, asked_for, document, eventually, expect_done_once, expect_written_once, item, open, press, read, said, team, texts,
 };
 use super::wall::{self, Before};
-use crate::support::model::Script;
+use crate::support::database::{allow, forbid};
+use crate::support::grading::is_grading;
+use crate::support::model::{Asked, Script};
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, on_both_stores};
 
 on_both_stores!(
     killed_while_it_is_judged,
+    killed_before_a_verdict_is_stored,
     killed_around_a_persons_answer,
     killed_around_a_persons_leave,
     killed_before_a_question_is_judged_and_handed_on,
@@ -38,14 +41,17 @@ async fn note(store: &Store, item: &WorkItem) {
 }
 
 fn reviews(team: &TestTeam) -> usize {
-    team.model.requests().iter().filter(|asked| asked.schema.is_some()).count()
+    let judges = |asked: &&Asked| {
+        asked.schema.as_ref().is_some_and(|schema| ["grades", "verdict"].iter().any(|word| schema.to_string().contains(word)))
+    };
+    team.model.requests().iter().filter(judges).count()
 }
 
 async fn killed_while_it_is_judged(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
-    team.model.on(|asked| if asked.schema.is_some() { Script::Hang } else { answer(asked) });
+    team.model.on(|asked| if is_grading(asked) { Script::Hang } else { answer(asked) });
     let item = document(&team, "vince", "Nettle");
     note(&store, &item).await;
     for round in 1..=2 {
@@ -60,6 +66,32 @@ async fn killed_while_it_is_judged(backing: Backing) {
     process.kill();
     expect_written_once(&team, &store, &item, "Nettle").await;
     assert_eq!((asked_for(&team, "Nettle"), reviews(&team)), (2, 3), "two verdicts were lost, and no work");
+    store.close().await;
+}
+
+/// The grader's reply is in the journal, so it is not paid again, and it is no pass before it is stored.
+async fn killed_before_a_verdict_is_stored(backing: Backing) {
+    let team = team(backing).await;
+    TeamProcess::start(&team, &[]).await.kill();
+    let store = open(&team).await;
+    let item = document(&team, "vince", "Saffron");
+    let judged = format!("OLD.id = '{}' AND OLD.status = 'in_review' AND NEW.status <> 'in_review'", item.id);
+    forbid(&team, "judged", "UPDATE OF status ON work_items", &judged).await;
+    note(&store, &item).await;
+    let replied = || async {
+        let journal = store.list_journal(&item.id, 0).await.unwrap();
+        let is_reply =
+            |entry: &JournalEntry| matches!(entry, JournalEntry::Graded { entry, .. } if matches!(**entry, JournalEntry::Replied { .. }));
+        journal.iter().any(|(entry, _)| is_reply(entry))
+    };
+    kill_twice_once(&team, "the grader has replied", replied).await;
+    assert_eq!(read(&store, &item).await.status, WorkStatus::InReview, "nothing is decided");
+    allow(&team, "judged").await;
+    let process = TeamProcess::start(&team, &[]).await;
+    all_over(&team, &store).await;
+    process.kill();
+    expect_written_once(&team, &store, &item, "Saffron").await;
+    assert_eq!((asked_for(&team, "Saffron"), reviews(&team)), (2, 1), "neither the work nor the verdict is paid twice");
     store.close().await;
 }
 

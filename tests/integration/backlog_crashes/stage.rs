@@ -13,6 +13,7 @@ use teamroom::features::backlog::store::ItemFilter;
 use teamroom::store::Store;
 
 use crate::support::command;
+use crate::support::grading::{all_met, is_grading};
 use crate::support::model::{Asked, Script};
 use crate::support::team::{Backing, Shown, TestTeam, Wanted};
 
@@ -63,7 +64,7 @@ fn without_feeds(persona: &str) -> String {
 /// Saves a lesson, writes the document, and accepts others' work.
 pub(super) fn answer(asked: &Asked) -> Script {
     if asked.schema.is_some() {
-        return accepted();
+        return accepted(asked);
     }
     let subject = subject_of(asked);
     match asked.tool_results() {
@@ -72,14 +73,14 @@ pub(super) fn answer(asked: &Asked) -> Script {
     }
 }
 
-/// The verdict on an answer, and on a document.
-fn accepted() -> Script {
-    Script::Json(json!({"accepted": true, "reasons": ["It is what was asked for."], "verdict": "answers"}))
+/// The verdict on an answer, and on a document. Criteria are not drafted.
+fn accepted(asked: &Asked) -> Script {
+    Script::Json(if is_grading(asked) { all_met(asked) } else { json!({"verdict": "answers"}) })
 }
 
 /// What a persona says, if it is asked. A verdict is always that it answers.
 pub(super) fn say(asked: &Asked, script: Script) -> Script {
-    if asked.schema.is_some() { accepted() } else { script }
+    if asked.schema.is_some() { accepted(asked) } else { script }
 }
 
 /// The item of a request.
@@ -156,6 +157,10 @@ pub(super) async fn expect_written_once(team: &TestTeam, store: &Store, item: &W
     assert_eq!(proven(|evidence| matches!(evidence, Evidence::File { .. })), 1, "{:#?}", now.evidence);
     assert_eq!(proven(|evidence| matches!(evidence, Evidence::Review { .. })), 1, "{:#?}", now.evidence);
     expect_done_once(team, store, item, subject).await;
+    let (kept, announced) =
+        (store.read_artefacts(&item.id).await.unwrap(), said(team, |text| text.starts_with('✔') && text.contains(subject)).await);
+    assert!(matches!(&kept[..], [file] if file.text().is_some_and(|text| text.contains(subject))), "{kept:?}");
+    assert_eq!(announced[0].raw["attachments"].as_array().map(Vec::len), Some(1), "posted with its announcement: {:?}", announced[0].raw);
     let lessons = store.list_learnt(1000).await.unwrap();
     let of_it = lessons.iter().filter(|memory| memory.source == MemorySource::WorkItem(item.id.clone()));
     let (noted, learnt): (Vec<_>, Vec<_>) = of_it.partition(|memory| memory.text == lesson_on(subject));

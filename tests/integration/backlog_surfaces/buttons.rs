@@ -34,7 +34,7 @@ async fn a_reminded_person_answers_once_and_the_channel_hears_of_it(backing: Bac
     let mut team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
     let item = reminded(&team, person(&team));
-    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, chrono_tz::Tz::UTC)).await;
     let done = WorkButton::Done(item.id.clone()).id();
     let answer = press(&team, &message, &done).await;
     assert!(text(&answer).contains("Noted: done") && is_ephemeral(&answer), "{answer}");
@@ -58,7 +58,7 @@ async fn what_is_not_needed_is_cancelled(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let store = open(&team).await;
     let item = reminded(&team, person(&team));
-    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, chrono_tz::Tz::UTC)).await;
     press(&team, &message, &WorkButton::NotNeeded(item.id.clone()).id()).await;
     assert_eq!(read(&store, &item.id).await.status, WorkStatus::Cancelled);
     team.settle().await;
@@ -72,7 +72,7 @@ async fn nobody_else_answers_for_a_reminded_person(backing: Backing) {
     let team = Wanted::on(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     let store = open(&team).await;
     let item = reminded(&team, Owner::Person { id: "77".into(), name: "Ann".to_owned() });
-    let message = post(&team, &store, &item, |voice| voice.remind(&item)).await;
+    let message = post(&team, &store, &item, |voice| voice.remind(&item, chrono_tz::Tz::UTC)).await;
     let answer = press(&team, &message, &WorkButton::Done(item.id.clone()).id()).await;
     assert!(text(&answer).contains("Only the person who was asked or an operator may answer") && is_ephemeral(&answer), "{answer}");
     assert!(has_buttons(&team, &message).await, "the question stands");
@@ -85,7 +85,7 @@ async fn what_only_operators_decide_is_refused_to_others(backing: Backing) {
     let store = open(&team).await;
     // An owner may neither review the item nor raise its budget.
     let item = WorkItem { owner: person(&team), ..item(&team, "Draft the letter", WorkStatus::InReview) };
-    let message = post(&team, &store, &item, |voice| voice.ask_review(&item, Vec::new())).await;
+    let message = post(&team, &store, &item, |voice| voice.ask_review(&item, &[], Vec::new())).await;
     let id = || item.id.clone();
     for button in [
         WorkButton::Accept(id()),
@@ -108,7 +108,7 @@ async fn a_review_is_accepted_or_sent_back(backing: Backing) {
     let team = Wanted::on(backing).start().await;
     let store = open(&team).await;
     let good = item(&team, "Draft the letter", WorkStatus::InReview);
-    let message = post(&team, &store, &good, |voice| voice.ask_review(&good, Vec::new())).await;
+    let message = post(&team, &store, &good, |voice| voice.ask_review(&good, &[], Vec::new())).await;
     let accepted = press(&team, &message, &WorkButton::Accept(good.id.clone()).id()).await;
     assert!(text(&accepted).contains("Noted: accepted"), "{accepted}");
     let stored = read(&store, &good.id).await;
@@ -120,7 +120,7 @@ async fn a_review_is_accepted_or_sent_back(backing: Backing) {
     assert!(text(&again).contains("is already done"), "{again}");
 
     let poor = item(&team, "Sketch the plan", WorkStatus::InReview);
-    let message = post(&team, &store, &poor, |voice| voice.ask_review(&poor, Vec::new())).await;
+    let message = post(&team, &store, &poor, |voice| voice.ask_review(&poor, &[], Vec::new())).await;
     let rejected = press(&team, &message, &WorkButton::Reject(poor.id.clone()).id()).await;
     assert!(text(&rejected).contains("It will be tried again") && !is_ephemeral(&rejected), "{rejected}");
     let stored = read(&store, &poor.id).await;

@@ -1,6 +1,8 @@
 //! The stories of chat, standup and backlog on a platform that is unlike Discord.
 
 use chrono::TimeDelta;
+use kernel::chat::message::Place;
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
 use kernel::time::{Clock as _, SystemClock};
 use teamroom::features::backlog::model::WorkStatus;
 use teamroom::features::backlog::store::ItemFilter;
@@ -17,6 +19,7 @@ on_both_stores!(
     a_standup_is_held_without_threads,
     an_item_is_reminded_of_and_its_end_is_announced,
     a_reminder_mentions_its_person,
+    a_direct_message_opens_its_conversation,
 );
 
 async fn a_mentioned_persona_answers_once(backing: Backing) {
@@ -29,7 +32,7 @@ async fn a_mentioned_persona_answers_once(backing: Backing) {
     assert_eq!((notes[0].author.as_str(), notes[0].text.as_str()), ("vince", "'''Two''' of them, {not a mention}."));
     let asked = team.model.requests().remove(0);
     assert!(asked.prompt().contains("how many are there?"));
-    team.say("general", "I told my sister about the weekend.").await;
+    team.say("general", "@here I told my sister about the weekend.").await;
     assert_eq!(team.settled("general").await.len(), 1, "talk among people is left alone");
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
     let identities = store.list_identities().await.unwrap();
@@ -107,8 +110,28 @@ async fn a_reminder_mentions_its_person(backing: Backing) {
     let told = team.wait_for("general", |note| note.text.starts_with("Reminder for")).await;
     assert_eq!((told.text.as_str(), told.pings.as_slice()), ("Reminder for {ann}: stretch", ["corner:ann".into()].as_slice()));
     let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
-    let (count, _) = store.outbox_depth(SystemClock.now() + TimeDelta::hours(1)).await.unwrap();
-    assert_eq!(count, 0);
+    // A post shows before it is noted as delivered.
+    eventually("nothing is left to post", || async { store.outbox_depth(SystemClock.now() + TimeDelta::hours(1)).await.unwrap().0 == 0 })
+        .await;
+    store.close().await;
+    team.stop().await;
+}
+
+async fn a_direct_message_opens_its_conversation(backing: Backing) {
+    let team = CornerTeam::start(backing, false).await;
+    let store = Store::open_shared(&team.config.database_url, SystemClock.now()).await.unwrap();
+    let now = SystemClock.now();
+    let direct = |text: &str| OutboundMessage::direct(&"kelly".into(), &"corner:ann".into(), OutboundKind::Report, text);
+    let outdated = OutboundMessage { until: Some(now - TimeDelta::minutes(1)), ..direct("too late") };
+    store.enqueue(&[outdated, direct("How is it going?")], now).await.unwrap();
+    let note = team.wait_for("direct-kelly-ann", |note| note.text == "How is it going?").await;
+    assert_eq!(note.author.as_str(), "kelly");
+    assert_eq!(team.settled("direct-kelly-ann").await.len(), 1, "what is outdated is not sent");
+    let seen = store.list_channels().await.unwrap();
+    assert!(
+        seen.iter().any(|seen| seen.channel.id.as_str() == "corner:direct-kelly-ann" && seen.channel.place == Place::Direct),
+        "{seen:?}"
+    );
     store.close().await;
     team.stop().await;
 }

@@ -104,7 +104,8 @@ async fn a_thread_is_opened_once_by_the_coordinator_and_everybody_speaks_in_it()
         assert_eq!(posted.channel, thread);
         let heard = heard_in(&mut stage, thread.as_str()).await;
         let owner = Some(ours(&stage.bot_id("kelly")));
-        let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner };
+        let starter = Some(start.message.clone());
+        let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner, starter };
         assert_eq!((heard.channel.name.as_str(), heard.channel.place), ("Day Report", place));
     }
     stage.close().await;

@@ -134,7 +134,8 @@ async fn a_thread_is_known_by_its_parent_and_owner_and_a_direct_message_by_whom_
         assert_eq!(message.author.kind, AuthorKind::System, "{message:?}");
     };
     let person = stage.sandbox.people()[0].id.clone();
-    let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner: Some(ours(&person)) };
+    let starter = Some(thread_id.to_owned()).map(|id| ours(&id));
+    let place = Place::Thread { parent: ours(&general), parent_name: "general".to_owned(), owner: Some(ours(&person)), starter };
     assert_eq!((inside.channel.name.as_str(), inside.channel.place), ("plan", place));
 
     let direct = stage.direct("vince").await;

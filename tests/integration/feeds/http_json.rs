@@ -137,7 +137,7 @@ async fn data_that_stands_still_goes_stale_and_data_that_goes_back_is_told() {
     site.json("/x", r#"{"n": 2, "at": "2026-11-21T22:00:00Z"}"#);
     let back = feed.read(&last_days(1)).await.unwrap();
     assert_eq!(back.as_of, now() - TimeDelta::minutes(50));
-    let told = "its data went back in time: it is of 2026-11-21 22:00 UTC, and was of 2026-11-21 22:40 UTC before";
+    let told = "its data went back in time: it is of Sat 21 Nov, 22:00, and was of Sat 21 Nov, 22:40 before";
     assert_eq!(back.note.as_deref(), Some(told));
 
     site.json("/x", r#"{"n": 2, "at": 1763754000}"#);

@@ -1,8 +1,10 @@
 //! Feeds with correct and faulty web servers, and the shared page.
 
+mod github;
 mod http_json;
 mod page;
 mod rss;
+mod search;
 pub(crate) mod web;
 
 use std::path::Path;

@@ -122,12 +122,13 @@ async fn a_listed_name_is_answered_with_the_token() {
 }
 
 #[tokio::test]
-async fn nothing_can_be_changed() {
+async fn only_the_addresses_of_forms_take_changes() {
     let guarded = Guarded::on(Stage::start(Backing::Sqlite).await).await;
     let before = guarded.stage.json("/backlog.json").await;
+    let same_origin = format!("http://{}", guarded.stage.address);
     for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS] {
         for route in &guarded.routes {
-            let request = guarded.ask(method.clone(), route, &[]).body("{\"status\":\"done\"}");
+            let request = guarded.ask(method.clone(), route, &[(ORIGIN, &same_origin)]).body("{\"status\":\"done\"}");
             let response = request.send().await.expect("an answer");
             assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{method} {route}");
             check_headers(&response);

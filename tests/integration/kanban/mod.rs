@@ -1,6 +1,7 @@
 //! The kanban page over HTTP: access, content and live updates.
 
 mod access;
+mod acts;
 mod browser;
 mod health;
 mod live;

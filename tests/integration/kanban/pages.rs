@@ -8,8 +8,10 @@ use kernel::tools::approval::{Approval, ApprovalState, Risk};
 use reqwest::StatusCode;
 use serde_json::json;
 use teamroom::features::backlog::model::{
-    Evidence, Execution, JournalEntry, Judge, Origin, Owner, ToolCall, Urgency, Wait, WorkItem, WorkStatus,
+    Artefact, ArtefactFacts, Evidence, Execution, JournalEntry, Judge, Origin, Owner, ToolCall, Urgency, Wait, WorkItem, WorkStatus,
+    media_type_of,
 };
+use teamroom::features::backlog::store::{End, RunEnd};
 
 use super::stage::{Stage, item, noon};
 use crate::support::items::claim_item;
@@ -23,6 +25,7 @@ on_both_stores!(
     the_journal_of_a_run_is_shown_with_what_was_refused_and_asked,
     hostile_words_stay_words,
     the_metrics_count_items_by_status,
+    files_of_an_item_are_previewed_and_downloaded_and_nothing_runs,
 );
 
 /// The titles of the cards in a column.
@@ -154,16 +157,9 @@ async fn an_item_opens_with_all_that_is_known_of_it(backing: Backing) {
     };
     stage.insert(&[needed.clone(), whole.clone()]).await;
     let page = stage.get(&format!("/backlog/items/{}", whole.id)).await;
-    for words in [
-        "By profiling it.",
-        "Checkout got slow.",
-        "the profile is posted",
-        "measure first",
-        &hash,
-        "Ada",
-        "Sat 21 Nov 2026, 13:00 UTC",
-        "ready",
-    ] {
+    for words in
+        ["By profiling it.", "Checkout got slow.", "the profile is posted", "measure first", &hash, "Ada", "Sat 21 Nov, 13:00", "ready"]
+    {
         assert!(page.contains(words), "{words} is missing in {page}");
     }
     assert!(page.contains(&format!("href=\"/backlog/items/{}\"", needed.id)), "a link to what it needs");
@@ -266,4 +262,56 @@ async fn a_database_that_is_gone_is_said_and_nothing_else() {
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE, "{path}");
         assert_eq!(response.text().await.expect("a text"), "The database is not responding. Try again in a moment.\n");
     }
+}
+
+async fn files_of_an_item_are_previewed_and_downloaded_and_nothing_runs(backing: Backing) {
+    let stage = Stage::start(backing).await;
+    let made = WorkItem { persona: Some("vince".into()), execution: Some(Execution::Write), ..item("draw", WorkStatus::Ready, 1) };
+    stage.insert(std::slice::from_ref(&made)).await;
+    let claimed = claim_item(&stage.store, noon()).await;
+    let file = |name: &str, content: &[u8]| Artefact {
+        facts: ArtefactFacts {
+            name: name.into(),
+            media_type: media_type_of(name, content).into(),
+            bytes: content.len() as u64,
+            sha256: "ab12".into(),
+        },
+        content: content.to_vec(),
+    };
+    let artefacts = [
+        file("docs/plan.md", b"# Plan\n<script>alert(1)</script>\n"),
+        file("page.html", b"<script>alert(1)</script>"),
+        file("chart.png", b"\x89PNG\r\n\x1a\n rest"),
+    ];
+    let end = End::Done { outcome: "drawn".into(), evidence: Vec::new(), memory: None };
+    stage.store.end_run(&RunEnd { job: &claimed.job, end, artefacts: &artefacts, outbox: &[], at: noon() }).await.unwrap().unwrap();
+
+    let page = stage.get(&format!("/backlog/items/{}", made.id)).await.replace("&#x2f;", "/");
+    for wanted in ["docs/plan.md", "text/markdown", "&lt;script&gt;alert(1)&lt;/script&gt;", "<img class=\"preview\"", "/files/2"] {
+        assert!(page.contains(wanted), "{wanted} in {page}");
+    }
+    assert!(!page.contains("<script>alert"), "{page}");
+    let fetch = async |place: &str| {
+        let address = format!("http://{}/backlog/items/{}/files/{place}", stage.address, made.id);
+        stage.http.get(address).send().await.unwrap()
+    };
+    for (place, media_type, shown) in [
+        ("0", "text/markdown; charset=utf-8", "attachment"),
+        ("1", "text/plain; charset=utf-8", "attachment"),
+        ("2", "image/png", "inline"),
+    ] {
+        let response = fetch(place).await;
+        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(header("content-type"), media_type);
+        assert!(header("content-disposition").starts_with(shown) && header("content-security-policy").contains("sandbox"));
+        assert_eq!(
+            (header("x-content-type-options").as_str(), response.headers().get_all("content-security-policy").iter().count()),
+            ("nosniff", 1)
+        );
+        assert_eq!(response.bytes().await.unwrap(), artefacts[place.parse::<usize>().unwrap()].content);
+    }
+    assert_eq!(fetch("3").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(fetch("x").await.status(), StatusCode::BAD_REQUEST);
+    let foreign = stage.http.get(format!("http://{}/backlog/items/{}/files/0", stage.address, made.id)).header("host", "evil.example");
+    assert_eq!(foreign.send().await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST, "the rights are those of the page");
 }

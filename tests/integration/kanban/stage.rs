@@ -6,15 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, TimeZone, Utc};
+use kernel::commands::{Registry, Services};
+use kernel::llm::budget::Budgets;
+use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::persona::{file, load};
+use kernel::repository::Repositories;
 use kernel::time::{ManualClock, SharedClock};
 use secrecy::SecretString;
 use teamroom::adapters::http;
 use teamroom::adapters::http::Shown;
 use teamroom::adapters::http::settings::ServerSettings;
 use teamroom::app::telemetry;
-use teamroom::features::backlog::model::{Origin, Owner, WorkItem, WorkStatus};
+use teamroom::config::PLATFORM;
+use teamroom::features;
+use teamroom::features::backlog::model::{Origin, Owner, WorkItem, WorkStatus, WorkingHours};
+use teamroom::features::backlog::service::{self, Backlog};
+use teamroom::features::chat::commands::authorizer;
+use teamroom::features::chat::settings::ChatSettings;
 use teamroom::store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -41,10 +50,12 @@ pub(crate) struct Stage {
     pub(crate) store: Store,
     pub(crate) address: SocketAddr,
     pub(crate) clock: ManualClock,
+    pub(crate) commands: Arc<Registry>,
     pub(crate) http: reqwest::Client,
     /// Whether the fake team reports that it receives all messages.
     pub(crate) listening: Arc<AtomicBool>,
     stop: CancellationToken,
+    _services: Services,
     _directory: tempfile::TempDir,
 }
 
@@ -81,14 +92,32 @@ impl Stage {
         let listener = TcpListener::bind(listen).await.expect("a free port");
         let listening = Arc::new(AtomicBool::new(true));
         let ears = listening.clone();
+        let roster = Arc::new(roster());
+        let services = Services::new("not here");
+        let commands = Arc::new(features::registry(PLATFORM, &services, authorizer(ChatSettings::default())));
+        services.provide(Arc::new(Backlog::new(service::Deps {
+            store: store.clone(),
+            roster: roster.clone(),
+            people: People::new(store.database(), vec![("discord:7".into(), "Ben".into())]),
+            repositories: Repositories::new(Vec::new(), directory.path()),
+            budgets: Budgets::default(),
+            zone: chrono_tz::Tz::UTC,
+            working_hours: WorkingHours::default(),
+            most_rejections: 3,
+            kanban: Some("http://127.0.0.1:9464/backlog".into()),
+            clock: shared.clone(),
+        })));
         let shown = Shown {
             team: "Night <shift>".into(),
             settings,
-            roster: Arc::new(roster()),
+            roster,
             store: store.clone(),
+            zone: chrono_tz::Tz::UTC,
             platform: Arc::new(Nobody),
             is_listening: Arc::new(move || ears.load(Ordering::Relaxed)),
             metrics: telemetry::start_metrics(),
+            commands: commands.clone(),
+            budgets: Budgets::default(),
             clock: shared,
         };
         let stop = CancellationToken::new();
@@ -101,7 +130,7 @@ impl Stage {
             .timeout(Duration::from_mins(1))
             .build()
             .expect("a client");
-        Self { database, store, address, clock, http, listening, stop, _directory: directory }
+        Self { database, store, address, clock, http, listening, stop, commands, _services: services, _directory: directory }
     }
 
     pub(crate) async fn insert(&self, items: &[WorkItem]) {

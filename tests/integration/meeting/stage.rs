@@ -273,7 +273,7 @@ impl Stage {
         let message = InboundMessage {
             id: id.into(),
             channel: Channel { id: CHANNEL.into(), name: "panel".into(), place: Place::Server },
-            author: Author { id: "1".into(), name: "Ada".into(), kind: AuthorKind::Person, roles: Vec::new() },
+            author: Author { id: "1".into(), name: "Ada".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
             text: text.into(),
             mentions: Vec::new(),
             reply_to: None,

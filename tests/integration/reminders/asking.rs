@@ -35,7 +35,7 @@ async fn what_was_asked_for_is_told_once_by_mention(backing: Backing) {
 
 async fn somebody_else_is_reminded_by_name_or_mention(backing: Backing) {
     let stage = Stage::start(backing).await;
-    stage.say_as_bob("good morning").await;
+    stage.say_as_bob("the train was late").await;
     eventually("Bob is heard", || async { count(&stage.team, "SELECT COUNT(*) FROM inbox").await == 1 }).await;
     let bob = stage.id_of(1);
     let set = stage.answer_to("Kelly, please remind Bob on Friday to send the invoice").await;
@@ -71,7 +71,7 @@ async fn what_cannot_be_is_answered_with_what_can() {
         ("remind me to call the bank", "When should that be? I found no time in your message. Try \"remind me tomorrow at 9"),
         ("remind me yesterday to call", "\"yesterday\" is in the past. Name a time that is still to come"),
         ("remind me tomorrow at 9", "What should the reminder say? Try"),
-        ("remind Eve tomorrow to call", "I don't know anybody called \"Eve\". Mention them with @"),
+        ("remind Eve tomorrow to call", "I don't know anybody called \"Eve\". Mention them, so that"),
         ("remind everyone tomorrow to vote", "I can remind one person at a time."),
         (
             "Kelly, remind Vince tomorrow to test",
@@ -101,7 +101,7 @@ async fn a_reminder_of_a_private_conversation_stays_there() {
     say("remind me tomorrow at 9 to buy a ring").await;
     eventually("it is confirmed", || find("I'll remind you on Wed 25 Nov at 09:00 CET: buy a ring")).await;
     say("remind Bob tomorrow to look away").await;
-    let refused = "I don't know anybody called \"Bob\". Mention them with @, so that I know who is meant.";
+    let refused = "I don't know anybody called \"Bob\". Mention them, so that I know who is meant.";
     eventually("Bob is not known", || find(refused)).await;
     say(&format!("remind <@{}> tomorrow to look away", stage.id_of(1))).await;
     let refused = async || {

@@ -33,7 +33,6 @@ async fn actions_are_taken_or_refused_with_a_reason(backing: Backing) {
         action("Archive old branches", "Sentinel", "backlog"),
         action("Fix the login", "Gandalf", "now"),
         action("Repair the lift", "everyone", "now"),
-        action("The plan for Friday", "Kelly", "now"),
         action("Call our provider", "Eliza", "backlog"),
     ]);
     Cast::default().conclusion(conclusion(&["Busy."], json!(actions), json!([]))).perform(&stage.team.model);
@@ -47,7 +46,6 @@ async fn actions_are_taken_or_refused_with_a_reason(backing: Backing) {
     let reasons = [
         ("Fix the login", "Gandalf"),
         ("Repair the lift", "is not one person"),
-        ("The plan for Friday", "verb"),
         ("Call our provider", "says the same"),
         ("Archive old branches", "limit for new actions"),
     ];

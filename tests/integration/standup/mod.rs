@@ -5,6 +5,8 @@
 
 mod aftermath;
 mod cast;
+mod checkin_crashes;
+mod checkins;
 mod conclusion;
 mod crashes;
 mod faults;
@@ -17,6 +19,7 @@ mod people;
 mod predictions;
 mod processes;
 mod report;
+mod repository;
 mod revision;
 mod signals;
 mod stage;

@@ -29,10 +29,15 @@ async fn the_second_of_a_day_revises_the_report(backing: Backing) {
     let cards = stage.cards().await;
     assert_eq!(cards.len(), 1, "{cards:#?}");
     assert_eq!(cards[0].raw["id"], card.raw["id"], "it is the same message");
-    let embed = cards[0].raw["embeds"][0].to_string();
-    assert!(embed.contains("(revision 2)") && embed.contains("Second.") && !embed.contains("First."), "{embed}");
+    let embed = &cards[0].raw["embeds"][0];
+    assert_eq!(embed["description"], "Second.");
+    let earlier = &embed["fields"][0];
+    assert!(earlier["name"].as_str().is_some_and(|name| name.starts_with("Earlier, ")) && earlier["value"] == "First.", "{embed}");
+    let embed = embed.to_string();
+    assert!(embed.contains("(revision 2)"), "{embed}");
     assert!(!cards[0].raw["edited_timestamp"].is_null());
-    stage.hears("I have revised today's report (revision 2, before 1).").await;
+    let notice = stage.hears("I have revised today's report (revision 2). New since ").await;
+    assert!(notice.text.contains("- Second.") && notice.text.ends_with("1 new action."), "{notice:?}");
     let kept: Vec<&str> = second.report.actions.iter().map(|action| action.what.as_str()).collect();
     assert_eq!(kept, ["Call the provider", "Restart the cache"]);
     assert_eq!(stage.store.list_items(&ItemFilter::open(50)).await.expect("the backlog").len(), 2);

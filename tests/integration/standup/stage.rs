@@ -319,5 +319,6 @@ pub(super) fn latency_question() -> EssentialQuestion {
         comparison: Comparison::AtMost,
         threshold: Threshold::Fixed(500.0),
         expires: Expiry::In(TimeDelta::hours(2)),
+        optional: false,
     }
 }

@@ -27,7 +27,8 @@ async fn leave_turn(stage: &Stage, store: &Store) {
     let asked = stage.team.say(ELSEWHERE, "vince, how are you?").await;
     let id = MessageId::on("discord", asked);
     let channel = Channel { id: stage.team.channel_id(ELSEWHERE), name: ELSEWHERE.to_owned(), place: Place::Server };
-    let author = Author { id: stage.team.person_id(0), name: PERSON.to_owned(), kind: AuthorKind::Person, roles: Vec::new() };
+    let author =
+        Author { id: stage.team.person_id(0), name: PERSON.to_owned(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
     let message = InboundMessage {
         id: id.clone(),
         channel,

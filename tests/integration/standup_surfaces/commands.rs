@@ -43,7 +43,7 @@ async fn a_standup_is_begun_shown_skipped_in_and_wrapped_up(backing: Backing) {
     let team = slow(backing).start().await;
     let begun = standup(&team, "start", &[]).await;
     assert!(text(&begun).contains("The standup begins") && is_ephemeral(&begun), "{begun}");
-    wait_for_post(&team, "Essential question").await;
+    wait_for_post(&team, "Order:").await;
     let spoken = || async { text(&standup(&team, "status", &[]).await).contains("Nothing to report: Echo") };
     eventually("the first has spoken", spoken).await;
     let status = standup(&team, "status", &[]).await;
@@ -88,7 +88,7 @@ async fn where_no_standup_is_running_nothing_is_steered(backing: Backing) {
 async fn an_operator_cancels_a_standup_and_nobody_else_does(backing: Backing) {
     let mut team = slow(backing).configure(|config| config.chat.operators = vec!["somebody-else".into()]).start().await;
     standup(&team, "start", &[]).await;
-    wait_for_post(&team, "Essential question").await;
+    wait_for_post(&team, "Order:").await;
     assert_refused(&standup(&team, "cancel", &[]).await, "Only an operator may do that");
     team.stop_app().await;
     team.config.chat.operators = vec!["*".into()];

@@ -138,10 +138,10 @@ async fn reports_are_found_by_day(home: &Home) {
         assert!(closing(&run, &meeting, &report(&meeting, 1), &line("the Day Report").id).store().await.unwrap());
     }
     let channel = standup_channel().id;
-    let last = store.find_last_report(&channel, today()).await.unwrap().unwrap();
-    assert_eq!(last.report.day, friday, "the one before today, however long ago");
-    assert_eq!(store.find_last_report(&channel, friday).await.unwrap(), None);
-    assert_eq!(store.find_last_report(&channel, today() + Days::new(1)).await.unwrap().unwrap().report.day, today());
+    let last = store.find_last_report(&channel, today() - Days::new(1)).await.unwrap().unwrap();
+    assert_eq!(last.report.day, friday, "the last one, however long ago");
+    assert_eq!(store.find_last_report(&channel, friday - Days::new(1)).await.unwrap(), None);
+    assert_eq!(store.find_last_report(&channel, today()).await.unwrap().unwrap().report.day, today(), "an earlier one of the day");
     assert_eq!(store.find_report(&channel, friday).await.unwrap(), Some(last));
     assert_eq!(store.find_report(&channel, friday + Days::new(1)).await.unwrap(), None);
     let days: Vec<_> = store.list_reports(3).await.unwrap().into_iter().map(|stored| stored.report.day).collect();

@@ -37,7 +37,7 @@ pub(crate) fn message(id: &str, text: &str, seconds: i64) -> InboundMessage {
     InboundMessage {
         id: id.into(),
         channel: general(),
-        author: Author { id: "1".into(), name: "Ada".into(), kind: AuthorKind::Person, roles: vec!["r1".into()] },
+        author: Author { id: "1".into(), name: "Ada".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: vec!["r1".into()] },
         text: text.into(),
         mentions: vec!["2".into()],
         reply_to: None,

@@ -30,6 +30,9 @@ const CHANNELS: [&str; 3] = ["general", "daily-standup", "ops"];
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// How the names of direct conversations begin.
+const DIRECT: &str = "direct-";
+
 /// The only person.
 const PERSON: &str = "corner:ann";
 
@@ -117,7 +120,7 @@ impl Corner {
 
     fn note(message: &OutboundMessage, id: String) -> Result<Note, SendError> {
         let channel = bare(message.channel.as_str()).to_owned();
-        if !CHANNELS.contains(&channel.as_str()) {
+        if !CHANNELS.contains(&channel.as_str()) && !channel.starts_with(DIRECT) {
             return Err(SendError::Refused(format!("there is no channel {channel}")));
         }
         let text = written(&message.text);
@@ -175,6 +178,10 @@ impl ChatPlatform for Corner {
 
     async fn open_thread(&self, _: &ChannelId, _: &MessageId, _: &str) -> Result<ChannelId, SendError> {
         Err(SendError::Refused("there are no threads here".to_owned()))
+    }
+
+    async fn open_direct(&self, persona: &PersonaSlug, to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
+        Ok((ChannelId::new(format!("corner:{DIRECT}{persona}-{}", bare(to.as_str()))), "corner:m0000".into()))
     }
 
     async fn find_posted(&self, message: &OutboundMessage, _: DateTime<Utc>) -> Result<Option<Posted>, SendError> {
@@ -283,7 +290,7 @@ impl CornerTeam {
         let message = InboundMessage {
             id: id.into(),
             channel: Corner::channel(channel),
-            author: Author { id: PERSON.into(), name: "Ann".to_owned(), kind: AuthorKind::Person, roles: Vec::new() },
+            author: Author { id: PERSON.into(), name: "Ann".to_owned(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
             mentions: text::list_mentions(&text),
             text,
             reply_to: None,

@@ -73,6 +73,14 @@ fn import(commit: &Recorded, index: usize, shift: TimeDelta) -> String {
     text
 }
 
+/// Adds an empty commit.
+pub(crate) fn add_commit(directory: &Path, subject: &str, at: DateTime<Utc>) {
+    let who = format!("Ann <ann@example.org> {} +0000", at.timestamp());
+    let stream =
+        format!("commit refs/heads/main\nauthor {who}\ncommitter {who}\ndata {}\n{subject}\nfrom refs/heads/main^0\n\n", subject.len());
+    run(directory, &["fast-import", "--quiet"], &stream);
+}
+
 fn run(directory: &Path, arguments: &[&str], input: &str) {
     let mut command = Command::new("git");
     command.arg("-C").arg(directory).args(arguments).env("GIT_CONFIG_GLOBAL", "/dev/null").env_remove("GIT_DIR");

@@ -7,6 +7,8 @@ pub(crate) mod corner;
 pub(crate) mod database;
 #[path = "../../../crates/sandbox/tests/server/descriptions.rs"]
 pub(crate) mod descriptions;
+pub(crate) mod git;
+pub(crate) mod grading;
 pub(crate) mod history;
 pub(crate) mod items;
 pub(crate) mod migrated;

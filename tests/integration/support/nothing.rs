@@ -36,5 +36,14 @@ impl LedgerSource for Nothing {
 pub(crate) fn feed_sources(work: &Path, clock: SharedClock) -> FeedSources {
     let nothing = Arc::new(Nothing);
     let web = Web::new().expect("an HTTP client");
-    FeedSources { work: work.to_owned(), clock, web, activity: nothing.clone(), backlog: nothing.clone(), ledger: nothing }
+    FeedSources {
+        work: work.to_owned(),
+        clock,
+        zone: chrono_tz::Tz::UTC,
+        web,
+        activity: nothing.clone(),
+        backlog: nothing.clone(),
+        ledger: nothing,
+        services: kernel::feeds::Services::default(),
+    }
 }

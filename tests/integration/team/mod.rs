@@ -3,6 +3,7 @@
 mod bad_input;
 mod command_line;
 mod commands;
+mod company;
 mod crashes;
 mod kills;
 mod load;

@@ -17,7 +17,7 @@ on_both_stores!(
     rows_of_all_places_are_delivered_in_order,
     what_has_no_place_any_more_is_said_in_the_channel,
     no_secret_leaves_in_any_part_of_a_message,
-    a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator,
+    a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona,
     killed_after_the_platform_took_a_post_in_a_thread,
     killed_after_the_platform_took_a_revision,
 );
@@ -136,7 +136,7 @@ async fn no_secret_leaves_in_any_part_of_a_message(backing: Backing) {
     assert!(!shown.to_string().contains(key));
 }
 
-async fn a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator(backing: Backing) {
+async fn a_person_in_a_thread_on_a_personas_message_is_answered_by_that_persona(backing: Backing) {
     let mut team = quiet(backing).await;
     let report = row(&team, "vince", "report", Placement::Channel);
     let inside = row(&team, "vince", "it fell by four percent", in_thread(&report));
@@ -150,7 +150,7 @@ async fn a_person_in_a_thread_of_the_team_is_answered_by_the_coordinator(backing
     let answer = team.call(reqwest::Method::GET, &path, None).await[0].clone();
     assert_eq!(
         (answer["content"].as_str(), answer["author"]["id"].as_str()),
-        (Some("answer to now"), Some(team.account("kelly").as_str()))
+        (Some("answer to now"), Some(team.account("vince").as_str()))
     );
     let asked = team.model.requests().pop().expect("the model was asked").prompt();
     assert!(asked.contains("it fell by four percent"), "what was said in the thread belongs to its context: {asked}");

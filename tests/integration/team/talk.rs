@@ -16,6 +16,7 @@ on_both_stores!(
     an_ask_of_an_unknown_name_lists_the_known_ones,
     talk_among_people_is_left_alone,
     a_burst_of_one_person_becomes_one_turn,
+    an_ask_is_not_joined_to_the_question_before_it,
     who_calls_another_name_begins_anew,
     a_request_stands_alone_among_hasty_messages,
     a_personas_channel_habit_is_heeded,
@@ -102,6 +103,15 @@ async fn a_burst_of_one_person_becomes_one_turn(backing: Backing) {
     team.wait_for_answers("general", 1).await;
     let asked = team.model.requests().remove(0);
     assert!(asked.prompt().contains("first the costs") && asked.prompt().contains("then the commits"));
+}
+
+async fn an_ask_is_not_joined_to_the_question_before_it(backing: Backing) {
+    let team = Wanted::on(backing).configure(|config| config.chat.coalesce = std::time::Duration::from_millis(600)).start().await;
+    team.say("general", "sentinel, what happened this week?").await;
+    team.say("general", "ask vince what he thinks about our costs").await;
+    let answers = team.wait_for_answers("general", 2).await;
+    assert_eq!(answers.iter().map(|answer| answer.author.as_str()).collect::<Vec<_>>(), ["Sentinel", "Kelly"]);
+    assert!(answers[1].text.contains("**Vince** answers"), "{}", answers[1].text);
 }
 
 async fn personas_without_a_token_speak_under_their_own_name(backing: Backing) {

@@ -44,7 +44,7 @@ async fn messages_of_a_pause_are_answered_if_they_are_young_enough(backing: Back
     // The last-read mark is set once the channel was read up to now.
     eventually("somebody waits to look for gaps", || async { clock.sleepers() > 0 }).await;
     clock.advance(Duration::from_secs(1));
-    team.say("general", "nothing for anybody").await;
+    team.say("general", "@here nothing for the team").await;
     team.settle().await;
     team.stop_app().await;
     team.say("general", "kelly, are you awake?").await;

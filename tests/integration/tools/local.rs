@@ -7,9 +7,11 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::memory::MemorySource;
+use kernel::people::People;
 use kernel::persona::load;
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Risk;
+use kernel::tools::git::GitFolders;
 use kernel::tools::workspace::Workspaces;
 use kernel::tools::{FeedReader, Tool, ToolContext, ToolError, ToolOutput, Trace};
 use serde_json::{Value, json};
@@ -59,11 +61,11 @@ impl Bench {
     pub(super) fn on(directory: tempfile::TempDir, store: Store) -> Self {
         let parts = LocalDeps {
             workspaces: Workspaces::new(directory.path().join("workspaces")),
-            work: directory.path().join("work"),
+            git: GitFolders { work: directory.path().join("work"), ..GitFolders::default() },
             feeds: Arc::new(OneFeed),
+            people: People::new(store.database(), vec![("7".into(), "Ada".into())]),
             store,
             roster: Arc::new(roster()),
-            people: vec![("7".into(), "Ada".into())],
         };
         Self { tools: local_tools(parts), item: "item".into(), source: None, tainted: false, directory }
     }
@@ -125,6 +127,7 @@ async fn every_tool_has_a_strict_schema_and_the_risk_of_what_it_does() {
         ("backlog_add", Risk::Write),
         ("git_diff", Risk::Read),
         ("git_log", Risk::Read),
+        ("git_show", Risk::Read),
         ("memory_save", Risk::Write),
         ("memory_search", Risk::Read),
         ("read_feed", Risk::Read),

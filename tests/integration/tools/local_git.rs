@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kernel::tools::ToolError;
+use kernel::tools::git::{GitFolders, git_tools};
 use serde_json::json;
 
 use super::local::Bench;
+use crate::support::git::git;
 
 /// A repository of three commits whose configuration runs programs wherever possible.
 async fn bench() -> (Bench, PathBuf) {
@@ -23,12 +25,6 @@ async fn bench() -> (Bench, PathBuf) {
     }
     git(&work, &["tag", "v1", "HEAD~1"]);
     (bench, work)
-}
-
-fn git(work: &Path, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(work).args(["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]).args(arguments);
-    assert!(command.status().expect("git is installed").success(), "{arguments:?}");
 }
 
 #[tokio::test]
@@ -140,4 +136,51 @@ async fn a_folder_without_a_repository_and_one_without_commits_are_told() {
     git(&work, &["init", "--quiet"]);
     assert!(bench.refusal("git_log", json!({})).await.starts_with("git said: fatal: "));
     assert_eq!(bench.refusal("git_diff", json!({"from": "HEAD"})).await, "\"HEAD\" names no commit");
+}
+
+#[tokio::test]
+async fn a_commit_is_shown_with_its_message_and_what_it_changed() {
+    let (bench, _work) = bench().await;
+    let shown = bench.call("git_show", json!({"commit": "v1"})).await.unwrap();
+    assert!(
+        shown.outside && shown.text.contains("Author: Ada\n") && shown.text.contains("Change number 2") && shown.text.contains("+line 2")
+    );
+    assert_eq!(bench.text("git_show", json!({"commit": "v1", "path": "a.txt"})).await, "It changed nothing there.");
+    for commit in ["--help", "--output=x", "HEAD:a.txt", ""] {
+        assert!(bench.refusal("git_show", json!({"commit": commit})).await.ends_with("names no commit"), "{commit}");
+    }
+}
+
+#[tokio::test]
+async fn a_persona_reads_the_repository_of_its_own_feed() {
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["work", "feed", "second", "configured"] {
+        let work = directory.path().join(name);
+        fs::create_dir(&work).unwrap();
+        git(&work, &["init", "--quiet", "--initial-branch=main"]);
+        fs::write(work.join("a.txt"), name).unwrap();
+        git(&work, &["add", "."]);
+        git(&work, &["commit", "--quiet", "-m", &format!("Begin {name}")]);
+    }
+    let at = |name: &str| (name.to_owned(), directory.path().join(name));
+    let folders = |feeds: Vec<(String, PathBuf)>, configured| GitFolders {
+        work: directory.path().join("work"),
+        of_persona: [("vince".into(), feeds)].into(),
+        configured,
+    };
+    let bench = async |folders| Bench { tools: git_tools(folders).into(), ..Bench::alone().await };
+    let own = bench(folders(vec![at("feed"), at("second")], vec![at("configured")])).await;
+    for (named, found) in [(None, "feed"), (Some("second"), "second"), (Some("configured"), "configured")] {
+        assert!(own.text("git_log", json!({"repository": named.unwrap_or("feed")})).await.ends_with(&format!("Begin {found}")));
+        if named.is_none() {
+            assert!(own.text("git_log", json!({})).await.ends_with("Begin feed"));
+            assert!(own.text("git_show", json!({"commit": "HEAD"})).await.contains("Begin feed"));
+        }
+    }
+    let told = own.refusal("git_diff", json!({"from": "HEAD", "repository": "../../x"})).await;
+    assert_eq!(told, "there is no repository \"../../x\"; there are feed, second, configured");
+    let without = bench(folders(Vec::new(), vec![at("configured")])).await;
+    assert!(without.text("git_log", json!({})).await.ends_with("Begin configured"));
+    let alone = bench(folders(Vec::new(), Vec::new())).await;
+    assert!(alone.text("git_log", json!({})).await.ends_with("Begin work"));
 }

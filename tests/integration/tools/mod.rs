@@ -5,4 +5,5 @@ mod local_command;
 mod local_disk;
 mod local_git;
 mod local_store;
+mod repository;
 mod web;

@@ -13,6 +13,7 @@ use kernel::llm::settings::{ModelRef, ModelSettings, ProviderKind, ProviderSetti
 use kernel::llm::{LedgerMeter, Models};
 use kernel::persona::roster::Roster;
 use kernel::persona::{FeedSpec, Tier, file, load};
+use kernel::repository::Repositories;
 use kernel::time::ManualClock;
 use kernel::tools::workspace::Workspaces;
 use kernel::tools::{CallStatus, Toolbox, Trace};
@@ -60,6 +61,7 @@ impl Stage {
             workspaces: workspaces.clone(),
             readings: readings.clone(),
             settings: BacklogSettings::default(),
+            repositories: Repositories::default(),
         };
         Self { store, verifier, workspaces, readings, directory, home: None }
     }
@@ -81,7 +83,8 @@ impl Stage {
 
     /// A reviewer with this model and budget.
     pub(super) fn reviewer(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> ReviewDeps {
-        ReviewDeps { agents: Arc::new(self.agents(model, budgets)), workspaces: self.workspaces.clone(), reviewer: None }
+        let agents = Arc::new(self.agents(model, budgets));
+        ReviewDeps { store: self.store.clone(), agents, workspaces: self.workspaces.clone(), reviewer: None }
     }
 
     pub(super) fn agents(&self, model: Option<&ScriptedModel>, budgets: Budgets) -> Agents {

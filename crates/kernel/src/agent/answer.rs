@@ -182,8 +182,9 @@ impl Agents {
             .status()
             .into_iter()
             .map(|provider| {
-                let trouble =
-                    provider.last_error.map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", at.format("%H:%M UTC")));
+                let trouble = provider
+                    .last_error
+                    .map_or(String::new(), |(at, error)| format!(", failing since {}: {error}", self.roster.show_time(at)));
                 format!(
                     "{} ({}; {} of {} calls under way{trouble})",
                     provider.name,

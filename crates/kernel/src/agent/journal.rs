@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::agent::AnswerVerdict;
 use crate::db::StoreError;
+use crate::ids::PersonaSlug;
 use crate::llm::ToolCall;
 use crate::tools::{CallStatus, Trace};
 
@@ -29,6 +30,8 @@ pub enum JournalEntry {
     },
     /// What the reply before it is worth. `model` is empty if code said so.
     Judged { verdict: AnswerVerdict, model: String },
+    /// A step of the one who grades what the run made. No part of the run itself.
+    Graded { by: PersonaSlug, round: u32, entry: Box<JournalEntry> },
 }
 
 impl JournalEntry {
@@ -37,7 +40,7 @@ impl JournalEntry {
         match self {
             Self::Asked { tainted, .. } => *tainted,
             Self::Returned { outside, .. } => *outside,
-            Self::Replied { .. } | Self::Began { .. } | Self::Judged { .. } => false,
+            Self::Replied { .. } | Self::Began { .. } | Self::Judged { .. } | Self::Graded { .. } => false,
         }
     }
 }

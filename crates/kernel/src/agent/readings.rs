@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -111,6 +112,21 @@ impl Readings {
                 Err(NoSuchFeed::Ambiguous { name: name.to_owned(), owners: owners.join("; ") })
             }
         }
+    }
+
+    /// Whether a feed has a value: by its last reading, or by one that takes no longer than `limit`. None if that is not known.
+    pub async fn has_value(&self, feed: &str, value: &str, limit: Duration) -> Option<bool> {
+        let shared = self.inner.shared.iter().find(|shared| shared.feed.name() == feed)?;
+        let known = shared.last().clone();
+        let read = if let Some(known) = known {
+            known
+        } else {
+            tokio::select! {
+                read = shared.read(&self.inner.clock) => read,
+                () = self.inner.clock.sleep(limit) => return None,
+            }
+        };
+        read.report.outcome.as_ref().ok().map(|reading| reading.find_value(value).is_some())
     }
 
     /// The names of all declared feeds, without duplicates.

@@ -44,7 +44,14 @@ pub enum Place {
     /// A channel of a server.
     Server,
     /// A thread below a channel.
-    Thread { parent: ChannelId, parent_name: String, owner: Option<UserId> },
+    Thread {
+        parent: ChannelId,
+        parent_name: String,
+        owner: Option<UserId>,
+        /// The message on which it hangs, if it hangs on one.
+        #[serde(default)]
+        starter: Option<MessageId>,
+    },
     /// A direct conversation between a person and a persona.
     Direct,
 }
@@ -55,6 +62,9 @@ pub struct Author {
     pub id: UserId,
     /// For display only.
     pub name: String,
+    /// What else the author is called, such as the account's name. For display and for finding a person, never for rights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     pub kind: AuthorKind,
     /// Ids of the author's roles on the server.
     pub roles: Vec<String>,

@@ -1,6 +1,6 @@
 //! The interface to chat platforms, and text functions for all of them: values in text, splitting, formatting, redaction, attachments.
 //!
-//! Platform independent. Only `outbox::relay` calls [`ChatPlatform::send`], `edit` and `open_thread`.
+//! Platform independent. Only `outbox::relay` calls [`ChatPlatform::send`], `edit`, `open_thread` and `open_direct`.
 
 pub mod attachments;
 pub mod format;
@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
 use crate::chat::format::TextFormat;
-use crate::chat::message::{Attachment, Channel, InboundMessage};
+use crate::chat::message::{Attachment, Author, Channel, InboundMessage};
 use crate::chat::outbound::{OutboundMessage, Posted};
 use crate::ids::{ChannelId, MessageId, PersonaSlug, UserId};
 
@@ -40,6 +40,15 @@ pub trait ChatPlatform: Send + Sync + 'static {
     /// # Errors
     /// [`SendError::Refused`] if no thread is possible: missing permission, or the message or thread was deleted.
     async fn open_thread(&self, channel: &ChannelId, message: &MessageId, name: &str) -> Result<ChannelId, SendError>;
+
+    /// Returns the direct conversation between a persona and a person, with an id at or before its newest message. Opens it if needed, which the
+    /// person does not notice.
+    ///
+    /// # Errors
+    /// [`SendError::Refused`] if the platform or the persona has none. A person who takes no direct messages may be told of only by `send`.
+    async fn open_direct(&self, _persona: &PersonaSlug, _to: &UserId) -> Result<(ChannelId, MessageId), SendError> {
+        Err(SendError::Refused("this platform has no direct messages".to_owned()))
+    }
 
     /// Checks whether `message` was posted at or after `since`. Used for a retry after the nonce window, and for personas without an
     /// account.
@@ -105,10 +114,20 @@ pub enum PlatformEvent {
         messages: Vec<MessageId>,
         channel: ChannelId,
     },
+    /// A person used a command or a button.
+    Seen {
+        author: Box<Author>,
+        channel: Box<Channel>,
+    },
     /// An identity is online under this account. Missed messages need to be fetched.
     Ready {
         persona: PersonaSlug,
         account: UserId,
+    },
+    /// What a persona is called on the server. None: by its own name.
+    Nickname {
+        persona: PersonaSlug,
+        nickname: Option<String>,
     },
     /// A problem of an identity, worded for people, with what to do.
     Trouble {

@@ -183,6 +183,21 @@ impl Markup for Plain {
     }
 }
 
+/// Writes the values of a text, and removes the marks for bold and the backslashes that escape foreign text in a chat.
+pub fn plain(markdown: &str) -> String {
+    let markdown = render(markdown, &Plain);
+    let mut text = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' if rest.peek().is_some_and(char::is_ascii_punctuation) => text.extend(rest.next()),
+            '*' if rest.next_if_eq(&'*').is_some() => {}
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
 /// A text as a platform writes it.
 pub fn render(text: &str, markup: &impl Markup) -> String {
     let lines = text.split('\n').map(|line| {

@@ -2,11 +2,15 @@ use serde_json::Value;
 
 use crate::chat::medium::Medium;
 use crate::chat::message::Channel;
+use crate::chat::outbound::OutboundFile;
 use crate::commands::{Arguments, Refused, Right};
 use crate::ids::UserId;
 
 /// The longest name shown in a reply.
 const NAME: usize = 40;
+
+/// Who acts on the kanban page, in events, notes and messages to others.
+pub const KANBAN_PAGE: &str = "the operator (kanban page)";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Caller {
@@ -19,6 +23,8 @@ pub enum Caller {
     },
     /// Anybody who can run the program. Always an operator.
     CommandLine,
+    /// Anybody who may see the kanban page. Always an operator.
+    KanbanPage,
 }
 
 impl Caller {
@@ -27,6 +33,7 @@ impl Caller {
         match self {
             Self::Person { name, .. } => name,
             Self::CommandLine => "the command line",
+            Self::KanbanPage => KANBAN_PAGE,
         }
     }
 
@@ -34,7 +41,7 @@ impl Caller {
     pub fn subject(&self) -> String {
         match self {
             Self::Person { name, .. } => Medium::Chat.line_within(name, NAME),
-            Self::CommandLine => "You".to_owned(),
+            Self::CommandLine | Self::KanbanPage => "You".to_owned(),
         }
     }
 
@@ -86,6 +93,8 @@ impl CommandCall {
 pub struct CommandReply {
     /// Markdown of any length. The platform splits it.
     pub text: String,
+    /// Go along with the text where the platform shows the reply. The command line has its own way to save them.
+    pub files: Vec<OutboundFile>,
     /// The reply as JSON, for programs. None if there is only text.
     pub data: Option<Value>,
     /// Visible to the caller only.
@@ -99,7 +108,7 @@ pub struct CommandReply {
 impl CommandReply {
     /// Visible to everybody in the channel.
     pub fn public(text: impl Into<String>) -> Self {
-        Self { text: text.into(), data: None, ephemeral: false, error: false, retire_buttons: false }
+        Self { text: text.into(), files: Vec::new(), data: None, ephemeral: false, error: false, retire_buttons: false }
     }
 
     /// Visible to the caller only.
@@ -115,6 +124,11 @@ impl CommandReply {
     #[must_use]
     pub fn with_data(self, data: Value) -> Self {
         Self { data: Some(data), ..self }
+    }
+
+    #[must_use]
+    pub fn with_files(self, files: Vec<OutboundFile>) -> Self {
+        Self { files, ..self }
     }
 
     #[must_use]

@@ -14,7 +14,7 @@ mod spec;
 use async_trait::async_trait;
 
 pub use arguments::{Arguments, parse_date, parse_duration};
-pub use call::{Caller, CommandCall, CommandReply, CommandRequest, Invoked};
+pub use call::{Caller, CommandCall, CommandReply, CommandRequest, Invoked, KANBAN_PAGE};
 pub use registry::{Authorize, Group, Registry, Suggestion};
 pub use render::{render_list, render_table};
 pub use services::{Late, Services};

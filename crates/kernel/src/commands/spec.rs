@@ -1,6 +1,8 @@
 /// The permission that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Right {
+    /// For what concerns only the caller, such as what the team sent them in private. Counts also where direct messages are off.
+    Own,
     Anybody,
     /// A configured operator, or anybody at the command line.
     Operator,

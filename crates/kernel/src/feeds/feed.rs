@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use sha2::{Digest as _, Sha256};
 
 use crate::feeds::condition::Expectation;
@@ -10,7 +11,7 @@ use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
 use crate::feeds::{Document, FeedError, FeedQuery, FeedSpecError, Reading, Sample};
 use crate::persona::FeedSpec;
-use crate::time::SharedClock;
+use crate::time::{SharedClock, show_time};
 
 /// The clock difference between machines that is tolerated without a note.
 const AHEAD: TimeDelta = TimeDelta::minutes(5);
@@ -52,14 +53,16 @@ struct Inner {
     source: Box<dyn Source>,
     limits: Limits,
     clock: SharedClock,
+    /// The zone of the times in notes.
+    zone: Tz,
     /// The time of the newest data seen.
     newest: Mutex<Option<DateTime<Utc>>>,
 }
 
 impl Feed {
-    pub fn new(spec: &FeedSpec, source: Box<dyn Source>, limits: Limits, clock: SharedClock) -> Self {
+    pub fn new(spec: &FeedSpec, source: Box<dyn Source>, limits: Limits, clock: SharedClock, zone: Tz) -> Self {
         let (name, kind, key) = (spec.name.clone(), spec.kind.clone(), key_of(spec));
-        Self { inner: Arc::new(Inner { name, kind, key, source, limits, clock, newest: Mutex::new(None) }) }
+        Self { inner: Arc::new(Inner { name, kind, key, source, limits, clock, zone, newest: Mutex::new(None) }) }
     }
 
     /// The declared name, shown in reports and citations.
@@ -111,6 +114,19 @@ impl Feed {
         self.in_time(self.inner.source.documents(now)).await.map_err(|error| self.since_when(error))
     }
 
+    /// Earlier values that the source itself knows, oldest first. Empty for most kinds.
+    ///
+    /// # Errors
+    /// It failed or timed out.
+    pub async fn history(&self, value: &str, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<(DateTime<Utc>, f64)>, FeedError> {
+        self.in_time(self.inner.source.history(value, since, until)).await
+    }
+
+    /// Whether a value can never fall, so that a condition that it has passed is decided.
+    pub fn only_rises(&self, value: &str) -> bool {
+        self.inner.source.only_rises(value)
+    }
+
     /// Converts a reading's values to samples.
     pub fn samples(&self, reading: &Reading) -> Vec<Sample> {
         let sample = |value: &super::Value| Sample {
@@ -136,15 +152,19 @@ impl Feed {
     /// A source may report a wrong time, or return older data than before.
     fn check_time(&self, reading: &mut Reading, asked: &FeedQuery) {
         let mut newest = self.newest();
-        let told = reading.as_of;
+        let (told, zone) = (reading.as_of, self.inner.zone);
         if told > asked.now + AHEAD {
-            reading.add_note(&format!("its data is dated {}, which is in the future, so it counts as current", moment(told)));
+            reading.add_note(&format!("its data is dated {}, which is in the future, so it counts as current", show_time(told, zone)));
             reading.as_of = asked.now;
         } else if told != asked.now
             && let Some(before) = newest.filter(|before| told < *before)
         {
             // Data as fresh as the question is never older: overlapping reads can finish in any order.
-            reading.add_note(&format!("its data went back in time: it is of {}, and was of {} before", moment(told), moment(before)));
+            reading.add_note(&format!(
+                "its data went back in time: it is of {}, and was of {} before",
+                show_time(told, zone),
+                show_time(before, zone)
+            ));
         }
         *newest = (*newest).max(Some(reading.as_of));
     }
@@ -159,10 +179,6 @@ impl Feed {
     fn newest(&self) -> MutexGuard<'_, Option<DateTime<Utc>>> {
         self.inner.newest.lock().expect("no code panics while it holds this")
     }
-}
-
-fn moment(at: DateTime<Utc>) -> impl std::fmt::Display {
-    at.format("%Y-%m-%d %H:%M UTC")
 }
 
 /// The kind alone if there are no settings. Uses a digest because an address may contain a secret.
@@ -206,7 +222,7 @@ mod tests {
         async fn read(&self, _: &FeedQuery) -> Result<Reading, FeedError> {
             let Some(as_of) = self.as_of.get(self.calls.fetch_add(1, Ordering::Relaxed)) else { std::future::pending().await };
             let values = vec![Value::count("calls", 1)];
-            Ok(Reading { source: "a test".into(), as_of: *as_of, values, items: Vec::new(), total: 0, note: None })
+            Ok(Reading { source: "a test".into(), as_of: *as_of, values, items: Vec::new(), total: 0, note: None, story: Vec::new() })
         }
     }
 
@@ -217,7 +233,7 @@ mod tests {
     fn tiring(as_of: &[DateTime<Utc>], clock: &ManualClock) -> Feed {
         let limits = Limits { timeout: Duration::from_secs(10), max_age: Duration::from_hours(1), expect: Vec::new() };
         let source = Tiring { calls: AtomicUsize::new(0), as_of: as_of.to_vec() };
-        Feed::new(&spec("tiring", json!({})), Box::new(source), limits, Arc::new(clock.clone()))
+        Feed::new(&spec("tiring", json!({})), Box::new(source), limits, Arc::new(clock.clone()), Tz::UTC)
     }
 
     fn query(now: DateTime<Utc>) -> FeedQuery {
@@ -254,8 +270,8 @@ mod tests {
             let reading = feed.read(&query(at(9, 0))).await.unwrap();
             notes.push((reading.as_of, reading.note));
         }
-        let back = "its data went back in time: it is of 2026-11-21 08:20 UTC, and was of 2026-11-21 08:50 UTC before";
-        let ahead = "its data is dated 2026-11-21 23:00 UTC, which is in the future, so it counts as current";
+        let back = "its data went back in time: it is of Sat 21 Nov, 08:20, and was of Sat 21 Nov, 08:50 before";
+        let ahead = "its data is dated Sat 21 Nov, 23:00, which is in the future, so it counts as current";
         assert_eq!(
             notes,
             [(at(8, 50), None), (at(8, 20), Some(back.into())), (at(9, 4), None), (at(9, 0), Some(ahead.into()))],

@@ -9,6 +9,7 @@ mod feed;
 mod kinds;
 mod reading;
 mod sample;
+mod services;
 mod settings;
 mod store;
 mod web;
@@ -16,10 +17,13 @@ mod web;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use chrono_tz::Tz;
+
 pub use feed::Feed;
 pub use kinds::{ActivityLine, ActivitySource, Backlog, BacklogSource, LedgerSource, WorkLine, kinds};
 pub use reading::{Document, FeedError, FeedItem, FeedQuery, FeedReport, Reading, Value};
 pub use sample::Sample;
+pub use services::{FeedSettings, Services};
 pub use settings::FeedSpecError;
 pub use store::retention;
 pub use web::Web;
@@ -40,10 +44,13 @@ pub struct FeedSources {
     /// The base of relative paths.
     pub work: PathBuf,
     pub clock: SharedClock,
+    /// The zone in which people read times.
+    pub zone: Tz,
     pub web: Web,
     pub activity: Arc<dyn ActivitySource>,
     pub backlog: Arc<dyn BacklogSource>,
     pub ledger: Arc<dyn LedgerSource>,
+    pub services: Services,
 }
 
 /// Builds a declared feed.
@@ -56,7 +63,7 @@ pub fn build(spec: &FeedSpec, sources: &FeedSources) -> Result<Feed, FeedSpecErr
     let limits = feed::Limits::read(&mut settings)?;
     let source = build(&mut settings, sources)?;
     settings.finish()?;
-    Ok(Feed::new(spec, source, limits, sources.clock.clone()))
+    Ok(Feed::new(spec, source, limits, sources.clock.clone(), sources.zone))
 }
 
 /// Builds the feeds of a team. The same declaration in several personas becomes one feed, which is read once.

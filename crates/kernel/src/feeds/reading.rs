@@ -2,7 +2,10 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
+
+use crate::time::show_time;
 
 /// The query for a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +39,20 @@ pub struct Reading {
     pub total: usize,
     /// A note that readers need: "this is no git repository".
     pub note: Option<String>,
+    /// What a colleague would tell of it, one sentence or list line each. The most important first.
+    #[serde(default)]
+    pub story: Vec<String>,
 }
 
 impl Reading {
     /// The value with this name.
     pub fn find_value(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|value| value.name == name)
+    }
+
+    /// Why there is nothing to read yet: no repository, no folder.
+    pub fn find_absence(&self) -> Option<&str> {
+        self.note.as_deref().filter(|_| self.values.is_empty() && self.items.is_empty())
     }
 
     /// Adds a note for readers.
@@ -121,6 +132,16 @@ pub enum FeedError {
     /// It worked before, or its data is too old.
     #[error("no data since {} ({reason})", since.format("%Y-%m-%d %H:%M UTC"))]
     NoDataSince { since: DateTime<Utc>, reason: String },
+}
+
+impl FeedError {
+    /// For people, with times in their zone.
+    pub fn describe(&self, zone: Tz) -> String {
+        match self {
+            Self::NoDataSince { since, reason } => format!("no data since {} ({reason})", show_time(*since, zone)),
+            Self::TimedOut(_) | Self::Failed(_) => self.to_string(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -58,6 +58,16 @@ impl<'a> Settings<'a> {
         url.ok_or_else(|| self.invalid(key, allowed.into()))
     }
 
+    /// A required key's value, converted by `parse`. `allowed` describes valid values.
+    pub fn required<T>(&mut self, key: &'static str, allowed: &str, parse: impl FnOnce(&'a Json) -> Option<T>) -> Result<T, FeedSpecError> {
+        self.parsed(key, allowed, parse)?.ok_or_else(|| self.refuse(key, allowed))
+    }
+
+    /// The error for a key.
+    pub fn refuse(&self, key: &'static str, allowed: &str) -> FeedSpecError {
+        self.invalid(key, allowed.to_owned())
+    }
+
     /// A key's value, converted by `parse`. `allowed` describes valid values.
     pub fn parsed<T>(
         &mut self,

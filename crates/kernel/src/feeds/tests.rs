@@ -49,7 +49,7 @@ fn repository(directory: &Path, commits: &[(&str, &str, i64)]) {
 fn a_wrong_declaration_says_what_is_allowed() {
     assert_eq!(
         refusal("gti", json!({})),
-        "there is no feed kind \"gti\". Available: activity, backlog, files, git, http_json, ledger, rss"
+        "there is no feed kind \"gti\". Available: activity, backlog, files, git, github, http_json, ledger, rss, search"
     );
     assert_eq!(
         refusal("files", json!({"folder": "x"})),
@@ -101,11 +101,11 @@ async fn commits_beyond_the_limit_are_counted() {
 #[tokio::test]
 async fn only_the_newest_commits_are_told_with_their_size() {
     let work = tempfile::tempdir().unwrap();
-    let commits: Vec<_> = (0..52).map(|number| ("Go on", "Ann", 60 - number)).collect();
+    let commits: Vec<_> = (0..102).map(|number| ("Go on", "Ann", 110 - number)).collect();
     repository(work.path(), &commits);
-    let reading = read("git", work.path(), &last_days(90)).await.unwrap();
+    let reading = read("git", work.path(), &FeedQuery { limit: 200, ..last_days(120) }).await.unwrap();
     let sizes: Vec<_> = reading.items.iter().filter(|item| item.what == "commit").map(|item| item.value("files")).collect();
-    assert_eq!(sizes, [vec![1.0; 50], vec![0.0; 2]].concat());
+    assert_eq!(sizes, [vec![1.0; 100], vec![0.0; 2]].concat());
 }
 
 #[tokio::test]
@@ -201,14 +201,31 @@ async fn the_backlog_is_counted_by_status_and_tells_what_changed() {
         text: "Mend the queue".into(),
         owner: Some("Vince".into()),
         status: "in_progress".into(),
+        waits: None,
         at: now(),
     };
+    let stuck = WorkLine {
+        text: "Renew the certificate".into(),
+        status: "waiting".into(),
+        waits: Some("for an answer from Ann".into()),
+        at: now() - TimeDelta::days(3),
+        ..changed.clone()
+    };
+    let blocked = WorkLine { text: "Roll it out".into(), owner: None, status: "blocked".into(), ..changed.clone() };
+    let next = vec![WorkLine { text: "Speed it up".into(), status: "ready".into(), ..changed.clone() }];
     let open = vec![("in_progress".into(), 2), ("ready".into(), 3)];
-    let backlog = Backlog { open, done_today: 4, changed: vec![changed.clone(), changed], total: 7 };
+    let changed = vec![changed.clone(), changed];
+    let backlog = Backlog { open, done_today: 4, changed, next, stuck: vec![stuck, blocked], total: 7 };
     let feed = feed("backlog", &sources(Path::new("/work"), Told { backlog, ..Told::default() }));
     let reading = feed.read(&FeedQuery { limit: 1, ..last_days(1) }).await.unwrap();
     assert_eq!(values(&reading), ["open 5", "ready 3", "blocked 0", "in progress 2", "done today 4"]);
     assert_eq!((reading.items.len(), reading.total), (1, 7));
+    let story = [
+        "Stuck: \"Renew the certificate\" (Vince) waits for an answer from Ann, for 3 days.",
+        "Stuck: \"Roll it out\" blocked, since today.",
+        "Next: \"Speed it up\" (Vince).",
+    ];
+    assert_eq!(reading.story, story);
     let item = &reading.items[0];
     let told = (item.what.as_ref(), item.reference.as_str(), item.by.as_deref(), item.text.as_str());
     assert_eq!(told, ("work item", "W-12", Some("Vince"), "in progress: Mend the queue"));

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 
 use crate::feeds::FeedError;
 
@@ -31,9 +31,27 @@ impl Web {
 
     /// Fetches `url`. More than `most` bytes is an error. The caller limits the time.
     pub async fn get(&self, url: &Url, accept: &str, most: usize) -> Result<Page, FeedError> {
-        let sent = self.client.get(url.clone()).header(ACCEPT, accept).send().await;
-        let mut response = check_status(sent.map_err(|error| failed(&error))?)?;
+        let response = check_status(self.send(self.client.get(url.clone()).header(ACCEPT, accept)).await?)?;
         let content_type = header(&response, &CONTENT_TYPE).unwrap_or_default();
+        let bytes = Self::read(response, most).await?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(FeedError::Failed("its answer is empty".into()));
+        }
+        Ok(Page { content_type, bytes })
+    }
+
+    /// A GET request, to be completed and sent with [`Self::send`].
+    pub(super) fn request(&self, url: &str) -> RequestBuilder {
+        self.client.get(url)
+    }
+
+    /// The response, whatever its status is.
+    pub(super) async fn send(&self, request: RequestBuilder) -> Result<Response, FeedError> {
+        request.send().await.map_err(|error| failed(&error))
+    }
+
+    /// The body. More than `most` bytes is an error.
+    pub(super) async fn read(mut response: Response, most: usize) -> Result<Vec<u8>, FeedError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|_| FeedError::Failed("its answer was cut off".into()))? {
             if bytes.len() + chunk.len() > most {
@@ -41,10 +59,7 @@ impl Web {
             }
             bytes.extend_from_slice(&chunk);
         }
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(FeedError::Failed("its answer is empty".into()));
-        }
-        Ok(Page { content_type, bytes })
+        Ok(bytes)
     }
 }
 

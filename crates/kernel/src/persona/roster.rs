@@ -1,14 +1,19 @@
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
 use crate::ids::{PersonaSlug, UserId};
 use crate::persona::Persona;
 use crate::text::fold_name;
+use crate::time::{Today, show_time};
 
-/// The personas of the team, sorted by slug.
+/// The team: its personas, sorted by slug, and the zone in which people read its times.
 #[derive(Debug, Clone)]
 pub struct Roster {
     personas: Vec<Persona>,
     coordinator: usize,
+    zone: Tz,
 }
 
 /// Why personas do not form a roster.
@@ -46,7 +51,26 @@ impl Roster {
         if let Some((_, second)) = coordinators.next() {
             return Err(RosterError::TwoCoordinators { first: first.slug.clone(), second: second.slug.clone() });
         }
-        Ok(Self { personas, coordinator })
+        Ok(Self { personas, coordinator, zone: Tz::UTC })
+    }
+
+    /// The same team in another zone.
+    #[must_use]
+    pub fn in_zone(self, zone: Tz) -> Self {
+        Self { zone, ..self }
+    }
+
+    pub fn zone(&self) -> Tz {
+        self.zone
+    }
+
+    /// A time as the team's people read it: `Fri 27 Nov, 09:00`.
+    pub fn show_time(&self, at: DateTime<Utc>) -> String {
+        show_time(at, self.zone)
+    }
+
+    pub fn today(&self, now: DateTime<Utc>) -> Today {
+        Today { now, zone: self.zone }
     }
 
     pub fn coordinator(&self) -> &Persona {
@@ -104,10 +128,11 @@ fn names_of(persona: &Persona) -> impl Iterator<Item = String> + '_ {
     [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str)).map(fold_name)
 }
 
-/// The accounts of the personas. Filled from READY, never from tokens.
+/// The accounts of the personas, filled from READY, never from tokens, and their names on the server.
 #[derive(Debug, Default, Clone)]
 pub struct Accounts {
     by_id: HashMap<UserId, PersonaSlug>,
+    nicknames: HashMap<PersonaSlug, String>,
 }
 
 impl Accounts {
@@ -117,5 +142,18 @@ impl Accounts {
 
     pub fn find(&self, id: &UserId) -> Option<&PersonaSlug> {
         self.by_id.get(id)
+    }
+
+    /// None: the persona is called by its own name.
+    pub fn record_nickname(&mut self, slug: PersonaSlug, nickname: Option<String>) {
+        match nickname {
+            Some(nickname) => drop(self.nicknames.insert(slug, nickname)),
+            None => drop(self.nicknames.remove(&slug)),
+        }
+    }
+
+    /// What personas are called on the server.
+    pub fn nicknames(&self) -> impl Iterator<Item = (&PersonaSlug, &str)> {
+        self.nicknames.iter().map(|(slug, nickname)| (slug, nickname.as_str()))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeZone as _, Utc};
 
-use crate::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, Feed, FeedSources, LedgerSource, Web};
+use crate::feeds::{ActivityLine, ActivitySource, Backlog, BacklogSource, Feed, FeedSources, LedgerSource, Services, Web};
 use crate::money::{CostGroup, CostLine};
 use crate::persona::FeedSpec;
 use crate::time::ManualClock;
@@ -71,7 +71,16 @@ pub fn sources(work: &Path, told: Told) -> FeedSources {
     let told = Arc::new(told);
     let clock = Arc::new(ManualClock::new(now()));
     let web = Web::new().expect("a client of the web");
-    FeedSources { work: work.to_owned(), clock, web, activity: told.clone(), backlog: told.clone(), ledger: told }
+    FeedSources {
+        work: work.to_owned(),
+        clock,
+        zone: chrono_tz::Tz::UTC,
+        web,
+        activity: told.clone(),
+        backlog: told.clone(),
+        ledger: told,
+        services: Services::default(),
+    }
 }
 
 pub fn spec(kind: &str, settings: serde_json::Value) -> FeedSpec {

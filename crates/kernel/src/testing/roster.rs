@@ -22,7 +22,7 @@ pub fn accounts() -> Accounts {
     accounts
 }
 
-fn persona(slug: &str, name: &str, alias: &str) -> Persona {
+pub fn persona(slug: &str, name: &str, alias: &str) -> Persona {
     Persona {
         slug: slug.into(),
         name: name.to_owned(),

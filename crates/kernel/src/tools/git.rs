@@ -1,9 +1,10 @@
-//! Read-only access to the history of the team's repository.
+//! Read-only access to the history of repositories: that of a persona's git feed, or of the team.
 //!
 //! A model's arguments never become options: revisions are resolved to hashes, and paths come after `--` and are literal. Git runs without
 //! hooks, filters, pagers and other programs from the configuration.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
+use crate::ids::PersonaSlug;
+use crate::repository::{ALONE, command};
 use crate::text::{is_invisible, without_invisible};
 use crate::tools::approval::Risk;
 use crate::tools::arguments::parse_arguments;
@@ -28,25 +31,66 @@ const TAKEN: u64 = 256 * 1024;
 /// The most characters of a diff for the model.
 const TOLD: usize = 24_000;
 
-/// Disables other programs. Filters do not apply, because `diff` compares commits and not the work tree.
-const ALONE: [&str; 4] = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "log.showSignature=false", "core.pager=cat"];
-
-pub fn git_tools(work: &Path) -> [Arc<dyn Tool>; 2] {
-    let git = Git { work: work.to_owned() };
-    [Arc::new(Log(git.clone())), Arc::new(Diff(git))]
+/// The repositories that the tools read.
+#[derive(Debug, Clone, Default)]
+pub struct GitFolders {
+    /// Where there is no other one.
+    pub work: PathBuf,
+    /// By persona: the folders of its git feeds, by the names of the feeds.
+    pub of_persona: HashMap<PersonaSlug, Vec<(String, PathBuf)>>,
+    /// The configured repositories, by name.
+    pub configured: Vec<(String, PathBuf)>,
 }
 
-struct Log(Git);
-struct Diff(Git);
+pub fn git_tools(folders: GitFolders) -> [Arc<dyn Tool>; 3] {
+    let folders = Arc::new(folders);
+    [Arc::new(Log(folders.clone())), Arc::new(Diff(folders.clone())), Arc::new(Show(folders))]
+}
+
+struct Log(Arc<GitFolders>);
+struct Diff(Arc<GitFolders>);
+struct Show(Arc<GitFolders>);
+
+impl GitFolders {
+    /// The repository that a persona names, or its first: that of its own feed, a configured one, or the folder that the team works on.
+    fn find(&self, persona: &PersonaSlug, named: Option<&str>) -> Result<Git, ToolError> {
+        let own = self.of_persona.get(persona).into_iter().flatten();
+        let known: Vec<&(String, PathBuf)> = own.chain(&self.configured).collect();
+        let Some(asked) = named else {
+            return Ok(Git { work: known.first().map_or(&self.work, |(_, folder)| folder).clone() });
+        };
+        if let Some((_, folder)) = known.iter().find(|(name, _)| name == asked) {
+            return Ok(Git { work: folder.clone() });
+        }
+        let there: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let there = if there.is_empty() { "leave it out".to_owned() } else { format!("there are {}", there.join(", ")) };
+        let shown: String = asked.chars().take(80).flat_map(char::escape_debug).collect();
+        Err(ToolError::Refused(format!("there is no repository \"{shown}\"; {there}")))
+    }
+}
+
+/// The argument that all of them have.
+fn repository() -> Value {
+    json!({"type": "string", "description": "The name of your git feed or of a configured repository; your first if left out."})
+}
+
+#[derive(Deserialize)]
+struct ShowArguments {
+    commit: String,
+    path: Option<String>,
+    repository: Option<String>,
+}
 
 #[derive(Deserialize)]
 struct LogArguments {
+    repository: Option<String>,
     limit: Option<u32>,
     path: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct DiffArguments {
+    repository: Option<String>,
     from: String,
     to: Option<String>,
     path: Option<String>,
@@ -68,6 +112,7 @@ impl Tool for Log {
             "properties": {
                 "limit": {"type": "integer", "minimum": 1, "maximum": MOST_COMMITS, "description": "How many; 20 if left out."},
                 "path": {"type": "string", "description": "Only commits that changed this file or folder."},
+                "repository": repository(),
             },
             "additionalProperties": false,
         })
@@ -77,11 +122,12 @@ impl Tool for Log {
         Risk::Read
     }
 
-    async fn call(&self, arguments: &Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
-        let LogArguments { limit, path } = parse_arguments(arguments)?;
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let LogArguments { limit, path, repository } = parse_arguments(arguments)?;
+        let git = self.0.find(context.persona, repository.as_deref())?;
         let most = format!("--max-count={}", limit.unwrap_or(USUAL_COMMITS).clamp(1, MOST_COMMITS));
         let fixed = ["log", "--no-show-signature", "--no-color", "--no-decorate", "--format=%h %cs %an: %s", &most, "HEAD"];
-        let listed = self.0.run(&fixed, path.as_deref()).await?;
+        let listed = git.run(&fixed, path.as_deref()).await?;
         Ok(told(&listed, "There are no such commits."))
     }
 }
@@ -103,6 +149,7 @@ impl Tool for Diff {
                 "from": {"type": "string", "description": "A hash, tag or branch, or one with ~1 behind it for the commit before."},
                 "to": {"type": "string", "description": "The same; HEAD if left out."},
                 "path": {"type": "string", "description": "Only this file or folder."},
+                "repository": repository(),
             },
             "required": ["from"],
             "additionalProperties": false,
@@ -117,12 +164,67 @@ impl Tool for Diff {
         Risk::Read
     }
 
-    async fn call(&self, arguments: &Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
-        let DiffArguments { from, to, path } = parse_arguments(arguments)?;
-        let (from, to) = (self.0.resolve(&from).await?, self.0.resolve(to.as_deref().unwrap_or("HEAD")).await?);
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let DiffArguments { from, to, path, repository } = parse_arguments(arguments)?;
+        let git = self.0.find(context.persona, repository.as_deref())?;
+        let (from, to) = (git.resolve(&from).await?, git.resolve(to.as_deref().unwrap_or("HEAD")).await?);
         let fixed = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short", "--stat", "--patch", &from, &to];
-        let difference = self.0.run(&fixed, path.as_deref()).await?;
+        let difference = git.run(&fixed, path.as_deref()).await?;
         Ok(told(&difference, "There is no difference."))
+    }
+}
+
+#[async_trait]
+impl Tool for Show {
+    fn name(&self) -> &'static str {
+        "git_show"
+    }
+
+    fn description(&self) -> String {
+        "Shows a commit of the team's repository: its message and what it changed.".into()
+    }
+
+    fn parameters(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "commit": {"type": "string", "description": "A hash, tag or branch, or one with ~1 behind it for the commit before."},
+                "path": {"type": "string", "description": "Only this file or folder."},
+                "repository": repository(),
+            },
+            "required": ["commit"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn limits(&self) -> ToolLimits {
+        ToolLimits { chars: TOLD, ..ToolLimits::default() }
+    }
+
+    fn risk(&self, _: &Value, _: &ToolContext<'_>) -> Risk {
+        Risk::Read
+    }
+
+    async fn call(&self, arguments: &Value, context: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
+        let ShowArguments { commit, path, repository } = parse_arguments(arguments)?;
+        let git = self.0.find(context.persona, repository.as_deref())?;
+        let commit = git.resolve(&commit).await?;
+        let format = "--format=commit %H%nAuthor: %an%nDate: %cI%n%n%B";
+        let fixed = [
+            "show",
+            "--no-show-signature",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-decorate",
+            "--submodule=short",
+            "--stat",
+            "--patch",
+            format,
+            &commit,
+        ];
+        let shown = git.run(&fixed, path.as_deref()).await?;
+        Ok(told(&shown, "It changed nothing there."))
     }
 }
 
@@ -160,24 +262,12 @@ impl Git {
         if path.is_some_and(|path| path.contains('\0')) {
             return Err(ToolError::Refused("a path holds no NUL".into()));
         }
-        let mut command = Command::new("git");
-        command.env_clear().envs([
-            ("LC_ALL", "C"),
-            ("GIT_TERMINAL_PROMPT", "0"),
-            ("GIT_OPTIONAL_LOCKS", "0"),
-            ("GIT_LITERAL_PATHSPECS", "1"),
-        ]);
-        // A partial clone would fetch missing objects.
-        command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
-        // For finding git, and for the owner's `safe.directory`.
-        for kept in ["PATH", "HOME"] {
-            command.envs(std::env::var_os(kept).map(|value| (kept, value)));
-        }
+        let mut command = command();
         command.arg("-C").arg(&self.work).arg("--no-pager").args(ALONE.iter().flat_map(|setting| ["-c", setting])).args(fixed);
         if let Some(path) = path {
             command.args(["--", path]);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         read_output(command).await
     }
 }

@@ -21,6 +21,8 @@ pub(crate) use session::{End, Link, Numbered, Outgoing, Session};
 pub(crate) struct Core {
     pub(crate) world: World,
     pub(crate) hub: Hub,
+    /// Labels and addresses of other pages, which ours shows.
+    pub(crate) links: Vec<(String, String)>,
 }
 
 impl Core {
@@ -51,7 +53,7 @@ impl Core {
 
     /// Deletes the sessions of one bot or of all, so that they cannot be resumed.
     pub(crate) fn forget_sessions(&mut self, bot: Option<&str>) {
-        let Self { world, hub } = self;
+        let Self { world, hub, .. } = self;
         let concerned = |user: Snowflake| {
             let slug = world.accounts.get(user).and_then(|account| account.slug.as_deref());
             slug.is_some() && (bot.is_none() || bot == slug)
@@ -82,7 +84,7 @@ impl Server {
             journal: Journal::new(options.journal),
             stop: CancellationToken::new(),
             connections: watch::Sender::new(()),
-            core: Mutex::new(Core { world, hub: Hub::default() }),
+            core: Mutex::new(Core { world, hub: Hub::default(), links: Vec::new() }),
             limits: Mutex::new(Limits::new(options.rate_limits)),
             options,
         }

@@ -111,9 +111,15 @@ fn parse_value(option: &Value, text: &str, directory: &Directory) -> Result<Valu
         kind::USER => (by_id(directory.find_person_id(text)), "a member's name"),
         kind::CHANNEL => (by_id(directory.find_channel_id(text)), "a channel"),
         kind::ROLE | kind::MENTIONABLE | kind::ATTACHMENT => return Err("Run this command on the chat page.".to_owned()),
-        _ => (Some(json!(text)), "text"),
+        _ => (Some(json!(without_quotes(text))), "text"),
     };
     value.ok_or_else(|| format!("{} must be {expected}, not “{text}”.", name(option)))
+}
+
+/// A value without the quotes around all of it, which shells need and this does not.
+fn without_quotes(text: &str) -> &str {
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.filter(|inner| !inner.is_empty() && !inner.contains('"')).unwrap_or(text)
 }
 
 /// The first word and the rest.

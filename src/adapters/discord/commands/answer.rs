@@ -9,6 +9,7 @@ use crate::adapters::discord::commands::Interactions;
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::markup::{TEXT, written};
 use crate::adapters::discord::rest::{Call, Failure};
+use kernel::chat::outbound::OutboundFile;
 use kernel::commands::{Audience, CommandReply, CommandRequest};
 use kernel::ids::ChannelId;
 
@@ -98,10 +99,12 @@ async fn post(interactions: &Interactions, pending: &Pending, reply: &CommandRep
     if reply.ephemeral && pending.promised == Promised::Answer(Audience::Everybody) {
         retract(interactions, pending).await?;
     }
-    for chunk in TEXT.split(&TEXT.lay_out(reply.text.trim())) {
-        let chunk = chunk.as_str();
+    let chunks = TEXT.split(&TEXT.lay_out(reply.text.trim()));
+    for (index, chunk) in chunks.iter().enumerate() {
+        let files = if index + 1 == chunks.len() { reply.files.as_slice() } else { &[] };
         let alive = pending.asked.elapsed() < interactions.timing.interaction;
-        let followed = if alive { follow_up(interactions, pending, reply, chunk).await } else { Err(Failure::refused("its time is over")) };
+        let followed =
+            if alive { follow_up(interactions, pending, reply, (chunk, files)).await } else { Err(Failure::refused("its time is over")) };
         match followed {
             Ok(()) => {}
             // A private answer is never posted publicly.
@@ -127,10 +130,15 @@ async fn retire_buttons(interactions: &Interactions, pending: &Pending) -> Resul
     Ok(())
 }
 
-async fn follow_up(interactions: &Interactions, pending: &Pending, reply: &CommandReply, text: &str) -> Result<(), Failure> {
+async fn follow_up(
+    interactions: &Interactions,
+    pending: &Pending,
+    reply: &CommandReply,
+    (text, files): (&str, &[OutboundFile]),
+) -> Result<(), Failure> {
     let flags = if reply.ephemeral || pending.promised == Promised::Answer(Audience::Caller) { EPHEMERAL } else { 0 };
     let payload = json!({ "content": written(text), "flags": flags, "allowed_mentions": { "parse": [] } });
     let path = format!("/webhooks/{}/{}", pending.application, pending.token.expose_secret());
-    interactions.rest.call(&interactions.credential, Call::post(path).body(payload, &[]).by_path_token()).await?;
+    interactions.rest.call(&interactions.credential, Call::post(path).body(payload, files).by_path_token()).await?;
     Ok(())
 }

@@ -13,11 +13,13 @@ use std::sync::Arc;
 use serenity::all as serenity;
 use serenity::{ComponentInteractionDataKind, Interaction};
 
-use crate::adapters::discord::gateway::Hub;
+use crate::adapters::discord::gateway::{Hub, names_of};
 use crate::adapters::discord::ids::from_discord;
 use crate::adapters::discord::ports::Registrations;
 use crate::adapters::discord::rest::{Credential, Rest};
 use answer::Pending;
+use kernel::chat::PlatformEvent;
+use kernel::chat::message::{Author, AuthorKind};
 use kernel::commands::{ArgumentKind, Audience, Caller, CommandRequest, Invoked, Registry};
 use options::{Given, read_options};
 
@@ -71,8 +73,8 @@ impl Interactions {
             // The full error would reveal the interaction's token.
             tracing::warn!(command = path, kind = kind_of(error), "a command could not be acknowledged");
         }
-        let caller = caller(&command.user, command.member.as_deref());
-        self.hand_over(pending, Invoked::Command { path, given: values }, caller, command.guild_id, command.channel_id);
+        let author = author(&command.user, command.member.as_deref());
+        self.hand_over(pending, Invoked::Command { path, given: values }, author, command.guild_id, command.channel_id);
     }
 
     /// Acknowledges a button interaction and starts it. The button's id holds everything needed, so buttons from earlier runs still work.
@@ -86,8 +88,8 @@ impl Interactions {
         if let Err(error) = pressed.defer(&context.http).await {
             tracing::warn!(button = pressed.data.custom_id, kind = kind_of(&error), "a press could not be acknowledged");
         }
-        let caller = caller(&pressed.user, pressed.member.as_ref());
-        self.hand_over(pending, Invoked::Button(pressed.data.custom_id.clone()), caller, pressed.guild_id, pressed.channel_id);
+        let author = author(&pressed.user, pressed.member.as_ref());
+        self.hand_over(pending, Invoked::Button(pressed.data.custom_id.clone()), author, pressed.guild_id, pressed.channel_id);
     }
 
     /// Runs a request on the main runtime.
@@ -95,15 +97,19 @@ impl Interactions {
         self: &Arc<Self>,
         pending: Pending,
         invoked: Invoked,
-        caller: Caller,
+        author: Author,
         server: Option<serenity::GuildId>,
         channel: serenity::ChannelId,
     ) {
         if server.is_none() {
             self.hub.channels.record_direct(channel, &self.credential.persona);
         }
-        let request = CommandRequest { invoked, caller, channel: Some(self.hub.channels.describe(channel)) };
+        let channel = self.hub.channels.describe(channel);
+        let request = CommandRequest { invoked, caller: caller(&author), channel: Some(channel.clone()) };
         let (interactions, allowed) = (Arc::clone(self), self.hub.is_allowed(server));
+        if allowed {
+            self.hub.announce(PlatformEvent::Seen { author: Box::new(author), channel: Box::new(channel) });
+        }
         self.runtime.spawn(async move { answer::carry_out(&interactions, pending, request, allowed).await });
     }
 
@@ -116,9 +122,10 @@ impl Interactions {
             return;
         }
         let (interactions, http, typing) = (Arc::clone(self), Arc::clone(&context.http), typing.clone());
-        let (caller, channel) = (caller(&typing.user, typing.member.as_deref()), self.hub.channels.describe(typing.channel_id));
+        let caller = caller(&author(&typing.user, typing.member.as_deref()));
+        let channel = self.hub.channels.describe(typing.channel_id);
         self.runtime.spawn(async move {
-            let found = interactions.registry.complete(kind, &text, &caller, &channel).await;
+            let found = interactions.registry.complete(kind, &text, &caller, Some(&channel)).await;
             let choices = found.into_iter().take(SUGGESTIONS).map(|choice| serenity::AutocompleteChoice::new(choice.label, choice.value));
             let response = serenity::CreateAutocompleteResponse::new().set_choices(choices.collect());
             if let Err(error) = typing.create_response(&http, serenity::CreateInteractionResponse::Autocomplete(response)).await {
@@ -128,13 +135,16 @@ impl Interactions {
     }
 }
 
-fn caller(user: &serenity::User, member: Option<&serenity::Member>) -> Caller {
+/// Only people give commands.
+fn author(user: &serenity::User, member: Option<&serenity::Member>) -> Author {
     let nick = member.and_then(|member| member.nick.clone());
-    Caller::Person {
-        id: from_discord(user.id),
-        name: nick.or_else(|| user.global_name.clone()).unwrap_or_else(|| user.name.clone()),
-        roles: member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default(),
-    }
+    let (name, aliases) = names_of(nick, user.global_name.clone(), user.name.clone());
+    let roles = member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
+    Author { id: from_discord(user.id), name, aliases, kind: AuthorKind::Person, roles }
+}
+
+fn caller(author: &Author) -> Caller {
+    Caller::Person { id: author.id.clone(), name: author.name.clone(), roles: author.roles.clone() }
 }
 
 /// The kind of serenity's error. Its text may contain the address of an interaction.

@@ -102,7 +102,9 @@ impl ChannelDirectory {
                     _ => String::new(),
                 };
                 let owner = owner.map(from_discord);
-                (name.clone(), Place::Thread { parent: from_discord(parent), parent_name, owner })
+                // A thread has the id of the message on which it hangs.
+                let starter = Some(from_discord(channel));
+                (name.clone(), Place::Thread { parent: from_discord(parent), parent_name, owner, starter })
             }
             Some(Entry::Direct { .. }) => (String::new(), Place::Direct),
             Some(Entry::Unknown) | None => (String::new(), Place::Server),
@@ -173,7 +175,12 @@ mod tests {
         assert_eq!(thread.name, "plan");
         assert_eq!(
             thread.place,
-            Place::Thread { parent: "discord:10".into(), parent_name: "general".to_owned(), owner: Some("discord:5".into()) }
+            Place::Thread {
+                parent: "discord:10".into(),
+                parent_name: "general".to_owned(),
+                owner: Some("discord:5".into()),
+                starter: Some("discord:20".into()),
+            }
         );
         assert_eq!(channels.find_parent(ChannelId::new(20)), Some(ChannelId::new(10)));
         assert_eq!(channels.find_parent(ChannelId::new(10)), None);

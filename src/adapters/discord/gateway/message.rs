@@ -19,15 +19,11 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
     let nick = message.member.as_ref().and_then(|member| member.nick.clone());
     let text = read(&message.content);
     let roles = message.member.map(|member| member.roles.iter().map(from_discord).collect()).unwrap_or_default();
+    let (name, aliases) = names_of(nick, message.author.global_name, message.author.name);
     InboundMessage {
         id: from_discord(message.id),
         channel,
-        author: Author {
-            id: from_discord(message.author.id),
-            name: nick.or(message.author.global_name).unwrap_or(message.author.name),
-            kind,
-            roles,
-        },
+        author: Author { id: from_discord(message.author.id), name, aliases, kind, roles },
         // The ping of a reply appears only in the message's `mentions` field.
         mentions: list_mentions(&text),
         text,
@@ -37,6 +33,18 @@ pub(crate) fn inbound(message: Message, channel: Channel, kind: AuthorKind, seen
         seen_by,
         complete,
     }
+}
+
+/// The name that is shown, and the others: the nickname on the server, the display name, the account's name.
+pub(crate) fn names_of(nick: Option<String>, display: Option<String>, account: String) -> (String, Vec<String>) {
+    let mut names: Vec<String> = Vec::new();
+    for name in nick.into_iter().chain(display).chain([account]) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let shown = names.remove(0);
+    (shown, names)
 }
 
 fn attachment(file: serenity::model::channel::Attachment) -> Attachment {
@@ -151,6 +159,7 @@ mod tests {
         let nicked = message(json!({"member": {"roles": ["3"], "nick": "Countess", "deaf": false, "mute": false, "flags": 0}}));
         let author = converted(nicked).author;
         assert_eq!((author.name.as_str(), author.roles), ("Countess", vec!["discord:3".to_owned()]));
+        assert_eq!(author.aliases, ["Ada", "ada"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 pub(crate) use channels::ChannelDirectory;
 pub(crate) use dedup::Completeness;
 use dedup::{Deduplicator, SeenEvent};
-pub(crate) use message::{completeness, inbound};
+pub(crate) use message::{completeness, inbound, names_of};
 pub(crate) use pump::{Incoming, pump};
 
 use crate::adapters::discord::accounts::OwnAccounts;
@@ -99,7 +99,7 @@ impl Gateway {
         self.hub.announce(PlatformEvent::Ready { persona: self.identity.persona.clone(), account: from_discord(ready.user.id) });
     }
 
-    fn message(&self, message: Message) {
+    fn message(&self, mut message: Message) {
         if !self.hub.is_allowed(message.guild_id) {
             return;
         }
@@ -121,6 +121,7 @@ impl Gateway {
             self.hub.hand_over(Incoming::Unplaced { message: Box::new(message), seen_by, complete });
             return;
         }
+        message.content = self.hub.accounts.without_roles(&message.content).into_owned();
         let kind = self.hub.accounts.kind_of(&message);
         let channel = self.hub.channels.describe(message.channel_id);
         self.hub.announce(PlatformEvent::Message(Box::new(inbound(message, channel, kind, seen_by, complete))));
@@ -135,6 +136,7 @@ impl Gateway {
         let completeness = if text.is_some() { Completeness::Full } else { Completeness::Withheld };
         if self.hub.seen.is_new(SeenEvent::Edit(update.id, edited_at.timestamp_micros()), completeness) {
             let (message, channel) = (from_discord(update.id), from_discord(update.channel_id));
+            let text = text.map(|text| self.hub.accounts.without_roles(&text).into_owned());
             self.hub.announce(PlatformEvent::Edited { message, channel, text, edited_at });
         }
     }
@@ -150,10 +152,25 @@ impl Gateway {
         }
     }
 
+    fn note_nickname(&self, nickname: Option<&str>) {
+        let persona = self.identity.persona.clone();
+        self.hub.announce(PlatformEvent::Nickname { persona, nickname: nickname.map(str::to_owned) });
+    }
+
     fn note_channels(&self, event: FullEvent) {
         let channels = &self.hub.channels;
         match event {
-            FullEvent::GuildCreate { guild, .. } => channels.record_server(&guild),
+            FullEvent::GuildCreate { guild, .. } => {
+                channels.record_server(&guild);
+                guild.roles.values().for_each(|role| self.hub.accounts.record_role(role));
+                if let Some(nickname) = self.identity.account().and_then(|me| guild.members.get(&me)?.nick.as_deref()) {
+                    self.note_nickname(Some(nickname));
+                }
+            }
+            FullEvent::GuildMemberUpdate { event, .. } if Some(event.user.id) == self.identity.account() => {
+                self.note_nickname(event.nick.as_deref());
+            }
+            FullEvent::GuildRoleCreate { new } => self.hub.accounts.record_role(&new),
             FullEvent::ChannelCreate { channel } => channels.record(&channel),
             FullEvent::ChannelUpdate { new: channel, .. } => {
                 channels.record(&channel);

@@ -38,10 +38,11 @@ pub(crate) async fn pump(
         let Some(next) = next else { return };
         let event = match next {
             Incoming::Event(event) => event,
-            Incoming::Unplaced { message, seen_by, complete } => {
+            Incoming::Unplaced { mut message, seen_by, complete } => {
                 if let Some(reader) = readers.iter().find(|reader| reader.persona == seen_by) {
                     place(&hub, &rest, reader, &message).await;
                 }
+                message.content = hub.accounts.without_roles(&message.content).into_owned();
                 let kind = hub.accounts.kind_of(&message);
                 let channel = hub.channels.describe(message.channel_id);
                 PlatformEvent::Message(Box::new(inbound(*message, channel, kind, seen_by, complete)))

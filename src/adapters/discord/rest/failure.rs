@@ -28,6 +28,7 @@ pub(crate) mod code {
     pub(crate) const UNKNOWN_WEBHOOK: u64 = 10015;
     pub(crate) const MISSING_ACCESS: u64 = 50001;
     pub(crate) const OTHERS_MESSAGE: u64 = 50005;
+    pub(crate) const PERSON_NOT_REACHABLE: u64 = 50007;
     pub(crate) const MISSING_PERMISSIONS: u64 = 50013;
     pub(crate) const THREAD_ARCHIVED: u64 = 50083;
     pub(crate) const THREAD_EXISTS: u64 = 160_004;
@@ -58,6 +59,7 @@ impl Failure {
         let answer: Option<Answer> = serde_json::from_slice(body).ok();
         let (code, message) = answer.as_ref().map_or((0, ""), |answer| (answer.code, answer.message.as_str()));
         let reason = match (code, status) {
+            (code::PERSON_NOT_REACHABLE, _) => "the person takes no direct messages from the bot".to_owned(),
             (code::MISSING_PERMISSIONS | code::MISSING_ACCESS, _) | (0, 403) => {
                 format!("the bot lacks a permission here. Give it: {needs}")
             }
@@ -135,6 +137,12 @@ mod tests {
         let expected = "the bot lacks a permission here. Give it: Send Messages";
         assert_eq!(reason(403, r#"{"code": 50013, "message": "Missing Permissions"}"#), expected);
         assert_eq!(reason(403, "<html>"), expected);
+    }
+
+    #[test]
+    fn closed_direct_messages_are_no_lost_permission() {
+        let body = r#"{"code": 50007, "message": "Cannot send messages to this user"}"#;
+        assert_eq!(reason(403, body), "the person takes no direct messages from the bot");
     }
 
     #[test]

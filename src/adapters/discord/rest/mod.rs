@@ -9,6 +9,7 @@
 mod budget;
 mod card;
 mod credential;
+mod direct;
 mod failure;
 pub(crate) mod files;
 mod limits;
@@ -144,7 +145,10 @@ impl Rest {
                     let failure = Failure::from_answer(status.as_u16(), &body, call.needs);
                     if matches!(status, StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED) {
                         self.count_invalid(credential);
-                        credential.record_denial(route, call.needs, failure.clone(), Instant::now());
+                        // One person who closed their direct messages says nothing about the others.
+                        if !failure.has_code(code::PERSON_NOT_REACHABLE) {
+                            credential.record_denial(route, call.needs, failure.clone(), Instant::now());
+                        }
                     }
                     return Err(failure);
                 }

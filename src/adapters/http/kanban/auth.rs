@@ -1,4 +1,4 @@
-//! Decides who may see the kanban page.
+//! Decides who may see the kanban page and act on it: both need the same.
 //!
 //! A foreign page in the same browser must not read it. So the `Host` header must be one of our names (a foreign name that resolves to our
 //! address is refused) and the origin must be ours. On this machine that is enough. Elsewhere, or once a token is set, the token is
@@ -18,6 +18,9 @@ const COOKIE: &str = "teamroom_kanban";
 /// Set by proxies on forwarded requests. Such a request can arrive with a loopback `Host`, although it comes from elsewhere.
 const FORWARDED: [HeaderName; 3] = [header::FORWARDED, header::VIA, HeaderName::from_static("x-forwarded-for")];
 
+/// Says whether the page that sends a request is one of the same origin. Browsers leave it out without TLS, except on this machine.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
 pub(super) struct Auth {
     bound: IpAddr,
     /// In lower case.
@@ -34,6 +37,8 @@ pub(super) enum Refusal {
     ForeignHost,
     /// The request comes from another site's page.
     ForeignOrigin,
+    /// The request changes something and does not say which page it comes from.
+    UnknownOrigin,
     /// The token is missing or wrong.
     Token,
 }
@@ -70,6 +75,15 @@ impl Auth {
                 }
             }
         }
+    }
+
+    /// Checks, besides, a request that changes something. Every current browser says where a form comes from, by one of two headers, so what says
+    /// nothing is not taken for our page.
+    pub(super) fn check_source(headers: &HeaderMap) -> Result<(), Refusal> {
+        if headers.contains_key(&FETCH_SITE) {
+            return if only(headers, &FETCH_SITE) == Some("same-origin") { Ok(()) } else { Err(Refusal::ForeignOrigin) };
+        }
+        if headers.contains_key(header::ORIGIN) { Ok(()) } else { Err(Refusal::UnknownOrigin) }
     }
 
     /// The cookie to set if the given token is right.
@@ -176,6 +190,19 @@ mod tests {
         for origin in ["http://localhost:3000", "http://localhost", "https://evil.example", "null", "http://127.0.0.1:9464"] {
             assert_eq!(from(origin), Err(Refusal::ForeignOrigin), "{origin}");
         }
+    }
+
+    #[test]
+    fn a_change_says_that_it_comes_from_our_page() {
+        let ask = |lines: &[(HeaderName, &str)]| Auth::check_source(&headers(lines));
+        assert_eq!(ask(&[]), Err(Refusal::UnknownOrigin));
+        assert_eq!(ask(&[(FETCH_SITE, "same-origin")]), Ok(()));
+        // Whether it is ours is checked for every request.
+        assert_eq!(ask(&[(header::ORIGIN, "http://localhost:9464")]), Ok(()));
+        for site in ["cross-site", "same-site", "none", "", "SAME-ORIGIN"] {
+            assert_eq!(ask(&[(FETCH_SITE, site), (header::ORIGIN, "http://localhost:9464")]), Err(Refusal::ForeignOrigin), "{site}");
+        }
+        assert_eq!(ask(&[(FETCH_SITE, "same-origin"), (FETCH_SITE, "cross-site")]), Err(Refusal::ForeignOrigin));
     }
 
     #[test]

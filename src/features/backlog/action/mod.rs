@@ -1,15 +1,16 @@
 //! Checks the actions proposed by a standup before they become work items (STAND-14).
 //!
-//! An action needs an owner and a verb and must not be a repetition. Whether it is a good idea is not checked.
+//! An action needs an owner and something to do, in any words and language, and must not be a repetition. Whether it is a good idea is not
+//! checked.
 
 mod subject;
-mod verb;
 
 #[cfg(test)]
 mod tests;
 
 use kernel::chat::text::find_mention;
 use kernel::ids::{UserId, WorkItemId};
+use kernel::people::{Directory, NotFound};
 use kernel::persona::roster::Roster;
 use kernel::text::{flatten, fold_name, without_invisible};
 
@@ -35,8 +36,7 @@ const NOBODY: [&str; 14] =
 #[derive(Debug, Clone, Copy)]
 pub struct KnownOwners<'a> {
     pub roster: &'a Roster,
-    /// People with their names.
-    pub people: &'a [(UserId, String)],
+    pub people: &'a Directory,
 }
 
 /// A proposed action that passed the checks.
@@ -96,12 +96,12 @@ fn one_line(text: &str, limit: usize) -> String {
     format!("{}…", whole_words.trim_end())
 }
 
-/// Checks that an action begins with a verb.
+/// Checks that a title says something, in any words and language.
 ///
 /// # Errors
 /// The reason, to follow the action.
 pub fn check_what(what: &str) -> Result<(), String> {
-    verb::check_begins_with_verb(what)
+    if what.chars().any(char::is_alphanumeric) { Ok(()) } else { Err("does not say what to do".to_owned()) }
 }
 
 fn check(
@@ -112,7 +112,7 @@ fn check(
     taken: &[(Subject, String)],
     left: usize,
 ) -> Result<Owner, String> {
-    verb::check_begins_with_verb(what)?;
+    check_what(what)?;
     let owner = known.resolve(&action.owner)?;
     if let Some((_, other)) = taken.iter().find(|(other, _)| subject.is_like(other)) {
         return Err(format!("says the same as {other}"));
@@ -128,9 +128,9 @@ fn read_execution(action: &ProposedAction, owner: &Owner, what: &str, how: &str)
     execution_of(action.execution?, action.watch.as_ref(), owner, what, how)
 }
 
-/// The execution of a kind. None leaves it to the planner: people's own items become reminders, and watching needs terms.
+/// The execution of a kind. None leaves it to the planner: people's own items become reminders or questions, and watching needs terms.
 pub fn execution_of(kind: ExecutionKind, watch: Option<&WatchTerms>, owner: &Owner, what: &str, how: &str) -> Option<Execution> {
-    if matches!(owner, Owner::Person { .. }) {
+    if matches!(owner, Owner::Person { .. }) && kind != ExecutionKind::Ask {
         return None;
     }
     match kind {
@@ -149,7 +149,7 @@ pub fn question_of(what: &str, how: &str) -> String {
 }
 
 impl KnownOwners<'_> {
-    /// Finds a persona by the roster's rules, or a person by name, mention or id.
+    /// Finds a persona by the roster's rules, or a person by name, nickname, mention or id.
     ///
     /// # Errors
     /// The reason.
@@ -164,19 +164,23 @@ impl KnownOwners<'_> {
                 format!("\"{name}\" is not one person. Name a single owner")
             });
         }
-        let whole = |(id, person): &&(UserId, String)| fold_name(person) == name || id.as_str() == name || id.bare() == name;
-        if let Some(persona) = self.roster.find_named(&name) {
+        if mentioned.is_none()
+            && let Some(persona) = self.roster.find_named(&name)
+        {
             return Ok(Owner::Persona(persona.slug.clone()));
         }
-        if let Some((id, person)) = self.people.iter().find(whole) {
-            return Ok(Owner::Person { id: id.clone(), name: person.clone() });
+        match self.people.find(asked_for) {
+            Ok(person) => return Ok(Owner::Person { id: person.id, name: person.name }),
+            Err(NotFound::Persona(_)) => return Err("belongs to a persona. Name it instead of mentioning its account".to_owned()),
+            Err(several @ NotFound::Several { .. }) => return Err(format!("has no clear owner: {several}")),
+            Err(NotFound::Nobody(_)) => {}
         }
         // A prefix is accepted if it fits exactly one persona or person.
         let persona = self.roster.resolve(&name).ok();
-        let mut people = self.people.iter().filter(|(_, person)| fold_name(person).starts_with(&name));
+        let mut people = self.people.list_by_prefix(&name);
         match (persona, people.next(), people.next()) {
             (Some(persona), None, _) => Ok(Owner::Persona(persona.slug.clone())),
-            (None, Some((id, person)), None) => Ok(Owner::Person { id: id.clone(), name: person.clone() }),
+            (None, Some(person), None) => Ok(Owner::Person { id: person.id.clone(), name: person.name.clone() }),
             _ => Err(format!("nobody on the team is called \"{}\"", flatten(asked, 40))),
         }
     }

@@ -18,7 +18,7 @@ fn proposed(what: &str, owner: &str, urgency: Urgency) -> ProposedAction {
 fn checked(proposed: &[ProposedAction], open: &[&str]) -> CheckedActions {
     let open: Vec<(WorkItemId, String)> = open.iter().map(|what| (WorkItemId::new("1"), (*what).to_owned())).collect();
     let people = [(UserId::new("discord:42"), "Ann".to_owned()), (UserId::new("discord:43"), "Elinor".to_owned())];
-    check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &people }, &open, MOST_ACTIONS)
+    check_actions(proposed, &KnownOwners { roster: &sample::roster(), people: &Directory::of(&people) }, &open, MOST_ACTIONS)
 }
 
 /// Checks one action owned by Vince. Returns its text or the reason.
@@ -28,7 +28,7 @@ fn told(what: &str) -> Result<String, String> {
 }
 
 #[test]
-fn an_action_begins_with_a_verb_once_its_address_is_gone() {
+fn an_action_is_taken_in_any_words_and_language_once_its_address_is_gone() {
     for (what, noted) in [
         ("Fix the login page", "Fix the login page"),
         ("please fix the login page", "Fix the login page"),
@@ -36,32 +36,20 @@ fn an_action_begins_with_a_verb_once_its_address_is_gone() {
         ("1. Vince, check `p95`", "Check `p95`"),
         ("Fix ~/job_executor_test.go [flaky] for @ann", "Fix ~/job_executor_test.go [flaky] for @ann"),
         ("TODO: Re-run the tests", "Re-run the tests"),
-        ("double-check the costs", "Double-check the costs"),
-        ("Test coverage of checkout", "Test coverage of checkout"),
-        ("- Plan the move", "Plan the move"),
+        ("renew the certificate", "Renew the certificate"),
+        ("Patch the server", "Patch the server"),
+        ("We should fix the login", "We should fix the login"),
+        ("The login is broken", "The login is broken"),
+        ("Login page", "Login page"),
+        ("Den Vertrag mit dem Rechenzentrum verlängern", "Den Vertrag mit dem Rechenzentrum verlängern"),
+        ("bitte die Rechnung prüfen", "Bitte die Rechnung prüfen"),
+        ("Vérifier le certificat", "Vérifier le certificat"),
+        ("修理登录", "修理登录"),
     ] {
         assert_eq!(told(what).as_deref(), Ok(noted), "{what}");
     }
-}
-
-#[test]
-fn an_action_without_a_verb_is_refused_with_a_hint() {
-    for (what, reason) in [
-        ("", "does not say what to do"),
-        ("@@ **", "does not say what to do"),
-        ("We should fix the login", "begins with \"we\""),
-        ("Let's fix it", "begins with \"let's\""),
-        ("Fixing the login", "Write \"fix …\""),
-        ("Writing tests", "Write \"write …\""),
-        ("Planning the move", "Write \"plan …\""),
-        ("The login is broken", "begins with \"the\", which is not a verb"),
-        ("Login page", "begins with \"login\", which is not a verb"),
-        ("Review of the plan", "\"review of\" is not a verb"),
-        ("Build is red", "\"build is\" is not a verb"),
-        ("修理登录", "not a verb"),
-    ] {
-        let refusal = told(what).expect_err(what);
-        assert!(refusal.contains(reason), "{what}: {refusal}");
+    for nothing in ["", "@@ **", " \n", "…!"] {
+        assert_eq!(told(nothing), Err("does not say what to do".to_owned()), "{nothing}");
     }
 }
 

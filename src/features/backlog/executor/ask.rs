@@ -1,9 +1,10 @@
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
-use crate::features::backlog::model::{Claim, JournalEntry, NoAnswer, Owner, Product, Wait};
+use crate::features::backlog::given::name_files;
+use crate::features::backlog::model::{Claim, Evidence, JournalEntry, NoAnswer, Owner, Product, Wait, WorkItem};
 use crate::features::backlog::prompts::answer_check::{self, Answered};
 use kernel::agent::{AnswerVerdict, Journal as _, Question, Reply, RunError};
 use kernel::chat::message::Speaker;
@@ -18,13 +19,70 @@ use kernel::money::Purpose;
 /// The most characters of an answer in the backlog. The journal has the whole text.
 const SUMMARY: usize = 240;
 
+/// When to continue with a person's answer that could not be handled.
+const LATER: TimeDelta = TimeDelta::minutes(1);
+
 impl Work {
     pub(crate) async fn ask(&self, assignment: &Assignment<'_>, whom: &Owner, question: &str) -> anyhow::Result<Outcome> {
         match whom {
-            // A person is reminded, and answers with a command or a button.
-            Owner::Person { .. } => self.remind(assignment).await,
+            Owner::Person { .. } => match find_answer(assignment.item) {
+                Some((by, text, at)) => self.take_word(assignment, question, (by, text, at)).await,
+                None => self.remind(assignment).await,
+            },
             Owner::Persona(askee) => self.ask_persona(assignment, askee, question).await,
         }
+    }
+
+    /// A person has answered. Their word counts, unless they say that they do not know, which only a model can tell.
+    async fn take_word(
+        &self,
+        assignment: &Assignment<'_>,
+        question: &str,
+        (by, text, at): (&str, &str, DateTime<Utc>),
+    ) -> anyhow::Result<Outcome> {
+        let (deps, item) = (self.deps(), assignment.item);
+        if let Err(error) = self.keep_files(item).await {
+            tracing::warn!(item = %item.id, %error, "the files of an answer cannot be kept yet");
+            return Ok(Outcome::Later { at: deps.clock.now() + LATER, why: "the files of the answer could not be stored yet".into() });
+        }
+        let line = cut(&text.split_whitespace().collect::<Vec<_>>().join(" "), SUMMARY);
+        let has_files = item.evidence.iter().any(|found| matches!(found, Evidence::File { .. }));
+        if !has_files && !deps.agents.is_offline() {
+            let began = deps.clock.now();
+            let journal = ItemJournal::new(&deps.store, assignment);
+            match self.judge_answer(assignment, &journal, Answered { question, answer: text }).await {
+                Ok(AnswerVerdict::DoesNotKnow | AnswerVerdict::Refuses) => {
+                    return Ok(Outcome::Waits(Wait::Decision { why: format!("{by} was asked, and does not know: {line}") }));
+                }
+                // The person's word counts, also where nobody can judge it.
+                Ok(_)
+                | Err(
+                    RunError::Unusable { .. } | RunError::Nothing | RunError::Model(ModelError::NoModel | ModelError::Truncated { .. }),
+                ) => {}
+                // Another attempt would ask the person again, so this one goes on.
+                Err(error) => {
+                    return Ok(match failure::outcome(error, journal.idle_before(began), deps.clock.now())? {
+                        Outcome::Failed { why } => Outcome::Later { at: deps.clock.now() + LATER, why },
+                        outcome => outcome,
+                    });
+                }
+            }
+        }
+        Ok(Outcome::Made(made(by.to_owned(), text.to_owned(), &line, at, None)))
+    }
+
+    /// Copies what a person gave into the workspace of the item.
+    async fn keep_files(&self, item: &WorkItem) -> anyhow::Result<()> {
+        let deps = self.deps();
+        let files = deps.store.list_given_files(item).await?;
+        if files.is_empty() {
+            return Ok(());
+        }
+        let workspace = deps.workspaces.open(&item.id).await?;
+        for (name, text) in name_files(&files) {
+            workspace.write(&name, text.as_bytes()).await?;
+        }
+        Ok(())
     }
 
     async fn ask_persona(&self, assignment: &Assignment<'_>, askee: &PersonaSlug, question: &str) -> anyhow::Result<Outcome> {
@@ -90,6 +148,14 @@ impl Work {
         }
         Ok(verdict)
     }
+}
+
+/// The answer of a person to this run of an item.
+fn find_answer(item: &WorkItem) -> Option<(&str, &str, DateTime<Utc>)> {
+    item.evidence.iter().rev().find_map(|found| match found {
+        Evidence::Answer { by, text, at } => Some((by.as_str(), text.as_str(), *at)),
+        _ => None,
+    })
 }
 
 fn made(by: String, text: String, line: &str, at: DateTime<Utc>, model: Option<String>) -> Product {

@@ -13,6 +13,7 @@ use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
 use crate::features::backlog::model::{NoAnswer, Product, Wait, WorkItem};
+use kernel::chat::outbound::OutboundMessage;
 use kernel::jobs::JobContext;
 use kernel::persona::Persona;
 
@@ -34,6 +35,8 @@ pub(crate) enum Outcome {
     Later { at: DateTime<Utc>, why: String },
     /// Continue after a person or the planner has ended the wait.
     Waits(Wait),
+    /// A person was asked or told. Continue after their answer.
+    Told { wait: Wait, message: Box<OutboundMessage> },
     /// The one that was asked gave no answer.
     Unanswered(NoAnswer),
     /// This attempt failed.

@@ -1,33 +1,24 @@
-use std::time::Duration;
-
 use crate::features::backlog::Work;
 use crate::features::backlog::executor::{Assignment, Outcome};
-use crate::features::backlog::model::{Claim, Product, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem, name_of_helper};
 use crate::features::backlog::render::Announcer;
 use kernel::chat::outbound::OutboundMessage;
 
-/// How long to wait for delivery before the item is put off.
-const DELIVERY: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(50);
-
 impl Work {
-    /// Posts the reminder. The message has the run's id, so a repeated run does not post it again.
+    /// Asks or tells a person. The message and the wait for the answer are stored together, so a reply never comes before the item waits for it.
     pub(crate) async fn remind(&self, assignment: &Assignment<'_>) -> anyhow::Result<Outcome> {
         let (deps, item) = (self.deps(), assignment.item);
-        let Some(channel) = self.find_channel(item).await? else {
-            return Ok(Outcome::Failed { why: "there is no channel for the message. Set `backlog.channel`".into() });
-        };
-        let id = WorkItem::reminder_id_of(&item.id, item.run);
+        let Some(channel) = self.find_channel(item).await? else { return Ok(Outcome::Failed { why: NO_CHANNEL.into() }) };
         let announcer = Announcer { persona: &deps.roster.coordinator().slug, channel: &channel, roster: &deps.roster };
-        let message = OutboundMessage { id: id.clone(), ..announcer.remind(item) };
-        deps.store.enqueue_once(&message, deps.clock.now()).await?;
-        let mut waited = Duration::ZERO;
-        // The verifier checks delivery. Waiting here saves a second attempt.
-        while waited < DELIVERY && !assignment.cancel.is_cancelled() && deps.store.find_posted(&id).await?.is_none() {
-            deps.clock.sleep(LOOK).await;
-            waited += LOOK;
-        }
-        let summary = format!("{} was notified", name_of_helper(item.find_awaited()));
-        Ok(Outcome::Made(Product { summary, claims: vec![Claim::Message { outbox: id }], lesson: None, model: None }))
+        let message = match &item.execution {
+            Some(Execution::Ask { whom: Owner::Person { .. }, question, .. }) => announcer.ask_person(item, question, deps.zone),
+            _ => announcer.remind(item, deps.zone),
+        };
+        let message = OutboundMessage { id: WorkItem::reminder_id_of(&item.id, item.run), ..message };
+        let wait = Wait::Answer { of: name_of_helper(item.find_awaited()).to_owned() };
+        Ok(Outcome::Told { wait, message: Box::new(message) })
     }
 }
+
+/// Why nobody can be told.
+pub(crate) const NO_CHANNEL: &str = "there is no channel to ask or tell anybody in. Set `backlog.channel` to the name of one";

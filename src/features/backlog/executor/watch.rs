@@ -52,8 +52,17 @@ impl Work {
             },
         };
         if now >= terms.until {
+            // That it did not come about is a result, if anything was seen at all.
+            if let (Some(rule), Some(missed)) = (&terms.rule, terms.describe_missed())
+                && let Some(last) = deps.store.find_sample_before(feed.key(), &rule.value, now).await?
+                && last.at >= assignment.item.created_at
+            {
+                let said = figure::amount(last.number, &rule.value, &rule.unit);
+                let claim = Claim::NotMet { feed: terms.feed.clone(), name: rule.value.clone(), at: last.at };
+                return Ok(made(format!("{missed}; last seen: {said}"), claim));
+            }
             return Ok(Outcome::Impossible {
-                why: format!("{} did not happen by {}: {state}", terms.describe(), terms.until.format("%-d %b %H:%M UTC")),
+                why: format!("{} did not happen by {}: {state}", terms.describe(), deps.roster.show_time(terms.until)),
             });
         }
         Ok(Outcome::Later { at: (now + EVERY).min(terms.until), why: state })

@@ -25,6 +25,12 @@ pub enum Claim {
     File {
         path: String,
     },
+    /// A commit on the item's branch of a repository.
+    Branch {
+        repository: String,
+        branch: String,
+        commit: String,
+    },
     Message {
         outbox: OutboxId,
     },
@@ -49,6 +55,12 @@ pub enum Claim {
         feed: String,
         at: DateTime<Utc>,
     },
+    /// A feed did not meet a condition in time. The last sample is stored.
+    NotMet {
+        feed: String,
+        name: String,
+        at: DateTime<Utc>,
+    },
 }
 
 /// A verified fact.
@@ -61,6 +73,16 @@ pub enum Evidence {
         sha256: String,
         bytes: u64,
         form: String,
+    },
+    /// A branch of a repository has a change.
+    Branch {
+        repository: String,
+        branch: String,
+        commit: String,
+        /// `git diff --stat` against the commit that it started from.
+        diffstat: String,
+        /// Changed tests, and files that decide how tests run: "tests/a.rs (deleted)".
+        tests: Vec<String>,
     },
     /// A page cited by a file was fetched in this run.
     Link {
@@ -93,6 +115,21 @@ pub enum Evidence {
     },
     Reading {
         feed: String,
+        at: DateTime<Utc>,
+    },
+    /// The last value of a feed that did not meet a condition in time.
+    NotMet {
+        feed: String,
+        name: String,
+        value: f64,
+        unit: String,
+        at: DateTime<Utc>,
+    },
+    /// How a criterion was shown: by this passage of the result.
+    Criterion {
+        criterion: String,
+        shown: String,
+        by: Judge,
         at: DateTime<Utc>,
     },
     /// Judged by somebody other than the author.

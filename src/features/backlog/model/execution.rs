@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::Owner;
 use kernel::agent::AnswerVerdict;
-use kernel::feeds::condition::SettlingRule;
+use kernel::feeds::condition::{Comparison, SettlingRule};
+use kernel::figure;
 use kernel::ids::PersonaSlug;
 
 /// The kind of execution with its parameters.
@@ -98,6 +99,15 @@ impl Execution {
 }
 
 impl ExecutionKind {
+    /// The kinds that a person chooses from, with their labels. Watching needs terms.
+    pub const CHOSEN: [(Self, &str); 5] = [
+        (Self::Research, "Find something out"),
+        (Self::Write, "Write a document"),
+        (Self::Build, "Build files"),
+        (Self::Ask, "Ask the owner"),
+        (Self::Remind, "Remind me"),
+    ];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Remind => "remind",
@@ -119,5 +129,20 @@ impl WatchTerms {
     /// `checkout p95 <= 400 ms`, `the feed prices gives data`.
     pub fn describe(&self) -> String {
         self.rule.as_ref().map_or_else(|| format!("the feed {} gives data", self.feed), SettlingRule::describe)
+    }
+
+    /// `checkout p95 did not go below 400 ms by Fri 27 Nov, 09:00 UTC`. None without a condition.
+    pub fn describe_missed(&self) -> Option<String> {
+        let rule = self.rule.as_ref()?;
+        let verb = match rule.comparison {
+            Comparison::Above => "go above",
+            Comparison::AtLeast => "reach",
+            Comparison::Below => "go below",
+            Comparison::AtMost => "come down to",
+            Comparison::Equals => "become",
+        };
+        let threshold = figure::amount(rule.threshold, &rule.value, &rule.unit);
+        let until = self.until.format("%a %-d %b, %H:%M UTC");
+        Some(format!("{} {} did not {verb} {threshold} by {until}", self.feed, rule.value))
     }
 }

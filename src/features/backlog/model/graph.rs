@@ -84,7 +84,13 @@ pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
     let order = graph.order();
     let mut ranks: Vec<Rank> = open
         .iter()
-        .map(|item| Rank { urgency: item.urgency, day: item.created_at.date_naive(), waited_for: Reverse(0), depth: 0 })
+        .map(|item| Rank {
+            urgency: item.urgency,
+            due: item.due.unwrap_or(Rank::NEVER),
+            day: item.created_at.date_naive(),
+            waited_for: Reverse(0),
+            depth: 0,
+        })
         .collect();
     for &place in &order {
         ranks[place].depth = graph.waits_for[place].iter().map(|&other| ranks[other].depth + 1).max().unwrap_or(0);
@@ -92,6 +98,7 @@ pub fn ranks(open: &[WorkItem]) -> HashMap<WorkItemId, Rank> {
     for &place in order.iter().rev() {
         for &other in &graph.waits_for[place] {
             ranks[other].urgency = ranks[other].urgency.min(ranks[place].urgency);
+            ranks[other].due = ranks[other].due.min(ranks[place].due);
         }
     }
     for (rank, waiting) in ranks.iter_mut().zip(graph.count_waiting(&order)) {

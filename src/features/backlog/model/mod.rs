@@ -3,14 +3,19 @@
 //! `status` has the allowed transitions, `execution` the kinds of work, `wait` the reasons to wait, `journal` the steps of a run,
 //! `evidence` claims and proof, `rank` the order, `graph` dependencies.
 
+mod artefact;
+pub mod criteria;
 mod draft;
 mod evidence;
 mod execution;
 pub mod graph;
 mod proposal;
 mod rank;
+mod request;
 mod status;
+mod usage;
 mod wait;
+mod working_hours;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -19,7 +24,8 @@ pub use kernel::actor::Actor as Owner;
 use kernel::ids::{ChannelId, MeetingId, MessageId, OutboxId, PersonaSlug, UserId, WorkItemId};
 use kernel::money::Money;
 
-pub use draft::{ItemChanges, ItemDraft};
+pub use artefact::{Artefact, ArtefactFacts, describe_size, media_type_of};
+pub use draft::{DueChange, ItemChanges, ItemDraft};
 pub use evidence::{Claim, Evidence, Judge, Product};
 pub use execution::{Execution, ExecutionKind, NoAnswer, WatchTerms};
 pub use graph::GraphError;
@@ -27,15 +33,18 @@ pub use kernel::agent::JournalEntry;
 pub use kernel::llm::ToolCall;
 pub use proposal::{ProposedAction, RefusedAction};
 pub use rank::Rank;
+pub use request::PersonRequest;
 pub use status::{InvalidWorkTransition, WorkStatus};
+pub use usage::Usage;
 pub use wait::{Wait, name_of_helper};
+pub use working_hours::WorkingHours;
 
 /// A row of the backlog: an action item, later a mission or a step (WORK-1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkItem {
     pub id: WorkItemId,
     pub kind: WorkKind,
-    /// The title; begins with a verb.
+    /// The title: what is to be done, in any words.
     pub what: String,
     pub how: String,
     pub why: String,
@@ -43,6 +52,9 @@ pub struct WorkItem {
     pub urgency: Urgency,
     /// 0 is the most important, 4 the least.
     pub priority: u8,
+    /// When it is to be done.
+    #[serde(default)]
+    pub due: Option<DateTime<Utc>>,
     /// Conditions for being done.
     pub criteria: Vec<String>,
     pub status: WorkStatus,
@@ -64,6 +76,9 @@ pub struct WorkItem {
     pub evidence: Vec<Evidence>,
     pub parent: Option<WorkItemId>,
     pub depends_on: Vec<WorkItemId>,
+    /// The name of the configured repository that it works in.
+    #[serde(default)]
+    pub repository: Option<String>,
     pub origin: Origin,
     /// The result, or why it ended without one.
     pub outcome: Option<String>,
@@ -119,6 +134,7 @@ pub enum Origin {
         message: Option<MessageId>,
     },
     CommandLine,
+    KanbanPage,
     /// Added while this item was being worked on.
     WorkItem(WorkItemId),
 }
@@ -127,7 +143,7 @@ impl Origin {
     /// Whether a person wrote its text. Text proposed by agents may quote anybody.
     pub fn is_of_a_person(&self) -> bool {
         match self {
-            Self::Person { .. } | Self::CommandLine => true,
+            Self::Person { .. } | Self::CommandLine | Self::KanbanPage => true,
             Self::Meeting(_) | Self::WorkItem(_) => false,
         }
     }
@@ -145,6 +161,7 @@ impl WorkItem {
             owner,
             urgency: Urgency::Backlog,
             priority: 2,
+            due: None,
             criteria: Vec::new(),
             status: WorkStatus::New,
             attempts: 0,
@@ -157,6 +174,7 @@ impl WorkItem {
             evidence: Vec::new(),
             parent: None,
             depends_on: Vec::new(),
+            repository: None,
             origin,
             outcome: None,
             cost: Money::ZERO,
@@ -175,6 +193,17 @@ impl WorkItem {
         OutboxId::new(format!("work-{item}-{run}-{}", status.as_str()))
     }
 
+    /// The item and the run that one of these ids is of.
+    pub fn parse_notice_id(id: &OutboxId) -> Option<(WorkItemId, u32)> {
+        let mut parts = id.as_str().strip_prefix("work-")?.split('-');
+        Some((parts.next()?.into(), parts.next()?.parse().ok()?))
+    }
+
+    /// The id of the message that reminds a person of what they were asked for, for the `number`th time.
+    pub fn repeat_id_of(request: &PersonRequest) -> OutboxId {
+        OutboxId::new(format!("work-{}-{}-again-{}-{}", request.item, request.run, request.person.bare(), request.reminders))
+    }
+
     /// The id of the reminder that a run sends.
     pub fn reminder_id_of(item: &WorkItemId, run: u32) -> OutboxId {
         OutboxId::new(format!("work-{item}-{run}"))
@@ -187,6 +216,19 @@ impl WorkItem {
             _ => &self.owner,
         };
         Some(whom).filter(|whom| matches!(whom, Owner::Person { .. }))
+    }
+
+    /// The account of the person whose word or help it waits for now.
+    pub fn find_asked(&self) -> Option<&UserId> {
+        let whom = match &self.wait {
+            Some(Wait::Answer { .. }) => self.find_awaited(),
+            Some(Wait::Help { of }) => of.as_ref(),
+            _ => None,
+        };
+        match whom {
+            Some(Owner::Person { id, .. }) => Some(id),
+            _ => None,
+        }
     }
 
     /// Whether the result is this persona's: it executed the item, or gave the answer.

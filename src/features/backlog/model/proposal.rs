@@ -5,7 +5,7 @@ use crate::features::backlog::model::{ExecutionKind, Urgency, WatchTerms};
 /// An unchecked action proposed by somebody.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ProposedAction {
-    /// The title; begins with a verb.
+    /// The title: what is to be done.
     pub what: String,
     /// How to do it, in one sentence.
     pub how: String,

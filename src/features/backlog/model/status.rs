@@ -52,11 +52,12 @@ impl WorkStatus {
             New => matches!(next, Ready | Blocked | Waiting | Cancelled | Failed),
             // `New` again, here and below: the item was edited, so it must be planned again.
             Ready => matches!(next, New | Blocked | InProgress | Waiting | Cancelled | Failed),
-            // `Done`: a parent whose children did the work.
-            Blocked => matches!(next, New | Ready | Waiting | Done | Cancelled | Failed),
+            // `InReview`: a parent whose children did the work.
+            Blocked => matches!(next, New | Ready | InReview | Waiting | Cancelled | Failed),
             // `Ready` again: its worker died, or it is tried again.
             InProgress => matches!(next, New | Ready | InReview | Waiting | Done | Failed | Cancelled),
-            InReview => matches!(next, New | Ready | Waiting | Done | Failed | Cancelled),
+            // `Blocked`, also of `Waiting`: a parent that got another child.
+            InReview => matches!(next, New | Ready | Blocked | Waiting | Done | Failed | Cancelled),
             Waiting => matches!(next, New | Ready | Blocked | Done | Failed | Cancelled),
             // A person asked for another attempt, maybe before the item was planned.
             Failed | Cancelled => matches!(next, New | Ready | Blocked),

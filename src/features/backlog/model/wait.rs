@@ -21,6 +21,8 @@ pub enum Wait {
     Budget { refused: Refused, day: Option<NaiveDate> },
     /// For a person to say whether it is wanted, although it looks like an open item.
     Duplicate { of: WorkItemId, what: String },
+    /// For a person to say which kind of work it is.
+    Kind { of: Option<Owner> },
     /// For a language model to be configured.
     Model,
     /// For a person's decision: it crashed the process or was rejected too often.
@@ -42,6 +44,11 @@ impl Wait {
         Self::Budget { refused, day }
     }
 
+    /// Whether people can end it. What waits for a model goes on by itself once there is one.
+    pub fn is_for_people(&self) -> bool {
+        *self != Self::Model
+    }
+
     /// The reason in a few words, for people.
     pub fn describe(&self) -> String {
         match self {
@@ -50,6 +57,7 @@ impl Wait {
             Self::Approval { .. } => "for approval".into(),
             Self::Budget { refused, .. } => format!("for a higher budget: {refused}"),
             Self::Duplicate { of, what } => format!("for a decision: it looks like \"{what}\" (#{})", short_id(of)),
+            Self::Kind { of } => format!("for {} to say which kind of work it is", name_of_helper(of.as_ref())),
             Self::Model => "for a language model to be connected".into(),
             Self::Decision { why } => format!("for a decision: {why}"),
         }

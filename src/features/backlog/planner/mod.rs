@@ -1,8 +1,9 @@
 //! Decides how items are executed, by whom, and in which order (WORK-3, WORK-6).
 //!
-//! Rules determine the kind of execution. A model is asked only if no rule applies.
+//! Rules determine the kind of execution where the words are plain, otherwise a model, otherwise a person with buttons. What was asked for may
+//! stand in any words and language. Each item gets criteria before it starts.
 
-mod classify;
+mod draft;
 mod rule;
 
 pub(crate) use rule::asked_in;
@@ -12,15 +13,21 @@ use std::sync::{MutexGuard, PoisonError};
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::Work;
-use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus, graph};
+use crate::features::backlog::model::{Execution, ExecutionKind, Origin, Owner, Wait, WorkItem, WorkStatus, criteria, graph};
 use crate::features::backlog::store::{ItemEdit, Planned};
+use draft::Draft;
 use kernel::db::StoreError;
-use kernel::ids::PersonaSlug;
+use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{JobContext, JobError};
 use kernel::money::Refused;
+use kernel::people::NotFound;
+use kernel::persona::roster::Roster;
+use kernel::text::fold_name;
 
 /// The most items read at once.
 const AT_ONCE: u32 = 200;
+/// The most items about which a model is asked at once.
+const ASKED_AT_ONCE: usize = 8;
 
 impl Work {
     /// Plans new items, and every few minutes also items that wait. Sleeps until the next round, or until it is woken for a new item.
@@ -53,14 +60,18 @@ impl Work {
             let new = self.deps().store.list_unplanned(AT_ONCE).await?;
             were_any |= !new.is_empty();
             let mut is_planned = false;
-            for item in &new {
+            for items in new.chunks(self.planned_together()) {
                 job.check()?;
-                match self.plan_one(item, job).await {
-                    Err(JobError::Retry { why, .. } | JobError::Fail(why)) => {
-                        tracing::error!(item = %item.id, error = why, "cannot plan an item; the others continue");
+                let plans = futures_util::future::join_all(items.iter().map(|item| self.decide(item, job))).await;
+                let mut decided = Vec::with_capacity(plans.len());
+                for (item, plan) in items.iter().zip(plans) {
+                    match plan {
+                        Ok(plan) => decided.push((item.id.clone(), plan)),
+                        Err(JobError::Retry { why, .. } | JobError::Fail(why)) => cannot_plan(&item.id, &why),
+                        Err(error) => return Err(error),
                     }
-                    planned => is_planned |= planned?,
                 }
+                is_planned |= self.store_plans(&decided).await?;
             }
             // Those that cannot be planned now are tried again in the next round.
             if !is_planned || new.len() < AT_ONCE as usize {
@@ -73,57 +84,107 @@ impl Work {
         self.inner.last_round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn plan_one(&self, item: &WorkItem, job: &JobContext) -> Result<bool, JobError> {
-        let deps = self.deps();
-        let execution = match &item.execution {
-            // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
-            Some(Execution::Remind { .. }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => {
-                self.find_execution(item, job).await?
-            }
-            Some(given) => Some(given.clone()),
-            None => self.find_execution(item, job).await?,
-        };
-        let execution = match execution {
-            Some(Execution::Remind { whom: None }) if matches!(item.owner, Owner::Persona(_)) => Some(self.find_reminded(item).await?),
-            other => other,
-        };
-        let persona = self.find_executor(item);
-        let no_model = deps.agents.is_offline() && execution.as_ref().is_none_or(|execution| execution.kind().needs_model());
-        let planned = Planned {
-            status: if no_model { WorkStatus::Waiting } else { WorkStatus::Ready },
-            wait: no_model.then_some(Wait::Model),
-            execution,
-            persona: Some(persona),
-            note: None,
-        };
-        Ok(deps.store.plan_item(&item.id, &planned, deps.clock.now()).await?)
+    /// Only a model takes its time, so that without one many are stored together.
+    fn planned_together(&self) -> usize {
+        if self.deps().agents.is_offline() { AT_ONCE as usize } else { ASKED_AT_ONCE }
     }
 
-    /// Rules first, then a model. Falls back to a person. None if it takes a model to tell, and there is none.
-    async fn find_execution(&self, item: &WorkItem, job: &JobContext) -> Result<Option<Execution>, JobError> {
-        if let Some(execution) = rule::find_execution(item, &self.deps().roster) {
-            return Ok(Some(execution));
+    /// Stores plans together. If that fails, one by one, so that one item that cannot be planned does not keep the others.
+    async fn store_plans(&self, plans: &[(WorkItemId, Planned<'_>)]) -> Result<bool, JobError> {
+        let (store, now) = (&self.deps().store, self.deps().clock.now());
+        match store.plan_items(plans, now).await {
+            Ok(planned) => return Ok(planned > 0),
+            Err(error) if plans.len() < 2 || error.is_retryable() => return Err(error.into()),
+            Err(error) => tracing::warn!(%error, "items cannot be planned together"),
         }
-        if self.deps().agents.is_offline() {
-            return Ok(None);
+        let mut is_planned = false;
+        for (item, plan) in plans {
+            match store.plan_item(item, plan, now).await {
+                Ok(planned) => is_planned |= planned,
+                Err(error) if error.is_retryable() => return Err(error.into()),
+                Err(error) => cannot_plan(item, &error.to_string()),
+            }
         }
-        let classified = self.classify(item, job.cancelled()).await;
-        // A model that was interrupted has not given up.
-        if classified.is_none() {
+        Ok(is_planned)
+    }
+
+    /// How an item is carried out, by whom, and by what it is seen to be done.
+    async fn decide(&self, item: &WorkItem, job: &JobContext) -> Result<Planned<'static>, JobError> {
+        let deps = self.deps();
+        let given = match &item.execution {
+            // A reminder does not do the work. For a persona's own item, the rule overrides a reminder that agents proposed.
+            Some(Execution::Remind { whom: None }) if !item.origin.is_of_a_person() && matches!(item.owner, Owner::Persona(_)) => None,
+            given => given.clone(),
+        };
+        let mut execution = given.or_else(|| rule::find_execution(item, &deps.roster));
+        let kind = execution.as_ref().map(Execution::kind);
+        let mut drafted = Draft::default();
+        if !deps.agents.is_offline() && (kind.is_none() || (item.criteria.is_empty() && kind.is_some_and(ExecutionKind::needs_model))) {
+            drafted = self.draft(item, kind, job.cancelled()).await;
+            // A model that was interrupted has not given up.
             job.check()?;
         }
-        Ok(Some(classified.unwrap_or(Execution::Remind { whom: None })))
+        execution = execution.or(drafted.execution);
+        if let Some(Execution::Remind { whom: whom @ None }) = &mut execution
+            && matches!(item.owner, Owner::Persona(_))
+        {
+            *whom = self.find_reminded(item).await?;
+        }
+        let execution = match self.address(item, execution).await? {
+            Ok(execution) => execution,
+            // Nobody is guessed.
+            Err(unclear) => {
+                let why = format!("{unclear}. Edit the item with `/backlog edit`");
+                let persona = Some(self.find_executor(item));
+                let wait = Some(Wait::Decision { why });
+                return Ok(Planned { status: WorkStatus::Waiting, wait, execution: None, persona, criteria: Vec::new(), note: None });
+            }
+        };
+        let wait = match &execution {
+            None if !deps.agents.is_offline() => Some(Wait::Kind { of: self.find_person(item).await? }),
+            Some(execution) if !(execution.kind().needs_model() && deps.agents.is_offline()) => None,
+            _ => Some(Wait::Model),
+        };
+        // What is not known yet gets them once it is.
+        let criteria = if item.criteria.is_empty() && execution.is_some() {
+            let by_kind = || criteria::by_kind(&WorkItem { execution: execution.clone(), ..item.clone() });
+            drafted.criteria.unwrap_or_else(by_kind)
+        } else {
+            Vec::new()
+        };
+        let status = if wait.is_some() { WorkStatus::Waiting } else { WorkStatus::Ready };
+        Ok(Planned { status, wait, execution, persona: Some(self.find_executor(item)), criteria, note: None })
     }
 
     /// Whom a persona's item is for that only tells somebody, or that no persona can do: the person named in it, or the one responsible.
     /// A persona is not reminded of its own work.
-    async fn find_reminded(&self, item: &WorkItem) -> Result<Execution, StoreError> {
-        let named = self.find_named_person(&item.what);
-        let whom = match named {
-            Some(named) => Some(named),
-            None => self.find_person(item).await?,
+    async fn find_reminded(&self, item: &WorkItem) -> Result<Option<Owner>, StoreError> {
+        match self.find_named_person(&item.what).await? {
+            Some(named) => Ok(Some(named)),
+            None => self.find_person(item).await,
+        }
+    }
+
+    /// Whom a question is for: its author ("Ask me …"), or the person whom the item names before any persona.
+    async fn address(&self, item: &WorkItem, execution: Option<Execution>) -> Result<Result<Option<Execution>, NotFound>, StoreError> {
+        let Some(Execution::Ask { whom: Owner::Persona(askee), question, unanswered }) = execution else { return Ok(Ok(execution)) };
+        let named = match self.deps().people.directory().await?.find_in(&item.what) {
+            Ok(named) => named,
+            Err(unclear) => return Ok(Err(unclear)),
         };
-        Ok(Execution::Remind { whom })
+        let first_persona = find_persona_in(&item.what, &self.deps().roster);
+        let asks_author = item.what.split_whitespace().nth(1).is_some_and(|word| fold_name(word) == "me");
+        let whom = match named {
+            _ if asks_author => match &item.origin {
+                Origin::Person { id, name, .. } => Owner::Person { id: id.clone(), name: name.clone() },
+                _ => Owner::Persona(askee),
+            },
+            Some((at, person)) if unanswered.is_empty() && first_persona.is_none_or(|persona| at < persona) => {
+                Owner::Person { id: person.id, name: person.name }
+            }
+            _ => Owner::Persona(askee),
+        };
+        Ok(Ok(Some(Execution::Ask { whom, question, unanswered })))
     }
 
     /// The persona that executes an item: the owner, or the coordinator for a person's item.
@@ -161,7 +222,7 @@ impl Work {
                 _ => false,
             };
             if over {
-                deps.store.wake_item(&item.id, now).await?;
+                deps.store.wake_item(&item.id, None, now).await?;
             }
         }
         Ok(())
@@ -173,4 +234,15 @@ impl Work {
         let raised = deps.store.find_raise(&refused.limit, deps.clock.now()).await?;
         Ok(budget.saturating_add(raised) > refused.allowed)
     }
+}
+
+/// Where a text names a persona first.
+fn find_persona_in(text: &str, roster: &Roster) -> Option<usize> {
+    let start = text.as_ptr() as usize;
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.filter(|word| roster.find_named(word).is_some()).map(|word| word.as_ptr() as usize - start).next()
+}
+
+fn cannot_plan(item: &WorkItemId, why: &str) {
+    tracing::error!(%item, error = why, "cannot plan an item; the others continue");
 }

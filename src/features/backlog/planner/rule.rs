@@ -4,7 +4,7 @@ use crate::features::backlog::action::question_of;
 use crate::features::backlog::model::{Execution, ExecutionKind, Owner, WorkItem};
 use kernel::persona::roster::Roster;
 
-/// First words of an action, by kind of execution.
+/// First words that name a kind of execution plainly. Only a hint: with any other word, and in any other language, a model or a person is asked.
 const VERBS: [(ExecutionKind, &str); 5] = [
     (ExecutionKind::Remind, "chase follow inform notify nudge ping remind settle tell"),
     (ExecutionKind::Ask, "ask consult query"),

@@ -9,14 +9,20 @@ static WORK: Template = Template::new(include_str!("work.md.j2"));
 pub(crate) struct Work<'a> {
     pub(crate) marker: &'a str,
     pub(crate) now: String,
-    /// `research`, `write` or `build`.
+    /// `research`, `write`, `build`, or `change` for a change of a repository.
     pub(crate) kind: &'static str,
+    /// The name of the repository. Empty without one.
+    pub(crate) repository: String,
+    /// The repository has a test command.
+    pub(crate) tests: bool,
     /// What, how and why in a person's words. None if agents wrote them: then they are in a data block.
     pub(crate) request: Option<String>,
     pub(crate) criteria: Vec<String>,
     pub(crate) urgency: &'static str,
     pub(crate) owner: String,
     pub(crate) origin: String,
+    /// Files of other items lie in the workspace.
+    pub(crate) inputs: bool,
     /// An earlier attempt failed.
     pub(crate) again: bool,
     /// The limits of the run, as text.

@@ -11,8 +11,14 @@ pub(crate) struct Review<'a> {
     pub(crate) now: String,
     /// The name of the persona that did the work.
     pub(crate) author: String,
+    /// The number of parts. 0: it was carried out itself.
+    pub(crate) parts: usize,
     /// The number of criteria.
     pub(crate) criteria: usize,
+    /// A file is not here whole, but can be read.
+    pub(crate) cut: bool,
+    /// Why the last verdict did not count. Empty at first.
+    pub(crate) fault: &'a str,
     pub(crate) blocks: &'a [Block],
 }
 

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
-use crate::features::backlog::model::{Claim, Execution, JournalEntry, Product, WorkItem};
+use crate::features::backlog::model::{ArtefactFacts, Claim, Execution, JournalEntry, Product, Usage, WorkItem};
 use crate::features::backlog::store::ItemEvent;
 use kernel::chat::medium::Medium;
 use kernel::persona::roster::Roster;
 use kernel::tools::approval::Approval;
 use kernel::tools::{CallStatus, Trace};
 
-use crate::features::backlog::render::labels;
+use crate::features::backlog::render::{labels, list_files};
 
 /// The most characters of a line of text from outside.
 const LINE: usize = 160;
@@ -24,6 +25,8 @@ const LISTED: usize = 8;
 #[derive(Debug, Clone)]
 pub struct ItemDetails {
     pub item: WorkItem,
+    /// The team's zone, for dates.
+    pub zone: Tz,
     pub needs: Vec<WorkItem>,
     pub parent: Option<WorkItem>,
     /// Oldest first.
@@ -33,6 +36,10 @@ pub struct ItemDetails {
     /// The claimed result of the last run.
     pub product: Option<Product>,
     pub approvals: Vec<Approval>,
+    /// What its runs took.
+    pub usage: Usage,
+    /// The files of the result, once they are verified.
+    pub artefacts: Vec<ArtefactFacts>,
 }
 
 #[derive(Debug, Clone)]
@@ -83,18 +90,27 @@ impl Page<'_> {
     fn record(&self) -> String {
         let item = &self.details.item;
         let wait = item.wait.as_ref().map_or(String::new(), |wait| format!(", waits {}", line(&wait.describe())));
-        let not_before = item.not_before.map_or(String::new(), |at| format!(", starts after {}", labels::time(at)));
+        let not_before = item.not_before.map_or(String::new(), |at| format!(", starts after {}", self.roster.show_time(at)));
         let mut text = format!("Status: **{}**{wait}{not_before}", labels::status(item.status));
         if let Some(outcome) = &item.outcome {
             let _ = write!(text, "\nOutcome: {}", self.prose(outcome));
         }
         let doer = item.persona.as_ref().map_or(String::new(), |slug| format!(", done by {}", labels::name(self.roster.name_of(slug))));
         let _ = write!(text, "\nOwner: {}{doer}", labels::name(labels::name_of_owner(&item.owner, self.roster)));
-        let kind = item.execution.as_ref().map_or_else(|| "not planned yet".to_owned(), describe_execution);
-        let _ = write!(text, "\nUrgency: {}, type of work: {}", labels::urgency(item.urgency), line(&kind));
-        let _ = write!(text, "\nFrom {}, {}", labels::name(&labels::origin(&item.origin)), labels::time(item.created_at));
+        let kind =
+            item.execution.as_ref().map_or_else(|| "not planned yet".to_owned(), |execution| describe_execution(execution, self.roster));
+        let due = item.due.map_or(String::new(), |due| format!(", due {}", self.roster.show_time(due)));
+        let _ = write!(text, "\nUrgency: {}{due}, type of work: {}", labels::urgency(item.urgency), line(&kind));
+        if let Some(repository) = &item.repository {
+            let _ = write!(text, "\nRepository: {}", line(repository));
+        }
+        let _ = write!(text, "\nFrom {}, {}", labels::name(&labels::origin(&item.origin)), self.roster.show_time(item.created_at));
         let model = self.find_model().map_or(String::new(), |model| format!(" by {}", line(model)));
-        let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}", item.attempts, item.cost);
+        let took = self.details.usage.describe_time().map_or(String::new(), |time| format!(", time at work: {time}"));
+        let _ = write!(text, "\nFailed attempts: {}, cost: {}{model}{took}", item.attempts, item.cost);
+        if let Some(calls) = self.details.usage.describe_calls() {
+            let _ = write!(text, "\nTools used: {}", self.prose(&calls));
+        }
         text
     }
 
@@ -112,8 +128,16 @@ impl Page<'_> {
         section("Evidence", found.collect(), usize::MAX)
     }
 
-    /// Files written or claimed, each once with its latest state.
+    /// The files of the result. Before there is one, files written or claimed, each once with its latest state.
     fn files(&self) -> String {
+        if !self.details.artefacts.is_empty() {
+            let id = self.details.item.short_id();
+            let how = match self.detail {
+                Detail::Brief => format!("Post them here with `/backlog files id:{id}`."),
+                Detail::Whole => format!("Save them with `teamroom backlog files {id} --out DIR`."),
+            };
+            return format!("{}\n{how}", section("Files", list_files(&self.details.artefacts), usize::MAX));
+        }
         let mut files: BTreeMap<&str, String> = BTreeMap::new();
         for claim in self.details.product.iter().flat_map(|product| &product.claims) {
             if let Claim::File { path } = claim {
@@ -140,7 +164,7 @@ impl Page<'_> {
     fn events(&self) -> String {
         let events = self.details.events.iter().map(|event| {
             let note = event.note.as_ref().map_or(String::new(), |note| format!(": {}", line(note)));
-            format!("{} {}{note}", labels::time(event.at), labels::describe_change(event.from, event.to))
+            format!("{} {}{note}", self.roster.show_time(event.at), labels::describe_change(event.from, event.to))
         });
         section("What happened", events.collect(), self.most())
     }
@@ -187,9 +211,9 @@ fn section(title: &str, lines: Vec<String>, most: usize) -> String {
     std::iter::once(heading).chain(shown).collect::<Vec<_>>().join("\n")
 }
 
-fn describe_execution(execution: &Execution) -> String {
+fn describe_execution(execution: &Execution, roster: &Roster) -> String {
     match execution {
-        Execution::Watch(terms) => format!("watch until {}, or {}", terms.describe(), labels::time(terms.until)),
+        Execution::Watch(terms) => format!("watch until {}, or {}", terms.describe(), roster.show_time(terms.until)),
         Execution::Ask { question, .. } => format!("ask: {question}"),
         other => other.kind().as_str().to_owned(),
     }
@@ -217,6 +241,7 @@ fn describe(entry: &JournalEntry, names: &HashMap<&str, &str>) -> String {
             let by = if model.is_empty() { "the composer".to_owned() } else { line(model) };
             format!("{by} judged the answer: {}", verdict.as_str().replace('_', " "))
         }
+        JournalEntry::Graded { by, entry, .. } => format!("review by {}: {}", line(by.as_str()), describe(entry, names)),
         JournalEntry::Began { call } => format!("begins {}", tool(call)),
         JournalEntry::Returned { call, text, status: CallStatus::Refused, .. } => format!("✖ **refused** {}: {}", tool(call), line(text)),
         JournalEntry::Returned { call, text, status: CallStatus::Failed, .. } => format!("✖ **failed** {}: {}", tool(call), line(text)),
@@ -279,13 +304,21 @@ mod tests {
         };
         let event = |from, to, note: Option<&str>| ItemEvent { from, to, note: note.map(str::to_owned), at };
         ItemDetails {
+            zone: Tz::UTC,
             item: WorkItem { cost: Money(20_000), run: 1, attempts: 1, execution: Some(Execution::Research), ..sample::done() },
             needs: vec![WorkItem { what: "List the runs".to_owned(), ..sample::done() }],
             parent: Some(WorkItem { what: "Make the build *fast*".to_owned(), status: WorkStatus::Blocked, ..sample::item() }),
             events: vec![event(None, WorkStatus::New, None), event(Some(WorkStatus::New), WorkStatus::Ready, Some("planned: research"))],
             runs: vec![RunDetails { run: 1, entries }],
             product: None,
+            usage: Usage { time: chrono::TimeDelta::minutes(12), calls: [("fetch_page".to_owned(), (3, 1))].into() },
             approvals: vec![approval],
+            artefacts: vec![ArtefactFacts {
+                name: "slow-build.md".to_owned(),
+                media_type: "text/markdown".to_owned(),
+                bytes: 1204,
+                sha256: "9f86d081884c7d65".to_owned(),
+            }],
         }
     }
 
@@ -304,6 +337,6 @@ mod tests {
         let brief = render_item(&details, &roster, Detail::Brief);
         assert!(brief.contains("**What happened** (the last 8 of 100)"), "{brief}");
         assert!(brief.chars().count() < 4000, "{} characters", brief.chars().count());
-        assert!(render_item(&details, &roster, Detail::Whole).matches(" UTC new").count() == 100);
+        assert!(render_item(&details, &roster, Detail::Whole).matches(", 10:00 new").count() == 100);
     }
 }

@@ -1,17 +1,25 @@
 //! Short texts for owners, times, waits and evidence.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
-use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkStatus, name_of_helper, short_id};
+use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus, name_of_helper, short_id};
 use kernel::chat::medium::Medium;
+use kernel::commands::KANBAN_PAGE;
 use kernel::figure::amount;
 use kernel::persona::roster::Roster;
+use kernel::time::show_time;
 
 const NAME: usize = 40;
 
-/// `2026-11-20 08:03 UTC`.
-pub(super) fn time(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M UTC").to_string()
+/// `27 Nov`.
+pub(super) fn day(at: DateTime<Utc>, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%-d %b").to_string()
+}
+
+/// When an item is due, or how urgent it is.
+pub(super) fn when(item: &WorkItem, zone: Tz) -> String {
+    item.due.map_or_else(|| urgency(item.urgency), |due| format!("due {}", show_time(due, zone)))
 }
 
 /// `in progress`.
@@ -30,9 +38,9 @@ pub fn name_of_owner<'a>(owner: &'a Owner, roster: &'a Roster) -> &'a str {
     }
 }
 
-/// `ready → in progress`. A new item has no first part.
+/// `ready → in progress`. A new item has no first part, and neither has what leaves the status as it is.
 pub fn describe_change(from: Option<WorkStatus>, to: WorkStatus) -> String {
-    from.map_or_else(|| status(to), |from| format!("{} → {}", status(from), status(to)))
+    from.filter(|from| *from != to).map_or_else(|| status(to), |from| format!("{} → {}", status(from), status(to)))
 }
 
 /// A name, escaped.
@@ -55,7 +63,7 @@ pub(super) fn wait(wait: &Wait) -> String {
         Wait::Approval { .. } => "waits for approval".to_owned(),
         Wait::Budget { .. } => "waits for budget".to_owned(),
         Wait::Model => "waits for a model".to_owned(),
-        Wait::Decision { .. } | Wait::Duplicate { .. } => "waits for a decision".to_owned(),
+        Wait::Decision { .. } | Wait::Duplicate { .. } | Wait::Kind { .. } => "waits for a decision".to_owned(),
     }
 }
 
@@ -65,6 +73,7 @@ pub(super) fn origin(origin: &Origin) -> String {
         Origin::Person { name, .. } => name.clone(),
         Origin::WorkItem(item) => format!("work on #{}", short_id(item)),
         Origin::CommandLine => "the command line".to_owned(),
+        Origin::KanbanPage => KANBAN_PAGE.to_owned(),
     }
 }
 
@@ -73,13 +82,16 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
     let links = evidence.iter().filter(|found| matches!(found, Evidence::Link { .. })).count();
     let others = evidence.iter().filter_map(|found| {
         Some(match found {
-            Evidence::Link { .. } => return None,
+            // The review stands for its criteria.
+            Evidence::Link { .. } | Evidence::Criterion { .. } => return None,
             Evidence::File { path, .. } => path.clone(),
-            Evidence::Delivered { at, .. } => format!("delivered {}", at.format("%H:%M UTC")),
-            Evidence::Answer { by, at, .. } => format!("answer by {by}, {}", at.format("%H:%M UTC")),
+            Evidence::Branch { branch, .. } => format!("branch {branch}"),
+            Evidence::Delivered { at, .. } => format!("delivered {}", roster.show_time(*at)),
+            Evidence::Answer { by, at, .. } => format!("answer by {by}, {}", roster.show_time(*at)),
             Evidence::Test { exit_code, .. } => format!("test exit {exit_code}"),
             Evidence::Value { name, value, unit, .. } => format!("{name} {}", amount(*value, name, unit)),
             Evidence::Reading { feed, .. } => format!("data of {feed}"),
+            Evidence::NotMet { name, value, unit, .. } => format!("{name} still {}", amount(*value, name, unit)),
             Evidence::Review { by, .. } => format!("accepted by {}", judge(by, roster)),
         })
     });
@@ -95,16 +107,33 @@ pub(super) fn evidence_in_short(evidence: &[Evidence], roster: &Roster) -> Strin
 pub(super) fn evidence(found: &Evidence, roster: &Roster) -> String {
     match found {
         Evidence::File { path, sha256, bytes, form } => format!("file {path}: {form}, {bytes} bytes, sha256 {}", short_hash(sha256)),
-        Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", time(*at), short_hash(sha256)),
-        Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), time(*at)),
-        Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", time(*at)),
-        Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", time(*at)),
-        Evidence::Value { feed, name, value, unit, at } => {
-            format!("{feed}: {name} was {}, {}", amount(*value, name, unit), time(*at))
+        Evidence::Branch { repository, branch, diffstat, tests, .. } => {
+            format!("branch {branch} of {repository}: {}{}", total(diffstat), changed_tests(tests))
         }
-        Evidence::Reading { feed, at } => format!("{feed} gave data, {}", time(*at)),
-        Evidence::Review { by, note, at } => format!("{} accepted it, {}: {note}", judge(by, roster), time(*at)),
+        Evidence::Link { url, sha256, at } => format!("{url} fetched {}, sha256 {}", roster.show_time(*at), short_hash(sha256)),
+        Evidence::Delivered { message, at, .. } => format!("message {} delivered {}", message.bare(), roster.show_time(*at)),
+        Evidence::Answer { by, text, at } => format!("{by} answered {}: {text}", roster.show_time(*at)),
+        Evidence::Test { command, exit_code, at } => format!("\"{command}\" ended with {exit_code}, {}", roster.show_time(*at)),
+        Evidence::Value { feed, name, value, unit, at } => {
+            format!("{feed}: {name} was {}, {}", amount(*value, name, unit), roster.show_time(*at))
+        }
+        Evidence::Reading { feed, at } => format!("{feed} gave data, {}", roster.show_time(*at)),
+        Evidence::NotMet { feed, name, value, unit, at } => {
+            format!("{feed}: {name} was still {}, {}", amount(*value, name, unit), roster.show_time(*at))
+        }
+        Evidence::Criterion { criterion, shown, by, .. } => format!("{criterion} — {} found: \"{shown}\"", judge(by, roster)),
+        Evidence::Review { by, note, at } => format!("{} accepted it, {}: {note}", judge(by, roster), roster.show_time(*at)),
     }
+}
+
+/// The last line of a diffstat: "1 file changed, 1 insertion(+), 1 deletion(-)".
+pub(crate) fn total(diffstat: &str) -> &str {
+    diffstat.lines().last().unwrap_or_default().trim()
+}
+
+/// What a reviewer must know of changed tests. Empty without any.
+pub(crate) fn changed_tests(tests: &[String]) -> String {
+    if tests.is_empty() { String::new() } else { format!("; tests changed: {}", tests.join(", ")) }
 }
 
 pub(super) fn short_hash(hash: &str) -> &str {

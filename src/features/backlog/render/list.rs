@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::features::backlog::model::{WorkItem, WorkStatus};
+use chrono_tz::Tz;
+
+use crate::features::backlog::model::{PersonRequest, Wait, WorkItem, WorkStatus, name_of_helper};
 use kernel::chat::medium::{Medium, shorten};
 use kernel::persona::roster::Roster;
+use kernel::time::show_time;
 
 use crate::features::backlog::render::labels;
 
@@ -13,6 +16,9 @@ const WHAT: usize = 38;
 const OWNER: usize = 12;
 const STATUS: usize = 22;
 
+/// The most lines of what waits for people.
+const WAITING: usize = 5;
+
 #[derive(Debug, Clone, Copy)]
 pub struct ListView<'a> {
     pub items: &'a [WorkItem],
@@ -20,6 +26,10 @@ pub struct ListView<'a> {
     pub counts: &'a [(WorkStatus, u64)],
     /// More items match than are shown.
     pub more: bool,
+    /// What waits for people, oldest first.
+    pub waiting: &'a [(PersonRequest, WorkItem)],
+    /// The team's zone, for dates.
+    pub zone: Tz,
 }
 
 /// A line with totals, then a table.
@@ -30,7 +40,8 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
     }
     let mut text = format!("The backlog: {}.\n", counted.join(", "));
     if view.items.is_empty() {
-        text.push_str("No items match this filter.");
+        let all_over = view.counts.iter().all(|(status, _)| status.is_over());
+        text.push_str(if all_over { "Nothing is open." } else { "No items match this filter." });
         return text;
     }
     text.push_str("\n| id | what | owner | status | when |\n| --- | --- | --- | --- | --- |\n");
@@ -40,14 +51,50 @@ pub fn render_list(view: &ListView<'_>, roster: &Roster) -> String {
             Medium::Chat.cell(&shorten(&item.what, WHAT)),
             Medium::Chat.cell(&shorten(labels::name_of_owner(&item.owner, roster), OWNER)),
             Medium::Chat.cell(&shorten(&stands(item), STATUS)),
-            labels::urgency(item.urgency),
+            item.due.map_or_else(|| labels::urgency(item.urgency), |due| format!("due {}", labels::day(due, view.zone))),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     if view.more {
         text.push_str("\nThere are more items. Filter by status or owner to see them.");
     }
+    push_waiting(&mut text, view);
     text
+}
+
+/// For whom something waits, since when, and how often they were reminded.
+fn push_waiting(text: &mut String, view: &ListView<'_>) {
+    if view.waiting.is_empty() {
+        return;
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str("\nWaiting for people:\n");
+    for (request, item) in view.waiting.iter().take(WAITING) {
+        let _ = writeln!(text, "- {}", render_request(request, item, view.zone));
+    }
+    if view.waiting.len() > WAITING {
+        let _ = writeln!(text, "- and {} more", view.waiting.len() - WAITING);
+    }
+}
+
+/// `Ann: Pay the bill (#a1b2c3), since Fri 20 Nov, 10:00, reminded twice`.
+pub fn render_request(request: &PersonRequest, item: &WorkItem, zone: Tz) -> String {
+    let whom = match (&item.wait, item.find_awaited()) {
+        (Some(Wait::Help { of }), _) => name_of_helper(of.as_ref()),
+        (_, whom) => name_of_helper(whom),
+    };
+    let reminded = match request.reminders {
+        0 => String::new(),
+        1 => ", reminded once".to_owned(),
+        2 => ", reminded twice".to_owned(),
+        times => format!(", reminded {times} times"),
+    };
+    let due = item.due.map_or(String::new(), |due| format!(", due {}", show_time(due, zone)));
+    let what = Medium::Chat.line_within(&item.what, WHAT);
+    let since = show_time(request.asked_at, zone);
+    format!("{}: {what} (#{}), since {since}{due}{reminded}", labels::name(whom), item.short_id())
 }
 
 /// The status, or what the item waits for.
@@ -74,17 +121,22 @@ mod tests {
             ..sample::item()
         };
         let counts = [(WorkStatus::Done, 1), (WorkStatus::Waiting, 1)];
-        let view = ListView { items: &[sample::done(), waiting], counts: &counts, more: true };
+        let asked_at = "2026-11-20T10:00:00Z".parse().expect("a time");
+        let request = PersonRequest { item: waiting.id.clone(), run: 0, person: "7".into(), asked_at, reminders: 2, reminded_at: None };
+        let asked = [(request, waiting.clone())];
+        let view = ListView { items: &[sample::done(), waiting], counts: &counts, more: true, waiting: &asked, zone: Tz::Europe__Berlin };
         insta::assert_snapshot!(align_tables(&render_list(&view, &kernel::testing::roster::roster())));
     }
 
     #[test]
     fn an_empty_backlog_says_how_it_is_filled() {
         let roster = kernel::testing::roster::roster();
-        let empty = ListView { items: &[], counts: &[], more: false };
+        let empty = ListView { items: &[], counts: &[], more: false, waiting: &[], zone: Tz::UTC };
         assert!(render_list(&empty, &roster).contains("/backlog add"));
         let filtered = ListView { counts: &[(WorkStatus::Done, 2)], ..empty };
-        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNo items match this filter.");
+        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 done.\nNothing is open.");
+        let filtered = ListView { counts: &[(WorkStatus::Ready, 2)], ..empty };
+        assert_eq!(render_list(&filtered, &roster), "The backlog: 2 ready.\nNo items match this filter.");
     }
 
     #[test]
@@ -98,7 +150,7 @@ mod tests {
         };
         let items = vec![item; 15];
         let counts = [(WorkStatus::New, 10_000), (WorkStatus::InProgress, 3), (WorkStatus::InReview, 1), (WorkStatus::Waiting, 20)];
-        let view = ListView { items: &items, counts: &counts, more: true };
+        let view = ListView { items: &items, counts: &counts, more: true, waiting: &[], zone: Tz::UTC };
         let text = align_tables(&render_list(&view, &kernel::testing::roster::roster()));
         assert!(TextFormat::plain(2000).fits(&text), "{} characters", text.chars().count());
     }

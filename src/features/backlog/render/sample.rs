@@ -2,7 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
+use serde_json::Value;
+
 use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::render::Announcer;
+use kernel::tools::approval::{Approval, ApprovalState, Risk};
+
+/// Why an approval is needed.
+pub(super) const OUTSIDE: &str = "Text from outside is in its context";
 
 /// 20 November 2026, 10:00.
 pub(super) fn at() -> DateTime<Utc> {
@@ -41,5 +48,25 @@ pub(super) fn done() -> WorkItem {
             Evidence::Review { by: Judge::Persona("kelly".into()), note: "names the cause".to_owned(), at: at() },
         ],
         ..item()
+    }
+}
+
+pub(super) fn with_announcer<T>(say: impl FnOnce(&Announcer<'_>) -> T) -> T {
+    let roster = kernel::testing::roster::roster();
+    say(&Announcer { persona: &"kelly".into(), channel: &"10".into(), roster: &roster })
+}
+
+pub(super) fn approval(arguments: Value) -> Approval {
+    Approval {
+        id: "a1".into(),
+        item: item().id,
+        run: 0,
+        tool: "fetch_page".to_owned(),
+        arguments,
+        risk: Risk::ReachOut,
+        state: ApprovalState::Asked,
+        by: None,
+        asked_at: at(),
+        decided_at: None,
     }
 }

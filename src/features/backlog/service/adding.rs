@@ -2,14 +2,18 @@
 
 use std::collections::HashMap;
 
+use chrono::{DateTime, Utc};
+
 use crate::features::backlog::action;
 use crate::features::backlog::action::{Subject, WHAT};
-use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner, Wait, WorkItem, WorkStatus, short_id};
+use crate::features::backlog::model::{Execution, ExecutionKind, ItemDraft, Owner, Urgency, Wait, WorkItem, WorkStatus, short_id};
 use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::InsertItemsError;
 use kernel::ids::{ChannelId, UserId, WorkItemId};
+use kernel::people::Directory;
 use kernel::text::without_invisible;
+use kernel::when::parse_instant;
 
 /// The most characters of how, why and each criterion.
 const PROSE: usize = 2000;
@@ -36,10 +40,11 @@ impl Backlog {
         if drafts.is_empty() {
             return Err(refused("there are no items to add"));
         }
+        let people = self.list_people(me(asker)).await?;
         let mut faults = Vec::new();
         let mut items = Vec::with_capacity(drafts.len());
         for (number, draft) in (1..).zip(drafts) {
-            match self.check(draft, asker) {
+            match self.check(draft, asker, &people) {
                 Ok(item) => items.push(WorkItem { channel: channel.clone(), ..item }),
                 Err(reason) if drafts.len() == 1 => return Err(refused(reason)),
                 Err(reason) => faults.push(format!("{} {reason}", label(number, draft))),
@@ -61,22 +66,58 @@ impl Backlog {
     }
 
     /// Converts a draft to an item, without dependencies.
-    fn check(&self, draft: &ItemDraft, asker: &Asker) -> Result<WorkItem, String> {
+    fn check(&self, draft: &ItemDraft, asker: &Asker, people: &Directory) -> Result<WorkItem, String> {
         let what = clean("what", &draft.what, WHAT)?.split_whitespace().collect::<Vec<_>>().join(" ");
         action::check_what(&what)?;
         let owner = match draft.owner.as_deref() {
-            Some(name) => self.resolve_owner(name, me(asker)).map_err(|error| error.to_string())?,
+            Some(name) => self.resolve_owner(name, people, me(asker)).map_err(|error| error.to_string())?,
             None => Owner::Persona(self.deps.roster.coordinator().slug.clone()),
         };
         let how = clean("how", &draft.how, PROSE)?;
         let why = clean("why", &draft.why, PROSE)?;
         let criteria = check_criteria(&draft.criteria)?;
+        let repository = self.check_repository(draft, &owner)?;
+        let draft = &ItemDraft { kind: draft.kind.or(repository.as_ref().map(|_| ExecutionKind::Build)), ..draft.clone() };
+        let due = draft.due.as_deref().map(|due| self.parse_due(due)).transpose()?;
         let execution = match check_kind(draft, &owner, &what, &how)? {
             Some(Execution::Ask { question, .. }) => Some(Execution::ask(asked_in(&what, &owner, &self.deps.roster), question)),
             other => other,
         };
         let item = WorkItem::new(what, owner, asker.origin(), self.deps.clock.now());
-        Ok(WorkItem { how, why, criteria, execution, urgency: draft.urgency.unwrap_or(item.urgency), ..item })
+        let urgency = draft.urgency.or_else(|| due.map(|due| self.urgency_of(due))).unwrap_or(item.urgency);
+        Ok(WorkItem { how, why, urgency, due, criteria, execution, repository, ..item })
+    }
+
+    fn check_repository(&self, draft: &ItemDraft, owner: &Owner) -> Result<Option<String>, String> {
+        let Some(name) = draft.repository.as_deref() else { return Ok(None) };
+        if self.deps.repositories.find(name).is_none() {
+            let known: Vec<_> = self.deps.repositories.names().collect();
+            let known = if known.is_empty() { "none is configured".to_owned() } else { format!("there are {}", known.join(", ")) };
+            return Err(format!("names the repository \"{name}\", but {known}. Add [repositories.NAME] to teamroom.toml"));
+        }
+        if draft.kind.is_some_and(|kind| kind != ExecutionKind::Build) {
+            return Err("has a repository, but is not of the kind build".to_owned());
+        }
+        if matches!(owner, Owner::Person { .. }) {
+            return Err("has a repository, but belongs to a person. Assign it to a persona".to_owned());
+        }
+        Ok(Some(name.to_owned()))
+    }
+
+    /// A due date in words. A day alone ends with its working hours.
+    pub(super) fn parse_due(&self, text: &str) -> Result<DateTime<Utc>, String> {
+        let (now, zone) = (self.deps.clock.now(), self.deps.zone);
+        parse_instant(text, now, zone, self.deps.working_hours.closes).map_err(|error| format!("has no due date that I can read. {error}"))
+    }
+
+    /// How urgent something is that is due then, where nobody says so.
+    fn urgency_of(&self, due: DateTime<Utc>) -> Urgency {
+        let (zone, now) = (self.deps.zone, self.deps.clock.now());
+        match (due.with_timezone(&zone).date_naive() - now.with_timezone(&zone).date_naive()).num_days() {
+            ..=0 => Urgency::Today,
+            1..=6 => Urgency::ThisWeek,
+            _ => Urgency::Backlog,
+        }
     }
 
     /// Resolves dependencies and parents: keys of the same file, or ids of existing items.
@@ -116,7 +157,7 @@ impl Backlog {
     }
 
     /// Finds drafts that look like an open item or an earlier draft. A person in a channel is asked about one, which waits for the answer; at the
-    /// command line, and in a file, the draft says that it is wanted anyway.
+    /// command line, on the kanban page, and in a file, the draft says that it is wanted anyway.
     async fn find_repetitions(
         &self,
         drafts: &[ItemDraft],
@@ -134,10 +175,10 @@ impl Backlog {
                         item.status = WorkStatus::Waiting;
                         item.wait = Some(Wait::Duplicate { of: id.clone(), what: what.clone() });
                     }
-                    _ => faults.push(format!(
-                        "looks like the open item \"{what}\" (#{}). Add it with `--anyway` if it is another one",
-                        short_id(id)
-                    )),
+                    _ => {
+                        let how = if *asker == Asker::KanbanPage { "Tick \"Add it anyway\"" } else { "Add it with `--anyway`" };
+                        faults.push(format!("looks like the open item \"{what}\" (#{}). {how} if it is another one", short_id(id)));
+                    }
                 }
             }
             return Ok(());
@@ -161,7 +202,7 @@ impl Backlog {
 pub(super) fn me(asker: &Asker) -> Option<(&UserId, &str)> {
     match asker {
         Asker::Person { id, name, .. } => Some((id, name)),
-        Asker::CommandLine => None,
+        Asker::CommandLine | Asker::KanbanPage => None,
     }
 }
 
@@ -189,8 +230,8 @@ pub(super) fn clean_prose(field: &str, text: &str) -> Result<String, String> {
 
 fn check_kind(draft: &ItemDraft, owner: &Owner, what: &str, how: &str) -> Result<Option<Execution>, String> {
     let Some(kind) = draft.kind else { return Ok(None) };
-    if matches!(owner, Owner::Person { .. }) && kind != ExecutionKind::Remind {
-        return Err("belongs to a person, who can only be reminded. Leave out the kind, or assign it to a persona".to_owned());
+    if matches!(owner, Owner::Person { .. }) && !matches!(kind, ExecutionKind::Remind | ExecutionKind::Ask) {
+        return Err("belongs to a person, who can only be reminded or asked. Leave out the kind, or assign it to a persona".to_owned());
     }
     if kind == ExecutionKind::Watch && draft.watch.is_none() {
         return Err("has the kind watch, but no terms. Add `watch` with a feed and an end time".to_owned());

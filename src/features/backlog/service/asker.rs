@@ -1,5 +1,5 @@
 use crate::features::backlog::model::{Execution, Origin, Owner, Wait, WorkItem};
-use kernel::commands::{Caller, CommandCall, Right};
+use kernel::commands::{Caller, CommandCall, KANBAN_PAGE, Right};
 use kernel::ids::{ChannelId, UserId};
 
 /// The caller of a backlog command.
@@ -9,6 +9,8 @@ pub enum Asker {
     Person { id: UserId, name: String, right: Right, channel: Option<ChannelId> },
     /// Anybody at the command line. May do everything.
     CommandLine,
+    /// The operator on the kanban page. May do everything.
+    KanbanPage,
 }
 
 impl Asker {
@@ -19,6 +21,7 @@ impl Asker {
                 Self::Person { id: id.clone(), name: name.clone(), right: call.right, channel }
             }
             Caller::CommandLine => Self::CommandLine,
+            Caller::KanbanPage => Self::KanbanPage,
         }
     }
 
@@ -27,6 +30,7 @@ impl Asker {
         match self {
             Self::Person { name, .. } => name,
             Self::CommandLine => "the command line",
+            Self::KanbanPage => KANBAN_PAGE,
         }
     }
 
@@ -34,6 +38,15 @@ impl Asker {
         match self {
             Self::Person { id, name, .. } => Origin::Person { id: id.clone(), name: name.clone(), message: None },
             Self::CommandLine => Origin::CommandLine,
+            Self::KanbanPage => Origin::KanbanPage,
+        }
+    }
+
+    /// As an owner of items. None at the command line and on the page.
+    pub(super) fn as_owner(&self) -> Option<Owner> {
+        match self {
+            Self::Person { id, name, .. } => Some(Owner::Person { id: id.clone(), name: name.clone() }),
+            Self::CommandLine | Self::KanbanPage => None,
         }
     }
 
@@ -41,14 +54,14 @@ impl Asker {
     pub(super) fn channel(&self) -> Option<&ChannelId> {
         match self {
             Self::Person { channel, .. } => channel.as_ref(),
-            Self::CommandLine => None,
+            Self::CommandLine | Self::KanbanPage => None,
         }
     }
 
     pub(super) fn operates(&self) -> bool {
         match self {
             Self::Person { right, .. } => *right == Right::Operator,
-            Self::CommandLine => true,
+            Self::CommandLine | Self::KanbanPage => true,
         }
     }
 
@@ -63,7 +76,7 @@ impl Asker {
     pub(super) fn may_answer(&self, item: &WorkItem) -> bool {
         self.may_change(item)
             || matches!(&item.execution, Some(Execution::Ask { whom, .. } | Execution::Remind { whom: Some(whom) }) if self.is(whom))
-            || matches!(&item.wait, Some(Wait::Help { of: Some(of) }) if self.is(of))
+            || matches!(&item.wait, Some(Wait::Help { of: Some(of) } | Wait::Kind { of: Some(of) }) if self.is(of))
     }
 
     fn is_owner_of(&self, item: &WorkItem) -> bool {
@@ -95,6 +108,7 @@ mod tests {
             (person("3", Right::Anybody), false),
             (person("3", Right::Operator), true),
             (Asker::CommandLine, true),
+            (Asker::KanbanPage, true),
         ] {
             assert_eq!(asker.may_change(&item), may, "{asker:?}");
         }

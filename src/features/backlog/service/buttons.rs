@@ -1,9 +1,11 @@
 //! Handles buttons. The current state is read again, because the button may be old or was clicked before.
 
+use crate::features::backlog::action::{execution_of, question_of};
 use crate::features::backlog::button::WorkButton;
 use crate::features::backlog::commands::{line, tell_cancelled};
 use crate::features::backlog::learning::{ItemEnd, memory_of};
-use crate::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Evidence, Execution, ExecutionKind, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::planner::asked_in;
 use crate::features::backlog::service::adding::clean;
 use crate::features::backlog::service::changing::{check_may_change, named, over};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
@@ -27,10 +29,12 @@ impl Backlog {
         match button {
             WorkButton::Done(id) => self.press_answer(id, (true, DONE), asker).await,
             WorkButton::NotNeeded(id) => self.press_answer(id, (false, "not needed"), asker).await,
+            WorkButton::Unknown(id) => self.hand_back(id, asker).await,
             WorkButton::Accept(id) => self.judge(id, true, asker).await,
             WorkButton::Reject(id) => self.judge(id, false, asker).await,
             WorkButton::Retry(id) => self.press_retry(id, asker).await,
             WorkButton::Anyway(id) => self.add_anyway(id, asker).await,
+            WorkButton::Kind(id, kind) => self.choose_kind(id, *kind, asker).await,
             WorkButton::Cancel(id) => self.press_cancel(id, asker).await,
             WorkButton::Allow(approval) => self.decide(approval, true, asker).await,
             WorkButton::Refuse(approval) => self.decide(approval, false, asker).await,
@@ -40,12 +44,26 @@ impl Backlog {
 
     async fn press_answer(&self, id: &WorkItemId, answer: (bool, &str), asker: &Asker) -> Result<CommandReply, BacklogError> {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
-        if waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. })) {
+        if waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. } | Wait::Kind { .. })) {
             check_may_change(&item, asker)?;
             self.cancel_item(&item, asker).await?;
-            return Ok(CommandReply::private("Not added.").retiring_buttons());
+            let kept = if matches!(item.wait, Some(Wait::Duplicate { .. })) { "Not added." } else { "Noted: not needed." };
+            return Ok(CommandReply::private(kept).retiring_buttons());
         }
         Ok(self.answer(&item, answer, asker).await?.retiring_buttons())
+    }
+
+    /// The person who was asked does not know. The one who wanted the answer is told, and decides.
+    async fn hand_back(&self, id: &WorkItemId, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        if !asker.may_answer(&item) {
+            return Err(refused(format!("only the person who was asked or an operator may answer for {}", named(&item))));
+        }
+        let handed = waits_for(&item, |wait| matches!(wait, Wait::Answer { .. } | Wait::Help { .. }));
+        if !handed || !self.deps.store.hand_back(&item.id, asker.name(), self.deps.clock.now()).await? {
+            return self.already_decided(&item).await;
+        }
+        Ok(CommandReply::private("Noted: you don't know.").retiring_buttons())
     }
 
     /// Takes an item that looks like another one into the backlog.
@@ -53,10 +71,33 @@ impl Backlog {
         let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
         check_may_change(&item, asker)?;
         let is_held = waits_for(&item, |wait| matches!(wait, Wait::Duplicate { .. }));
-        if !is_held || !self.deps.store.wake_item(id, self.deps.clock.now()).await? {
+        if !is_held || !self.deps.store.wake_item(id, Some(asker.name()), self.deps.clock.now()).await? {
             return self.already_decided(&item).await;
         }
         Ok(CommandReply::public(format!("{} added {}", by(asker), line(&item))).retiring_buttons())
+    }
+
+    /// A person says which kind of work an item is, which the team could not tell.
+    async fn choose_kind(&self, id: &WorkItemId, kind: ExecutionKind, asker: &Asker) -> Result<CommandReply, BacklogError> {
+        let Some(item) = self.deps.store.find_item(id).await? else { return Ok(gone()) };
+        if !asker.may_answer(&item) {
+            return Err(refused(format!("only the person who was asked or an operator may choose for {}", named(&item))));
+        }
+        let execution = match kind {
+            ExecutionKind::Remind => Some(Execution::Remind { whom: asker.as_owner() }),
+            ExecutionKind::Ask => {
+                Some(Execution::ask(asked_in(&item.what, &item.owner, &self.deps.roster), question_of(&item.what, &item.how)))
+            }
+            kind => execution_of(kind, None, &item.owner, &item.what, &item.how),
+        };
+        let waits = waits_for(&item, |wait| matches!(wait, Wait::Kind { .. }));
+        match execution.filter(|_| waits) {
+            Some(execution) if self.deps.store.choose_kind(id, &execution, asker.name(), self.deps.clock.now()).await? => {
+                let chosen = ExecutionKind::CHOSEN.into_iter().find(|(known, _)| *known == kind).map_or("", |(_, label)| label);
+                Ok(CommandReply::public(format!("{}: {} → {chosen}", by(asker), line(&item))).retiring_buttons())
+            }
+            _ => self.already_decided(&item).await,
+        }
     }
 
     /// A person's word on an item that waits for it, with the answer in that person's words.
@@ -91,7 +132,7 @@ impl Backlog {
     }
 
     /// The line for the channel, stored in the same transaction as the answer.
-    fn announce_answer(&self, item: &WorkItem, asker: &Asker, (done, text): (bool, &str)) -> Vec<OutboundMessage> {
+    pub(super) fn announce_answer(&self, item: &WorkItem, asker: &Asker, (done, text): (bool, &str)) -> Vec<OutboundMessage> {
         let Some(channel) = item.channel.as_ref().or(asker.channel()) else { return Vec::new() };
         let mut ended = item.clone();
         if done {
@@ -112,18 +153,21 @@ impl Backlog {
             return Ok(settled(&item));
         }
         let judge = Judge::Person(asker.name().to_owned());
+        let rejected = format!("rejected by {}", if *asker == Asker::KanbanPage { asker.name() } else { "button" });
         let channel = item.channel.as_ref().or(asker.channel());
+        let files = if accepted { self.deps.store.read_artefacts(id).await? } else { Vec::new() };
         // If a decision is needed, the worker asks for it.
         let post = |judged: &WorkItem| {
             let done = channel.filter(|_| judged.status == WorkStatus::Done);
-            done.map(|channel| self.announcer(channel).announce_done(judged)).into_iter().collect()
+            done.map(|channel| self.announcer(channel).announce_result(judged, &files)).into_iter().collect()
         };
         let memory = if accepted { Some(self.learn(&item, &item.evidence).await?) } else { None };
         let judgement = ItemJudgement {
             by: &judge,
             job: None,
             accepted,
-            note: if accepted { "accepted by button" } else { "rejected by button" },
+            note: if accepted { "accepted by button" } else { &rejected },
+            evidence: &[],
             most_rejections: self.deps.most_rejections,
             memory: memory.as_ref(),
             post: &post,
@@ -133,14 +177,14 @@ impl Backlog {
         let by = by(asker);
         Ok(match judged.item.status {
             WorkStatus::Done => CommandReply::private("Noted: accepted."),
-            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {} for the last allowed time.", line(&item))),
+            WorkStatus::Waiting => CommandReply::public(format!("{by} rejected {}. A decision is needed.", line(&item))),
             _ => CommandReply::public(format!("{by} rejected {}. It will be tried again.", line(&item))),
         }
         .retiring_buttons())
     }
 
     /// The lesson of an item that a person completes.
-    async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
+    pub(super) async fn learn(&self, item: &WorkItem, evidence: &[Evidence]) -> Result<Memory, StoreError> {
         let store = &self.deps.store;
         let product = store.find_product(&item.id).await?;
         let journal: Vec<_> = store.list_journal(&item.id, item.run).await?.into_iter().map(|(entry, _)| entry).collect();
@@ -195,7 +239,7 @@ impl Backlog {
         let (now, store, limit) = (self.deps.clock.now(), &self.deps.store, &refused.limit);
         let step = self.deps.budgets.step(limit);
         // Ending the wait comes first: of two clicks only one succeeds, and only that one raises the limit.
-        if !store.wake_item(id, now).await? {
+        if !store.wake_item(id, Some(asker.name()), now).await? {
             return self.already_decided(&item).await;
         }
         store.raise_limit(limit, step, asker.name(), now).await?;
@@ -237,6 +281,7 @@ fn gone() -> CommandReply {
     CommandReply::refused("This item is no longer in the backlog.").retiring_buttons()
 }
 
+/// The subject of a reply. The page shows it to the one who acted.
 fn by(asker: &Asker) -> String {
-    Medium::Chat.line_within(asker.name(), 40)
+    if *asker == Asker::KanbanPage { "You".to_owned() } else { Medium::Chat.line_within(asker.name(), 40) }
 }

@@ -2,7 +2,7 @@
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::WHAT;
-use crate::features::backlog::model::{ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
+use crate::features::backlog::model::{DueChange, ItemChanges, Owner, Urgency, WorkItem, WorkStatus};
 use crate::features::backlog::service::adding::{check_criteria, clean, clean_prose, me};
 use crate::features::backlog::service::{Asker, Backlog, BacklogError, refused};
 use crate::features::backlog::store::{Ended, ItemEdit};
@@ -15,6 +15,7 @@ struct CheckedChanges {
     owner: Option<Owner>,
     urgency: Option<Urgency>,
     criteria: Option<Vec<String>>,
+    due: Option<DueChange>,
 }
 
 impl Backlog {
@@ -30,7 +31,7 @@ impl Backlog {
             WorkStatus::InReview => return Err(refused(format!("{} is done and waits for its review", named(&item)))),
             WorkStatus::New | WorkStatus::Ready | WorkStatus::Blocked | WorkStatus::Waiting => {}
         }
-        if !self.deps.store.run_item(&item.id, self.deps.clock.now()).await? {
+        if !self.deps.store.run_item(&item.id, asker.name(), self.deps.clock.now()).await? {
             return Err(moved(&self.read(&item).await?));
         }
         self.read(&item).await
@@ -95,7 +96,7 @@ impl Backlog {
         if item.status.is_over() {
             return Err(refused(over(&item)));
         }
-        let checked = self.check_changes(changes, asker)?;
+        let checked = self.check_changes(changes, asker).await?;
         let edit = ItemEdit {
             what: checked.what.as_deref(),
             how: checked.how.as_deref(),
@@ -103,6 +104,7 @@ impl Backlog {
             owner: checked.owner.as_ref(),
             urgency: checked.urgency,
             criteria: checked.criteria.as_deref(),
+            due: checked.due,
         };
         if !self.deps.store.edit_item(&item.id, &edit, asker.name(), self.deps.clock.now()).await? {
             let now = self.read(&item).await?;
@@ -111,7 +113,7 @@ impl Backlog {
         self.read(&item).await
     }
 
-    fn check_changes(&self, changes: &ItemChanges, asker: &Asker) -> Result<CheckedChanges, BacklogError> {
+    async fn check_changes(&self, changes: &ItemChanges, asker: &Asker) -> Result<CheckedChanges, BacklogError> {
         let it = |reason: String| refused(format!("the item {reason}"));
         let what = changes.what.as_deref().map(|what| clean("what", what, WHAT)).transpose().map_err(it)?;
         if let Some(what) = &what {
@@ -121,9 +123,17 @@ impl Backlog {
             what,
             how: changes.how.as_deref().map(|how| clean_prose("how", how)).transpose().map_err(it)?,
             why: changes.why.as_deref().map(|why| clean_prose("why", why)).transpose().map_err(it)?,
-            owner: changes.owner.as_deref().map(|owner| self.resolve_owner(owner, me(asker))).transpose()?,
+            owner: match changes.owner.as_deref() {
+                Some(owner) => Some(self.resolve_owner(owner, &self.list_people(me(asker)).await?, me(asker))?),
+                None => None,
+            },
             urgency: changes.urgency,
             criteria: changes.criteria.as_deref().map(check_criteria).transpose().map_err(it)?,
+            due: match changes.due.as_deref().map(str::trim) {
+                None => None,
+                Some(none) if none.eq_ignore_ascii_case("none") => Some(DueChange::Remove),
+                Some(due) => Some(DueChange::Set(self.parse_due(due).map_err(it)?)),
+            },
         })
     }
 

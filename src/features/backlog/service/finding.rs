@@ -1,13 +1,17 @@
 //! Lists items and finds one by short id.
 
+use chrono_tz::Tz;
+
 use crate::features::backlog::action::KnownOwners;
-use crate::features::backlog::model::{Owner, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Artefact, Owner, PersonRequest, Usage, WorkItem, WorkStatus};
 use crate::features::backlog::render::{ItemDetails, ListView, RunDetails};
+use crate::features::backlog::service::changing::named;
 use crate::features::backlog::service::{Backlog, BacklogError, refused};
 use crate::features::backlog::store::ItemFilter;
 use kernel::commands::Suggestion;
 use kernel::db::StoreError;
 use kernel::ids::UserId;
+use kernel::people::Directory;
 use kernel::text::fold_name;
 
 use WorkStatus::{Blocked, Failed, InProgress, InReview, New, Ready, Waiting};
@@ -26,6 +30,12 @@ const LOOKED_THROUGH: u32 = 300;
 const MOST_CHOICES: usize = 25;
 const LABEL: usize = 90;
 
+/// The most requests that are counted in a list.
+const WAITING: u32 = 100;
+
+/// The most people that a refusal names.
+const NAMED_PEOPLE: usize = 20;
+
 /// A query as typed.
 #[derive(Debug, Clone, Copy)]
 pub struct ListQuery<'a> {
@@ -42,11 +52,14 @@ pub struct Listed {
     pub counts: Vec<(WorkStatus, u64)>,
     /// More items match than the limit.
     pub more: bool,
+    /// What waits for people, oldest first.
+    pub waiting: Vec<(PersonRequest, WorkItem)>,
+    pub zone: Tz,
 }
 
 impl Listed {
     pub fn view(&self) -> ListView<'_> {
-        ListView { items: &self.items, counts: &self.counts, more: self.more }
+        ListView { items: &self.items, counts: &self.counts, more: self.more, waiting: &self.waiting, zone: self.zone }
     }
 }
 
@@ -55,7 +68,10 @@ impl Backlog {
     /// An unknown status or owner.
     pub async fn list(&self, query: &ListQuery<'_>) -> Result<Listed, BacklogError> {
         let statuses = parse_statuses(query.status)?;
-        let owner = query.owner.map(|asked| self.resolve_owner(asked, None)).transpose()?;
+        let owner = match query.owner {
+            Some(asked) => Some(self.resolve_owner(asked, &self.list_people(None).await?, None)?),
+            None => None,
+        };
         let filter = ItemFilter { statuses: &statuses, owner: owner.as_ref(), limit: query.limit.saturating_add(1) };
         let mut items = self.deps.store.list_items(&filter).await?;
         let limit = usize::try_from(query.limit).unwrap_or(usize::MAX);
@@ -63,7 +79,10 @@ impl Backlog {
         items.truncate(limit);
         let counted = self.deps.store.count_items(self.deps.clock.now()).await?;
         let counts = WorkStatus::ALL.iter().map(|status| (*status, counted.of(*status))).filter(|(_, count)| *count > 0).collect();
-        Ok(Listed { items, counts, more })
+        // Who asks for something else sees that alone.
+        let waiting =
+            if query.status.is_none() && query.owner.is_none() { self.deps.store.list_requests(WAITING).await? } else { Vec::new() };
+        Ok(Listed { items, counts, more, waiting, zone: self.deps.zone })
     }
 
     /// Finds an item by the end of its id.
@@ -108,15 +127,38 @@ impl Backlog {
         for run in store.list_runs(&item.id).await? {
             runs.push(RunDetails { run, entries: store.list_journal(&item.id, run).await? });
         }
+        let events = store.list_events(&item.id).await?;
+        let mut usage = Usage::default();
+        usage.add_times(events.iter().map(|event| (event.to, event.at)), self.deps.clock.now());
+        for run in &runs {
+            usage.add_calls(run.entries.iter().map(|(entry, _)| entry));
+        }
         Ok(ItemDetails {
             needs,
             parent,
             runs,
-            events: store.list_events(&item.id).await?,
+            events,
+            usage,
             product: store.find_product(&item.id).await?,
             approvals: store.list_approvals(&item.id).await?,
+            artefacts: store.list_artefacts(&item.id).await?,
+            zone: self.deps.zone,
             item,
         })
+    }
+
+    /// An item with the files of its result.
+    ///
+    /// # Errors
+    /// As [`Backlog::get`], or it has no files.
+    pub async fn get_files(&self, asked: &str) -> Result<(WorkItem, Vec<Artefact>), BacklogError> {
+        let item = self.get(asked).await?;
+        let files = self.deps.store.read_artefacts(&item.id).await?;
+        if files.is_empty() {
+            let yet = if item.status.is_over() { "" } else { " yet" };
+            return Err(refused(format!("{} has no files{yet}", named(&item))));
+        }
+        Ok((item, files))
     }
 
     /// Items whose id or title contains the typed text.
@@ -127,23 +169,45 @@ impl Backlog {
         Ok(matching.take(MOST_CHOICES).map(choice_of).collect())
     }
 
-    /// Finds an owner: a persona, a person of the team, or `me`.
-    pub(super) fn resolve_owner(&self, asked: &str, me: Option<(&UserId, &str)>) -> Result<Owner, BacklogError> {
-        let mut people = self.deps.people.clone();
-        if let Some((id, name)) = me {
-            if fold_name(asked) == "me" {
-                return Ok(Owner::Person { id: id.clone(), name: name.to_owned() });
-            }
-            if people.iter().all(|(known, _)| known != id) {
-                people.push((id.clone(), name.to_owned()));
-            }
+    /// Everybody who may be meant by a name, with the caller.
+    pub(super) async fn list_people(&self, me: Option<(&UserId, &str)>) -> Result<Directory, BacklogError> {
+        let people = self.deps.people.directory().await?;
+        Ok(match me {
+            Some((id, name)) => people.with(id, name),
+            None => people,
+        })
+    }
+
+    /// Finds an owner: a persona, a person who was seen, or `me`.
+    pub(super) fn resolve_owner(&self, asked: &str, people: &Directory, me: Option<(&UserId, &str)>) -> Result<Owner, BacklogError> {
+        if let Some((id, name)) = me.filter(|_| fold_name(asked) == "me") {
+            return Ok(Owner::Person { id: id.clone(), name: name.to_owned() });
         }
-        let known = KnownOwners { roster: &self.deps.roster, people: &people };
+        let known = KnownOwners { roster: &self.deps.roster, people };
         known.resolve(asked).map_err(|reason| {
+            if !reason.starts_with("nobody") {
+                return refused(reason);
+            }
             let personas = self.deps.roster.personas().iter().map(|persona| persona.name.as_str());
-            let names: Vec<_> = personas.chain(people.iter().map(|(_, name)| name.as_str())).collect();
+            let names: Vec<_> = personas.chain(people.people().take(NAMED_PEOPLE).map(|person| person.name.as_str())).collect();
             refused(format!("{reason}. The team: {}", names.join(", ")))
         })
+    }
+
+    /// Names of owners that begin with the typed text: personas, then people.
+    pub(in crate::features::backlog) async fn list_owners(&self, typed: &str) -> Result<Vec<Suggestion>, StoreError> {
+        let typed = fold_name(typed);
+        let begins = |name: &str| fold_name(name).starts_with(&typed);
+        let people = self.deps.people.directory().await?;
+        let personas = self.deps.roster.personas().iter().filter(|persona| begins(&persona.name));
+        let found = personas.map(|persona| Suggestion::name(persona.name.clone()));
+        let people = people.people().filter(|person| person.names.iter().any(|name| begins(name)));
+        // Two people may show the same name, so the value is the account.
+        let people = people.map(|person| Suggestion {
+            label: person.names.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" · ").chars().take(LABEL).collect(),
+            value: person.id.to_string(),
+        });
+        Ok(found.chain(people).take(MOST_CHOICES).collect())
     }
 }
 

@@ -7,15 +7,21 @@ mod asker;
 pub(super) mod buttons;
 pub(super) mod changing;
 mod finding;
+mod replying;
 
 use std::sync::Arc;
 
+use chrono_tz::Tz;
+
+use crate::features::backlog::model::WorkingHours;
 use crate::features::backlog::render::Announcer;
 use crate::store::Store;
 use kernel::db::StoreError;
-use kernel::ids::{ChannelId, UserId};
+use kernel::ids::ChannelId;
 use kernel::llm::budget::Budgets;
+use kernel::people::People;
 use kernel::persona::roster::Roster;
+use kernel::repository::Repositories;
 use kernel::time::SharedClock;
 
 pub use asker::Asker;
@@ -24,12 +30,18 @@ pub use finding::{ListQuery, Listed};
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// The people who may own an item, with their names.
-    pub people: Vec<(UserId, String)>,
+    /// Who may own an item, besides personas.
+    pub people: People,
+    /// The repositories that items may work in.
+    pub repositories: Repositories,
     pub budgets: Budgets,
+    /// The team's zone, in which people's dates are.
+    pub zone: Tz,
+    pub working_hours: WorkingHours,
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
-    /// None beside a running team, whose relay finds the rows.
+    /// The address of the kanban page, if people can open it.
+    pub kanban: Option<String>,
     pub clock: SharedClock,
 }
 
@@ -54,6 +66,15 @@ impl Backlog {
 
     pub fn store(&self) -> &Store {
         &self.deps.store
+    }
+
+    pub fn zone(&self) -> Tz {
+        self.deps.zone
+    }
+
+    /// The address of the kanban page.
+    pub fn kanban(&self) -> Option<&str> {
+        self.deps.kanban.as_deref()
     }
 
     pub fn roster(&self) -> &Roster {

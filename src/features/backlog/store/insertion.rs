@@ -3,13 +3,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::graph::GraphError;
-use crate::features::backlog::model::{Rank, WorkItem, WorkStatus, graph};
+use crate::features::backlog::model::{Origin, Rank, Wait, WorkItem, WorkStatus, graph};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{PLAN, enqueue_job, wake_job};
 use crate::features::backlog::store::planning::write_rank;
 use crate::features::backlog::store::transitions::{Consequences, ItemRecord, insert_event};
 use crate::store::Store;
+use kernel::commands::KANBAN_PAGE;
 use kernel::db::{Result, StoreError, Transaction, Who, Word, document, plain, sql};
 use kernel::ids::{ChannelId, PersonaSlug, WorkItemId};
 
@@ -35,8 +36,9 @@ impl Store {
         graph::check(items, &|id| stored.contains_key(id))?;
         let parents: BTreeSet<_> =
             items.iter().filter_map(|item| item.parent.as_ref()).filter(|parent| stored.contains_key(parent)).collect();
-        if !parents.is_empty() {
-            // All open items are needed to find cycles through existing dependencies.
+        let needed: HashSet<_> = items.iter().flat_map(|item| &item.depends_on).filter(|id| stored.contains_key(*id)).collect();
+        if wait_for_any(&mut transaction, &parents, &needed).await? {
+            // Names the items of the cycle.
             let mut all = list_open(&mut transaction).await?;
             let open: HashSet<_> = all.iter().map(|item| item.id.clone()).collect();
             all.extend(items.iter().filter(|item| !open.contains(&item.id)).cloned());
@@ -67,6 +69,30 @@ async fn find_statuses(transaction: &mut Transaction, items: &[WorkItem]) -> Res
     Ok(statuses)
 }
 
+/// Whether one of the needed items waits for one of the parents. A cycle through stored items leads from a parent to a new child, on to what that needs,
+/// and back. Only what waits for the parents is read, which is little, and not their other children.
+async fn wait_for_any(transaction: &mut Transaction, parents: &BTreeSet<&WorkItemId>, needed: &HashSet<&WorkItemId>) -> Result<bool> {
+    if needed.is_empty() {
+        return Ok(false);
+    }
+    let mut waiting: Vec<WorkItemId> = parents.iter().map(|parent| (*parent).clone()).collect();
+    let mut seen: HashSet<WorkItemId> = waiting.iter().cloned().collect();
+    while let Some(id) = waiting.pop() {
+        if needed.contains(&id) {
+            return Ok(true);
+        }
+        let above: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT parent FROM work_items WHERE id = $1 AND parent IS NOT NULL
+             UNION SELECT item FROM work_dependencies WHERE needs = $1",
+            id.as_str()
+        )?;
+        waiting.extend(above.into_iter().map(|(id,)| WorkItemId::from(id)).filter(|id| seen.insert(id.clone())));
+    }
+    Ok(false)
+}
+
 async fn list_open(transaction: &mut Transaction) -> Result<Vec<WorkItem>> {
     let rows: Vec<ItemColumns> = sql!(
         transaction.on(),
@@ -77,10 +103,18 @@ async fn list_open(transaction: &mut Transaction) -> Result<Vec<WorkItem>> {
     rows.into_iter().map(WorkItem::try_from).collect()
 }
 
-/// A parent that was ready now waits for its new children.
+/// A parent that was ready, or whose earlier children were judged, now waits for its new ones.
 async fn block_parent(transaction: &mut Transaction, parent: &WorkItemId, at: DateTime<Utc>) -> Result<()> {
     let Some(mut record) = ItemRecord::find(transaction, parent).await? else { return Ok(()) };
-    if record.item.status == WorkStatus::Ready {
+    let is_held = match &record.item.wait {
+        Some(Wait::Decision { .. } | Wait::Kind { .. } | Wait::Model) => record.item.status == WorkStatus::Waiting,
+        _ => matches!(record.item.status, WorkStatus::Ready | WorkStatus::InReview),
+    };
+    if record.item.status != WorkStatus::Ready && is_held {
+        // What was judged without them does not count.
+        record.restart_run();
+    }
+    if is_held {
         record.go(transaction, WorkStatus::Blocked, Some("it waits for its parts"), at).await?;
     }
     Ok(())
@@ -108,7 +142,8 @@ pub(crate) async fn insert_items(transaction: &mut Transaction, items: &[WorkIte
     for item in items {
         if insert_item(transaction, item, &ranks[&item.id]).await? {
             insert_dependencies(transaction, item).await?;
-            insert_event(transaction, item, None, None, at).await?;
+            let note = (item.origin == Origin::KanbanPage).then(|| format!("added by {KANBAN_PAGE}"));
+            insert_event(transaction, item, None, note.as_deref(), at).await?;
             if let Some(job) = enqueue_job(transaction, item, &write_rank(&ranks[&item.id]), at).await? {
                 sql!(transaction.on(), execute, "UPDATE work_items SET job = $2 WHERE id = $1", item.id.as_str(), job.0)?;
             }
@@ -127,8 +162,8 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank
         transaction.on(),
         execute,
         "INSERT INTO work_items (id, kind, what, how, why, owner, owner_name, urgency, priority, criteria, status, attempts, parent, origin,
-             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+             outcome, cost, created_at, updated_at, execution, persona, channel, wait, not_before, run, evidence, rank, repository, due)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
          ON CONFLICT (id) DO NOTHING",
         item.id.as_str(),
         item.kind.as_str(),
@@ -155,7 +190,9 @@ async fn insert_item(transaction: &mut Transaction, item: &WorkItem, rank: &Rank
         item.not_before,
         i64::from(item.run),
         document(&item.evidence),
-        write_rank(rank)
+        write_rank(rank),
+        item.repository.as_deref(),
+        item.due
     )?;
     Ok(inserted > 0)
 }

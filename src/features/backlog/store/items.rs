@@ -53,6 +53,7 @@ pub(super) struct ItemColumns {
     channel: Option<String>,
     wait: Option<String>,
     not_before: Option<DateTime<Utc>>,
+    due: Option<DateTime<Utc>>,
     #[sqlx(try_from = "i64")]
     run: u32,
     #[sqlx(try_from = "String")]
@@ -60,6 +61,7 @@ pub(super) struct ItemColumns {
     parent: Option<String>,
     /// Ids separated by spaces. Null without dependencies.
     depends_on: Option<String>,
+    repository: Option<String>,
     #[sqlx(try_from = "String")]
     origin: Document<Origin>,
     outcome: Option<String>,
@@ -89,10 +91,12 @@ impl TryFrom<ItemColumns> for WorkItem {
             channel: row.channel.map(ChannelId::new),
             wait: row.wait.map(Document::read).transpose()?,
             not_before: row.not_before,
+            due: row.due,
             run: row.run,
             evidence: row.evidence.0,
             parent: row.parent.map(WorkItemId::new),
             depends_on: row.depends_on.iter().flat_map(|ids| ids.split(' ')).map(WorkItemId::from).collect(),
+            repository: row.repository,
             origin: row.origin.0,
             outcome: row.outcome,
             cost: Money(row.cost),
@@ -111,7 +115,8 @@ impl Store {
             fetch_all,
             "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
              FROM work_items WHERE status IN ($1, $2, $3, $4, $5, $6, $7, $8, $9) AND ($10 = '' OR owner = $10)
-             ORDER BY CASE urgency WHEN 'now' THEN 0 WHEN 'today' THEN 1 WHEN 'this_week' THEN 2 ELSE 3 END, priority, created_at, id
+             ORDER BY CASE urgency WHEN 'now' THEN 0 WHEN 'today' THEN 1 WHEN 'this_week' THEN 2 ELSE 3 END,
+                 CASE WHEN due IS NULL THEN 1 ELSE 0 END, due, priority, created_at, id
              LIMIT $11",
             statuses[0],
             statuses[1],
@@ -137,6 +142,18 @@ impl Store {
             item.as_str()
         )?;
         row.map(WorkItem::try_from).transpose()
+    }
+
+    /// The parts of an item, oldest first.
+    pub async fn list_parts(&self, parent: &WorkItemId) -> Result<Vec<WorkItem>> {
+        let rows: Vec<ItemColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT work_items.*, (SELECT string_agg(needs, ' ' ORDER BY position) FROM work_dependencies WHERE item = work_items.id) AS depends_on
+             FROM work_items WHERE parent = $1 ORDER BY created_at, id",
+            parent.as_str()
+        )?;
+        rows.into_iter().map(WorkItem::try_from).collect()
     }
 
     /// Up to `limit` items by the end of their id, newest first. Fewer than six characters match nothing.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
+use crate::features::backlog::store::requests::follow_wait;
 use crate::features::backlog::store::transitions::ItemRecord;
 use crate::store::Store;
 use kernel::agent::halts::HaltScope;
@@ -18,6 +19,8 @@ pub const RUN: &str = "item.run";
 pub const REVIEW: &str = "item.review";
 /// Plans new items. One job for all of them, which sleeps until the next round and is woken by a new item.
 pub const PLAN: &str = "backlog.plan";
+/// Reminds a person of what an item asks them for.
+pub const PERSON: &str = "item.person";
 /// Announces items that ended because of others.
 pub const ANNOUNCE: &str = "backlog.announce";
 /// Writes `learnings.md`. It sleeps and is woken as the planner's job.
@@ -69,7 +72,8 @@ pub(super) async fn enqueue_job(transaction: &mut Transaction, item: &WorkItem, 
         (WorkStatus::Ready | WorkStatus::InProgress, Some(persona), _) => {
             Some(enqueue_run(transaction, item.id.as_str(), persona.as_str(), rank, item.not_before, at).await?)
         }
-        (WorkStatus::InReview, ..) | (WorkStatus::Waiting, _, Some(Wait::Decision { .. } | Wait::Help { .. } | Wait::Duplicate { .. })) => {
+        (WorkStatus::InReview, ..)
+        | (WorkStatus::Waiting, _, Some(Wait::Decision { .. } | Wait::Help { .. } | Wait::Duplicate { .. } | Wait::Kind { .. })) => {
             Some(enqueue_review(transaction, &item.id, false, at).await?)
         }
         _ => None,
@@ -102,7 +106,7 @@ impl Store {
     }
 
     /// Wakes the planner and the writer of the learnings, and gives a job to each item that needs one and has none, such as an item of an earlier
-    /// version. Returns the number of these.
+    /// version. People are reminded of what items asked them before. Returns the number of items without a job.
     pub async fn enqueue_lost_items(&self, at: DateTime<Utc>) -> Result<usize> {
         let mut transaction = self.db().begin().await?;
         transaction.serialize(BACKLOG_LOCK).await?;
@@ -111,7 +115,7 @@ impl Store {
             fetch_all,
             "SELECT id FROM work_items
              WHERE status IN ('ready', 'in_progress', 'in_review', 'waiting')
-                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND (wait LIKE '{_decision_:%' OR wait LIKE '{_help_:%' OR wait LIKE '{_duplicate_:%')))
+                 AND (status IN ('ready', 'in_progress') OR ((status = 'in_review' OR (status = 'waiting' AND (wait LIKE '{_decision_:%' OR wait LIKE '{_help_:%' OR wait LIKE '{_duplicate_:%' OR wait LIKE '{_kind_:%')))
                      AND NOT EXISTS (SELECT 1 FROM outbox
                          WHERE outbox.id = 'work-' || work_items.id || '-' || work_items.run || '-' || work_items.status)))
                  AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = work_items.job AND jobs.finished_at IS NULL)
@@ -122,6 +126,16 @@ impl Store {
                 record.job = enqueue_job(&mut transaction, &record.item, &record.rank, at).await?;
                 let updated_at = record.item.updated_at;
                 record.save(&mut transaction, updated_at).await?;
+            }
+        }
+        let asking: Vec<(String,)> = sql!(
+            transaction.on(),
+            fetch_all,
+            "SELECT id FROM work_items WHERE status = 'waiting' AND (wait LIKE '{_answer_:%' OR wait LIKE '{_help_:%') ORDER BY id"
+        )?;
+        for (item,) in &asking {
+            if let Some(record) = ItemRecord::find(&mut transaction, &item.as_str().into()).await? {
+                follow_wait(&mut transaction, &record.item, WorkStatus::New, at).await?;
             }
         }
         wake_job(&mut transaction, PLAN, at).await?;

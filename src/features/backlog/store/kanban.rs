@@ -26,6 +26,7 @@ pub struct KanbanCard {
     /// The persona that executes it.
     pub persona: Option<PersonaSlug>,
     pub urgency: Urgency,
+    pub due: Option<DateTime<Utc>>,
     pub status: WorkStatus,
     pub wait: Option<Wait>,
     pub evidence: Vec<Evidence>,
@@ -46,6 +47,7 @@ struct CardColumns {
     persona: Option<String>,
     #[sqlx(try_from = "String")]
     urgency: Word<Urgency>,
+    due: Option<DateTime<Utc>>,
     #[sqlx(try_from = "String")]
     status: Word<WorkStatus>,
     wait: Option<String>,
@@ -69,6 +71,7 @@ impl TryFrom<CardColumns> for KanbanCard {
             owner: Who { key: row.owner, name: row.owner_name }.into(),
             persona: row.persona.map(PersonaSlug::new),
             urgency: row.urgency.0,
+            due: row.due,
             status: row.status.0,
             wait: row.wait.map(Document::read).transpose()?,
             evidence: row.evidence.0,
@@ -114,7 +117,7 @@ impl Store {
         let rows: Vec<CardColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, what, owner, owner_name, persona, urgency, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
              ORDER BY rank, id LIMIT $4",
@@ -131,7 +134,7 @@ impl Store {
         let rows: Vec<CardColumns> = sql!(
             self.db().read(),
             fetch_all,
-            "SELECT id, what, owner, owner_name, persona, urgency, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
+            "SELECT id, what, owner, owner_name, persona, urgency, due, status, wait, evidence, outcome, attempts, cost, created_at, updated_at
              FROM work_items WHERE status = $1
                  AND ($2 = '' OR owner = $2) AND ($3 = '' OR lower(what) LIKE '%' || $3 || '%' ESCAPE '!' OR id LIKE '%' || $3 ESCAPE '!')
              ORDER BY updated_at DESC, id DESC LIMIT $4",

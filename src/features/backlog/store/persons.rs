@@ -2,14 +2,14 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::model::{DueChange, Evidence, Judge, Owner, Urgency, Wait, WorkItem, WorkStatus};
 use crate::features::backlog::store::jobs::priority_of;
 use crate::features::backlog::store::planning::order_of;
-use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness};
+use crate::features::backlog::store::transitions::{Ended, ItemRecord, Readiness, has_parts, list_rejections};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
-use kernel::db::{Result, plain, sql};
+use kernel::db::{Result, Transaction, plain, sql};
 use kernel::ids::WorkItemId;
 use kernel::jobs::{self, JobContext};
 use kernel::memory::Memory;
@@ -35,8 +35,10 @@ pub struct ItemJudgement<'a> {
     /// The job of a persona's review, which ends with it. None: a person judges.
     pub job: Option<&'a JobContext>,
     pub accepted: bool,
-    /// The reason, also for the next run.
+    /// The reason, also for the next run. A line for each criterion that is not met.
     pub note: &'a str,
+    /// How the criteria were shown. Stored if the result is accepted.
+    pub evidence: &'a [Evidence],
     /// After this many rejections a person decides about the item.
     pub most_rejections: u32,
     /// Stored if the result is accepted.
@@ -55,6 +57,7 @@ pub struct ItemEdit<'a> {
     pub owner: Option<&'a Owner>,
     pub urgency: Option<Urgency>,
     pub criteria: Option<&'a [String]>,
+    pub due: Option<DueChange>,
 }
 
 impl Store {
@@ -79,9 +82,7 @@ impl Store {
         if !matches!(record.item.status, WorkStatus::Failed | WorkStatus::Cancelled | WorkStatus::Waiting) {
             return Ok(false);
         }
-        if let Readiness::Lost(_) | Readiness::PartsOver { status: WorkStatus::Failed, .. } =
-            Readiness::find(&mut transaction, item).await?
-        {
+        if let Readiness::Lost(_) | Readiness::PartsFailed(_) = Readiness::find(&mut transaction, item).await? {
             return Ok(false);
         }
         record.restart_run();
@@ -97,23 +98,24 @@ impl Store {
 
     /// Stores a person's answer. None if the item waits for no answer.
     pub async fn answer_item(&self, item: &WorkItemId, answer: &ItemAnswer<'_>) -> Result<Option<Ended>> {
-        let (by, at) = (answer.by, answer.at);
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(None) };
-        if !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
-            return Ok(None);
-        }
-        insert_outbound(&mut transaction, answer.outbox, record.cause(), at).await?;
-        insert_memories(&mut transaction, answer.memory.map(std::slice::from_ref).unwrap_or_default()).await?;
-        let (status, outcome) = if answer.done {
-            record.add_evidence(&[Evidence::Answer { by: by.to_owned(), text: answer.text.to_owned(), at }]);
-            (WorkStatus::Done, format!("{by}: {}", answer.text))
-        } else {
-            (WorkStatus::Cancelled, format!("not needed, says {by}: {}", answer.text))
-        };
-        let ended = record.end(&mut transaction, status, &outcome, at).await?;
+        let ended = answer_in(&mut transaction, item, answer).await?;
         transaction.commit().await?;
-        Ok(Some(ended))
+        Ok(ended)
+    }
+
+    /// A person does not know what an item asks: somebody decides what becomes of it. False if it does not wait for an answer.
+    pub async fn hand_back(&self, item: &WorkItemId, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        if !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
+            return Ok(false);
+        }
+        record.item.wait = Some(Wait::Decision { why: format!("{by} was asked, and does not know") });
+        record.go_or_stay(&mut transaction, WorkStatus::Waiting, None, at).await?;
+        record.remark(&mut transaction, &format!("{by} does not know"), at).await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Stores a judgement. An accepted item is done. A rejected one is tried again or waits for a person's decision. None if it is not in
@@ -138,17 +140,32 @@ impl Store {
         let cause = record.cause().cloned();
         let ended = if judgement.accepted {
             insert_memories(&mut transaction, judgement.memory.map(std::slice::from_ref).unwrap_or_default()).await?;
+            record.add_evidence(judgement.evidence);
             record.add_evidence(&[Evidence::Review { by: by.clone(), note: judgement.note.to_owned(), at }]);
             let outcome = record.product.as_ref().map_or_else(|| judgement.note.to_owned(), |product| product.summary.clone());
+            if let Judge::Person(name) = by {
+                record.remark(&mut transaction, &format!("accepted by {name}"), at).await?;
+            }
             record.end(&mut transaction, WorkStatus::Done, &outcome, at).await?
         } else {
             record.rejections += 1;
-            let next = if record.rejections < judgement.most_rejections { WorkStatus::Ready } else { WorkStatus::Waiting };
+            // The parts cannot be carried out again, so a person says what becomes of the whole.
+            let is_whole = has_parts(&mut transaction, item).await?;
+            let next = if record.rejections < judgement.most_rejections && !is_whole { WorkStatus::Ready } else { WorkStatus::Waiting };
+            if is_whole {
+                // It is judged again when there is another part.
+                record.restart_run();
+            }
             if next == WorkStatus::Ready {
                 record.restart_run();
             } else {
                 // The result is kept, because a person may still accept it.
-                let why = format!("it was rejected {} times, last because: {}", record.rejections, judgement.note);
+                let why = if is_whole {
+                    let short = record.item.short_id();
+                    format!("its parts do not give all of it. Add what is missing as another part of #{short}\n{}", judgement.note)
+                } else {
+                    describe_rejections(&mut transaction, item, (record.rejections, judgement.note)).await?
+                };
                 record.item.wait = Some(Wait::Decision { why });
             }
             record.go(&mut transaction, next, Some(judgement.note), at).await?;
@@ -162,21 +179,22 @@ impl Store {
         Ok(is_stored.then_some(ended))
     }
 
-    /// Ends an item's wait, so that its run can continue. False if it does not wait.
-    pub async fn wake_item(&self, item: &WorkItemId, at: DateTime<Utc>) -> Result<bool> {
+    /// Ends an item's wait, so that its run can continue. `by`: who says so, if a person does. False if it does not wait.
+    pub async fn wake_item(&self, item: &WorkItemId, by: Option<&str>, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
         if record.item.status != WorkStatus::Waiting {
             return Ok(false);
         }
-        record.resume(&mut transaction, "it need not wait any more", at).await?;
+        let who = by.map_or(String::new(), |by| format!(", says {by}"));
+        record.resume(&mut transaction, &format!("it need not wait any more{who}"), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
 
     /// Puts an item first among those of equal urgency and ignores its start time. Dependencies still apply. False if it is over or does
     /// not exist.
-    pub async fn run_item(&self, item: &WorkItemId, at: DateTime<Utc>) -> Result<bool> {
+    pub async fn run_item(&self, item: &WorkItemId, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
         if record.item.status.is_over() {
@@ -185,6 +203,7 @@ impl Store {
         record.item.urgency = Urgency::Now;
         record.item.not_before = None;
         record.save(&mut transaction, at).await?;
+        record.remark(&mut transaction, &format!("to be done next, says {by}"), at).await?;
         let rank = format!("{}{}", order_of(Urgency::Now), record.rank.get(1..).unwrap_or_default());
         sql!(transaction.on(), execute, "UPDATE work_items SET rank = $2 WHERE id = $1", item.as_str(), rank.as_str())?;
         if let Some(job) = record.job {
@@ -195,7 +214,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Edits an item. It is planned again, unless only the urgency changes, and its run ends. False if it is over
+    /// Edits an item. It is planned again, unless only the urgency or the due date changes, and its run ends. False if it is over
     /// or nothing changes.
     pub async fn edit_item(&self, item: &WorkItemId, edit: &ItemEdit<'_>, by: &str, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
@@ -208,9 +227,21 @@ impl Store {
         if record.item == before {
             return Ok(false);
         }
+        if record.has_drafted_criteria {
+            let (old, new) = (&before, &record.item);
+            let is_another_task = (&old.what, &old.how, &old.why) != (&new.what, &new.how, &new.why);
+            if edit.criteria.is_some() || is_another_task {
+                sql!(transaction.on(), execute, "UPDATE work_items SET criteria_drafted = FALSE WHERE id = $1", item.as_str())?;
+            }
+            // They were drafted for what it was before, so the planner drafts new ones.
+            if edit.criteria.is_none() && is_another_task {
+                record.item.criteria.clear();
+            }
+        }
         let is_new = before.status == WorkStatus::New;
-        if is_new || before == (WorkItem { urgency: before.urgency, ..record.item.clone() }) {
+        if is_new || before == (WorkItem { urgency: before.urgency, due: before.due, ..record.item.clone() }) {
             record.save(&mut transaction, at).await?;
+            record.remark(&mut transaction, &format!("changed by {by}"), at).await?;
         } else {
             record.restart_run();
             record.forgive();
@@ -221,6 +252,33 @@ impl Store {
         transaction.commit().await?;
         Ok(true)
     }
+}
+
+/// As [`Store::answer_item`], in a transaction.
+pub(crate) async fn answer_in(transaction: &mut Transaction, item: &WorkItemId, answer: &ItemAnswer<'_>) -> Result<Option<Ended>> {
+    let (by, at) = (answer.by, answer.at);
+    let Some(mut record) = ItemRecord::find(transaction, item).await? else { return Ok(None) };
+    if !matches!(record.item.wait, Some(Wait::Answer { .. } | Wait::Help { .. })) {
+        return Ok(None);
+    }
+    insert_outbound(transaction, answer.outbox, record.cause(), at).await?;
+    insert_memories(transaction, answer.memory.map(std::slice::from_ref).unwrap_or_default()).await?;
+    let (status, outcome) = if answer.done {
+        record.add_delivery(transaction).await?;
+        record.add_evidence(&[Evidence::Answer { by: by.to_owned(), text: answer.text.to_owned(), at }]);
+        (WorkStatus::Done, format!("{by}: {}", answer.text))
+    } else {
+        (WorkStatus::Cancelled, format!("not needed, says {by}: {}", answer.text))
+    };
+    record.end(transaction, status, &outcome, at).await.map(Some)
+}
+
+/// The history of a result that was rejected too often: what was missing each time.
+async fn describe_rejections(transaction: &mut Transaction, item: &WorkItemId, (times, last): (u32, &str)) -> Result<String> {
+    let before = list_rejections(transaction, item, times.saturating_sub(1)).await?;
+    let notes = (1..).zip(before.iter().map(String::as_str).chain([last]));
+    let told = notes.map(|(time, note)| format!("{time}: {}", note.lines().collect::<Vec<_>>().join("; ")));
+    Ok(format!("it was rejected {times} times\n{}", told.collect::<Vec<_>>().join("\n")))
 }
 
 impl ItemEdit<'_> {
@@ -236,6 +294,12 @@ impl ItemEdit<'_> {
         }
         if let Some(urgency) = self.urgency {
             item.urgency = urgency;
+        }
+        if let Some(due) = self.due {
+            item.due = match due {
+                DueChange::Set(at) => Some(at),
+                DueChange::Remove => None,
+            };
         }
         if let Some(criteria) = self.criteria {
             item.criteria = criteria.to_vec();

@@ -8,9 +8,9 @@ use crate::features::backlog::model::{Execution, Rank, Urgency, Wait, WorkItem, 
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::priority_of;
-use crate::features::backlog::store::transitions::ItemRecord;
+use crate::features::backlog::store::transitions::{ItemRecord, has_parts};
 use crate::store::Store;
-use kernel::db::{Result, sql};
+use kernel::db::{Result, Transaction, sql};
 use kernel::ids::{PersonaSlug, WorkItemId};
 use kernel::jobs::{self, JobId};
 
@@ -25,6 +25,8 @@ pub struct Planned<'a> {
     /// None keeps the earlier plan, also below.
     pub execution: Option<Execution>,
     pub persona: Option<PersonaSlug>,
+    /// Criteria for an item without any. Empty keeps what it has.
+    pub criteria: Vec<String>,
     /// The reason for [`WorkStatus::Waiting`].
     pub wait: Option<Wait>,
     /// A reason if it is not obvious. For a failing item, the outcome.
@@ -33,7 +35,14 @@ pub struct Planned<'a> {
 
 /// A rank as a sortable text. Age beyond the day is part of the id.
 pub(super) fn write_rank(rank: &Rank) -> String {
-    format!("{}/{}/{:010}/{:010}", order_of(rank.urgency), rank.day, u32::MAX - rank.waited_for.0, rank.depth)
+    format!(
+        "{}/{}/{}/{:010}/{:010}",
+        order_of(rank.urgency),
+        rank.due.format("%Y-%m-%dT%H:%M"),
+        rank.day,
+        u32::MAX - rank.waited_for.0,
+        rank.depth
+    )
 }
 
 /// The smallest is claimed first.
@@ -86,26 +95,32 @@ impl Store {
     /// anything but a model, is over, or may not change to this status.
     pub async fn plan_item(&self, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        let Some(mut record) = ItemRecord::find(&mut transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
-        if let Some(execution) = &planned.execution {
-            record.item.execution = Some(execution.clone());
+        let is_planned = plan(&mut transaction, item, planned, at).await?;
+        transaction.commit().await?;
+        Ok(is_planned)
+    }
+
+    /// As [`Store::plan_item`], in one transaction for all. Returns how many were planned.
+    pub async fn plan_items(&self, plans: &[(WorkItemId, Planned<'_>)], at: DateTime<Utc>) -> Result<usize> {
+        let mut count = 0;
+        let mut transaction = self.db().begin().await?;
+        for (item, planned) in plans {
+            count += usize::from(plan(&mut transaction, item, planned, at).await?);
         }
-        if let Some(persona) = &planned.persona {
-            record.item.persona = Some(persona.clone());
+        transaction.commit().await?;
+        Ok(count)
+    }
+
+    /// Stores which kind of work an item is, as a person said. It is planned again. False if it does not wait for that.
+    pub async fn choose_kind(&self, item: &WorkItemId, execution: &Execution, by: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut record) = ItemRecord::find(&mut transaction, item).await? else { return Ok(false) };
+        if !matches!(record.item.wait, Some(Wait::Kind { .. })) {
+            return Ok(false);
         }
-        match planned.status {
-            WorkStatus::Ready | WorkStatus::Blocked => {
-                record.place(&mut transaction, planned.note, at).await?;
-            }
-            WorkStatus::Waiting if planned.wait.is_some() => {
-                record.item.wait.clone_from(&planned.wait);
-                record.go_or_stay(&mut transaction, WorkStatus::Waiting, planned.note, at).await?;
-            }
-            WorkStatus::Failed | WorkStatus::Cancelled => {
-                record.end(&mut transaction, planned.status, planned.note.unwrap_or("it cannot be planned"), at).await?;
-            }
-            _ => return Ok(false),
-        }
+        let note = format!("{by} says: {}", execution.kind().as_str());
+        record.item.execution = Some(execution.clone());
+        record.go(&mut transaction, WorkStatus::New, Some(&note), at).await?;
         transaction.commit().await?;
         Ok(true)
     }
@@ -141,6 +156,38 @@ impl Store {
     }
 }
 
+async fn plan(transaction: &mut Transaction, item: &WorkItemId, planned: &Planned<'_>, at: DateTime<Utc>) -> Result<bool> {
+    let Some(mut record) = ItemRecord::find(transaction, item).await?.filter(is_for_planner) else { return Ok(false) };
+    if let Some(execution) = &planned.execution {
+        record.item.execution = Some(execution.clone());
+    }
+    if let Some(persona) = &planned.persona {
+        record.item.persona = Some(persona.clone());
+    }
+    if record.item.criteria.is_empty() && !planned.criteria.is_empty() {
+        record.item.criteria.clone_from(&planned.criteria);
+        sql!(transaction.on(), execute, "UPDATE work_items SET criteria_drafted = TRUE WHERE id = $1", item.as_str())?;
+    }
+    match planned.status {
+        WorkStatus::Ready | WorkStatus::Blocked => {
+            record.place(transaction, planned.note, at).await?;
+        }
+        // What its parts give needs nobody to carry it out.
+        WorkStatus::Waiting if planned.wait.is_some() && has_parts(transaction, item).await? => {
+            record.place(transaction, planned.note, at).await?;
+        }
+        WorkStatus::Waiting if planned.wait.is_some() => {
+            record.item.wait.clone_from(&planned.wait);
+            record.go_or_stay(transaction, WorkStatus::Waiting, planned.note, at).await?;
+        }
+        WorkStatus::Failed | WorkStatus::Cancelled => {
+            record.end(transaction, planned.status, planned.note.unwrap_or("it cannot be planned"), at).await?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// Whether only the planner may change it now.
 fn is_for_planner(record: &ItemRecord) -> bool {
     match record.item.status {
@@ -162,8 +209,10 @@ mod tests {
         let mut ranks = Vec::new();
         for urgency in [Urgency::Backlog, Urgency::Now, Urgency::ThisWeek, Urgency::Today] {
             for day in days {
-                for (waited_for, depth) in [(0, 0), (0, 10), (9, 0), (10, 2), (u32::MAX, 3)] {
-                    ranks.push(Rank { urgency, day, waited_for: Reverse(waited_for), depth });
+                for due in ["2026-12-01T08:00:00Z".parse().unwrap(), Rank::NEVER] {
+                    for (waited_for, depth) in [(0, 0), (0, 10), (9, 0), (10, 2), (u32::MAX, 3)] {
+                        ranks.push(Rank { urgency, due, day, waited_for: Reverse(waited_for), depth });
+                    }
                 }
             }
         }

@@ -8,12 +8,12 @@ use crate::features::backlog::model::{WorkItem, WorkStatus};
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::store::Store;
 use kernel::db::{Result, sql};
-use kernel::ids::WorkItemId;
+use kernel::ids::{UserId, WorkItemId};
 use kernel::jobs::RetentionRule;
 
 /// Deletes how items came about once they ended this long ago, and their model calls once these are that old.
 pub fn retention(kept: Duration, calls_kept: Duration) -> Vec<RetentionRule> {
-    let tables = &["events", "work_journal", "approvals", "outbox"];
+    let tables = &["events", "work_journal", "artefacts", "approvals", "item_requests", "outbox"];
     vec![
         RetentionRule::new("work", tables, kept, |database, before, limit| {
             Box::pin(async move { Store::from(database).delete_work_before(before, limit).await })
@@ -46,7 +46,23 @@ impl Store {
         )?;
         for (item, last_run) in &old {
             sql!(transaction.on(), execute, "DELETE FROM work_journal WHERE item = $1", item.as_str())?;
+            // A result is kept with its item. What was rejected is not.
+            sql!(
+                transaction.on(),
+                execute,
+                "DELETE FROM artefacts WHERE item = $1 AND NOT EXISTS (SELECT 1 FROM work_items WHERE id = $1 AND status = 'done' AND run = artefacts.run)",
+                item.as_str()
+            )?;
             sql!(transaction.on(), execute, "DELETE FROM approvals WHERE item = $1", item.as_str())?;
+            let asked: Vec<(String, i64, i64)> =
+                sql!(transaction.on(), fetch_all, "SELECT person, run, reminders FROM item_requests WHERE item = $1", item.as_str())?;
+            for (person, run, reminders) in asked {
+                for number in 0..reminders {
+                    let repeated = format!("work-{item}-{run}-again-{}-{number}", UserId::new(person.as_str()).bare());
+                    sql!(transaction.on(), execute, "DELETE FROM outbox WHERE id = $1 AND state <> 'pending'", repeated)?;
+                }
+            }
+            sql!(transaction.on(), execute, "DELETE FROM item_requests WHERE item = $1", item.as_str())?;
             // The newest event of all is kept, because SQLite would use its position again.
             sql!(
                 transaction.on(),

@@ -1,19 +1,22 @@
 //! Verifies files of the workspace: they exist, were written in this run, have the right format, and cite only fetched pages.
 
+use std::collections::HashSet;
+
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::features::backlog::inputs::{Inputs, list_inputs};
 use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, WorkItem};
 use crate::features::backlog::verifier::form::read_form;
 use crate::features::backlog::verifier::links::{Address, addresses_in, normalise};
-use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps, test};
-use kernel::tools::workspace::MOST_FILE_BYTES;
+use crate::features::backlog::verifier::{Findings, Submitted, VerifierDeps, figures, test};
+use kernel::tools::workspace::{MOST_FILE_BYTES, Workspace, is_input};
 use kernel::tools::{CallStatus, Trace};
 
 /// Tools that count as sources for research. A search only lists pages, and the workspace contains the run's own files.
-const SOURCES: [&str; 5] = ["fetch_page", "git_diff", "git_log", "http_get", "read_feed"];
+const SOURCES: [&str; 6] = ["fetch_page", "git_diff", "git_log", "git_show", "http_get", "read_feed"];
 
 pub(super) async fn check(
     deps: &VerifierDeps,
@@ -24,9 +27,17 @@ pub(super) async fn check(
     let Submitted { item, product, journal, .. } = *submitted;
     let workspace = deps.workspaces.open(&item.id).await.context("cannot open the workspace to verify what is in it")?;
     let sources = Sources::of(item, journal);
+    let inputs = list_inputs(&deps.store, item).await?;
+    let given: HashSet<&str> = inputs.iter().flat_map(|input| &input.files).map(|file| file.facts.sha256.as_str()).collect();
+    check_inputs(&workspace, &inputs, found).await;
+    let mut copies = 0;
     let built = item.execution == Some(Execution::Build);
     for claim in &product.claims {
         let Claim::File { path } = claim else { continue };
+        if is_input(path) {
+            found.refuse(format!("the file {path:?} was made by somebody else"));
+            continue;
+        }
         let bytes = match workspace.read(path, MOST_FILE_BYTES).await {
             Ok(file) => file.head,
             Err(error) => {
@@ -35,6 +46,7 @@ pub(super) async fn check(
             }
         };
         let sha256 = sha256_of(&bytes);
+        copies += usize::from(given.contains(sha256.as_str()));
         if !sources.wrote(path, &sha256) {
             found.refuse(format!("the file {path:?} was changed after it was written"));
             continue;
@@ -45,18 +57,35 @@ pub(super) async fn check(
                 found.prove(Evidence::File { path: path.clone(), sha256, bytes: bytes.len() as u64, form: form.description });
                 if let Some(text) = form.text.filter(|_| !built) {
                     check_links(path, &text, &sources, found);
+                    figures::check(path, &text, journal, found);
                 }
             }
         }
+    }
+    if copies > 0 && copies == product.claims.len() {
+        found.refuse("its files are copies of what it was to build on");
     }
     if item.execution == Some(Execution::Research) && !sources.any {
         found.refuse("it has no source: no page, feed or repository was read in this attempt");
     }
     // The test command is skipped if the result cannot be accepted anyway.
-    if !(built && found.stands() && test::run(deps, &workspace, submitted.now, found, cancel).await?) {
+    let written: Vec<&str> = traces(journal).filter_map(written_path).collect();
+    if !(built && found.stands() && test::run(deps, &workspace, (&written, submitted.now), found, cancel).await?) {
         found.leave_open("code cannot judge its quality");
     }
     Ok(())
+}
+
+/// What it builds on must be as it was given.
+async fn check_inputs(workspace: &Workspace, inputs: &[Inputs], found: &mut Findings) {
+    for input in inputs {
+        for file in &input.files {
+            let path = input.path(file);
+            if !workspace.digest(&path).await.is_ok_and(|there| there.sha256 == file.facts.sha256) {
+                found.refuse(format!("the file {path:?}, which it builds on, was changed"));
+            }
+        }
+    }
 }
 
 /// Every cited address must be fetched in this run or given with the item.
@@ -111,6 +140,13 @@ fn traces(journal: &[JournalEntry]) -> impl Iterator<Item = &Trace> {
         JournalEntry::Returned { status: CallStatus::Ok, trace, .. } => trace.as_ref(),
         _ => None,
     })
+}
+
+fn written_path(trace: &Trace) -> Option<&str> {
+    match trace {
+        Trace::Wrote { path, .. } => Some(path),
+        _ => None,
+    }
 }
 
 /// Whether a source was read. The model chooses call ids and may reuse them, so a result belongs to the reply directly before it.

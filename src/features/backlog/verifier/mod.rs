@@ -1,22 +1,26 @@
 //! Verifies the claims of a run (WORK-7).
 //!
-//! `files` checks the workspace and the run's journal, `records` the store. `form` checks file formats, `links` finds cited addresses,
-//! `test` runs the operator's command. The worker's own text is not trusted; what cannot be checked is not proven. What code cannot judge
+//! `files` checks the workspace and the run's journal, `records` the store. `form` checks file formats, `links` finds cited addresses, `figures` looks
+//! them up there, `test` runs the operator's command, `repository` checks a change of a repository. The worker's own text is not trusted; what cannot
+//! be checked is not proven. What code cannot judge
 //! goes to a review.
 
+mod figures;
 mod files;
 mod form;
 mod links;
 mod records;
+mod repository;
 mod test;
 
 use chrono::{DateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
-use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Product, WorkItem};
+use crate::features::backlog::model::{Claim, Evidence, Execution, JournalEntry, Product, WorkItem, criteria};
 use crate::features::backlog::settings::BacklogSettings;
 use crate::store::Store;
 use kernel::agent::Readings;
+use kernel::repository::Repositories;
 use kernel::tools::workspace::Workspaces;
 
 pub(crate) use files::sha256_of;
@@ -27,6 +31,7 @@ pub struct VerifierDeps {
     pub workspaces: Workspaces,
     pub readings: Readings,
     pub settings: BacklogSettings,
+    pub repositories: Repositories,
 }
 
 /// The claims of a run.
@@ -68,6 +73,7 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
         match (execution, claim) {
             // Checked together below, because one file may prove what another one says.
             (Execution::Research | Execution::Write | Execution::Build, Claim::File { .. }) => {}
+            (Execution::Build, Claim::Branch { .. }) if item.repository.is_some() => {}
             (Execution::Remind { .. } | Execution::Ask { .. }, Claim::Message { outbox }) => {
                 records::check_message(deps, outbox, &mut found).await?;
             }
@@ -78,10 +84,14 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
             (Execution::Watch(terms), Claim::Reading { feed, at }) => {
                 records::check_reading(deps, submitted, terms, (feed, *at), &mut found).await?;
             }
+            (Execution::Watch(terms), Claim::NotMet { feed, name, at }) => {
+                records::check_not_met(deps, terms, (feed, name, *at), now, &mut found).await?;
+            }
             (_, claim) => found.refuse(format!("{} proves nothing here", name_of(claim))),
         }
     }
     match execution {
+        Execution::Build if item.repository.is_some() => repository::check(deps, submitted, &mut found, cancel).await?,
         Execution::Research | Execution::Write | Execution::Build => files::check(deps, submitted, &mut found, cancel).await?,
         Execution::Ask { .. } | Execution::Remind { .. } if found.answered => {}
         // Telling somebody is not doing it, and asking is not an answer.
@@ -93,7 +103,7 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
         }
         Execution::Watch(_) => {}
     }
-    if !item.criteria.is_empty() {
+    if !criteria::are_proven_by_code(item) {
         found.leave_open("its criteria are in prose");
     }
     Ok(found.conclude())
@@ -102,11 +112,13 @@ pub async fn verify(deps: &VerifierDeps, submitted: &Submitted<'_>, cancel: &Can
 fn name_of(claim: &Claim) -> String {
     match claim {
         Claim::File { path } => format!("the file {path:?}"),
+        Claim::Branch { branch, .. } => format!("the branch {branch}"),
         Claim::Message { .. } => "a message".into(),
         Claim::Ask { .. } => "a question".into(),
         Claim::Answer { by, .. } => format!("an answer of {by}"),
         Claim::Value { feed, name, .. } => format!("the value {feed} {name}"),
         Claim::Reading { feed, .. } => format!("data of {feed}"),
+        Claim::NotMet { feed, name, .. } => format!("the end of the time for {feed} {name}"),
     }
 }
 

@@ -89,6 +89,29 @@ pub(super) async fn check_value(
     Ok(())
 }
 
+/// The time is over, and the last value of the feed does not meet the condition.
+pub(super) async fn check_not_met(
+    deps: &VerifierDeps,
+    terms: &WatchTerms,
+    (feed, name, at): (&str, &str, DateTime<Utc>),
+    now: DateTime<Utc>,
+    found: &mut Findings,
+) -> Result<(), StoreError> {
+    let Some(rule) = terms.rule.as_ref().filter(|rule| rule.value == name && terms.feed == feed && now >= terms.until) else {
+        found.refuse(format!("the time for {} is not over", terms.describe()));
+        return Ok(());
+    };
+    let Some(key) = key_of(deps, feed, at, now, found) else { return Ok(()) };
+    match deps.store.find_sample_before(&key, name, now).await? {
+        Some(last) if (last.at - at).abs() <= NEAR && !rule.holds(last.number) => {
+            found.prove(Evidence::NotMet { feed: feed.into(), name: name.into(), value: last.number, unit: last.unit, at: last.at });
+        }
+        Some(last) if rule.holds(last.number) => found.refuse(format!("{feed} {name} was {} at {}", rule.describe(), moment(last.at))),
+        _ => found.refuse(format!("{feed} {name} has no value of {}", moment(at))),
+    }
+    Ok(())
+}
+
 /// The watched feed returned data.
 pub(super) async fn check_reading(
     deps: &VerifierDeps,

@@ -9,8 +9,9 @@ use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::channel::handover::Said;
 use crate::features::chat::listener::Taken;
 use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::model::talk::{BUSY, RecentTalk};
 use crate::features::chat::rules::router;
-use crate::features::chat::rules::router::Arrival;
+use crate::features::chat::rules::router::{Arrival, Talk, ThreadOf};
 use crate::features::chat::store::{Blocked, Decided};
 use kernel::agent::ask::{Ask, AskState};
 use kernel::agent::halts::HaltScope;
@@ -20,7 +21,7 @@ use kernel::chat::outbound::OutboundMessage;
 use kernel::db::StoreError;
 use kernel::ids::{AskId, ChainId, MessageId, PersonaSlug, TurnId};
 use kernel::persona::ChannelHabit;
-use kernel::persona::roster::Roster;
+use kernel::persona::roster::{Accounts, Roster};
 
 /// Minimum time between two notices in a channel about why nobody answers.
 const SILENCE_NOTICE_EVERY: Duration = Duration::from_hours(1);
@@ -108,28 +109,49 @@ impl Conversation {
             },
             None => None,
         };
-        let thread_owner = match &message.channel.place {
-            Place::Thread { owner: Some(owner), .. } => accounts.find(owner),
-            _ => None,
-        };
+        let thread = self.find_thread(&message.channel.place, &accounts).await?;
         let (id, name) = rule_names(&message.channel);
-        let decision = router::route(&Arrival {
+        let arrival = Arrival {
             message,
             kind: self.kind_of(&message.channel),
             binding: deps.chat.channels.find_binding(id, name).or_else(|| habit(&deps.roster, name)),
             fallback: deps.chat.channels.fallback_of(id, name),
             halted: self.inner.halts.is_halted_in(&message.channel.id),
             replied_to: replied_to.as_ref(),
-            thread_owner,
+            thread: thread.as_ref(),
             roster: &deps.roster,
             accounts: &accounts,
             settings: &deps.chat,
+            talk: Talk::default(),
             now: deps.clock.now(),
-        });
+        };
+        let mut decision = router::route(&arrival);
+        if decision.reason.depends_on_talk() {
+            let said = deps.store.list_said_before(message, message.sent_at - BUSY).await?;
+            let recent = RecentTalk::before(&said, &message.author.id, message.sent_at);
+            let people = deps.store.list_names_of_people().await?;
+            let talk = Talk { people: &people, recent: Some(&recent) };
+            decision = router::route(&Arrival { talk, ..arrival });
+        }
         // Only `/resume` lifts a halt of the whole team.
         let silenced = self.inner.halts.is_team_halted() && !decision.responders.is_empty();
         let decision = if silenced { Decision::nobody(Reason::Halted) } else { decision };
         self.past_the_guard(message, decision).await
+    }
+
+    /// Whose a thread is: of who wrote the message on which it hangs, or of the persona that opened it.
+    async fn find_thread(&self, place: &Place, accounts: &Accounts) -> Result<Option<ThreadOf>, StoreError> {
+        let Place::Thread { owner, starter, .. } = place else { return Ok(None) };
+        let store = &self.deps().store;
+        if let Some(starter) = starter {
+            if let Some(posted) = store.find_by_platform_id(starter).await? {
+                return Ok(Some(ThreadOf::Persona(posted.persona)));
+            }
+            if store.find_message(starter).await?.is_some() {
+                return Ok(Some(ThreadOf::Person));
+            }
+        }
+        Ok(owner.as_ref().and_then(|owner| accounts.find(owner)).cloned().map(ThreadOf::Persona))
     }
 
     /// A listed foreign bot counts as an agent. The guard removes the responders that may not answer it.

@@ -18,7 +18,7 @@ const LONGEST_BURST: usize = 10;
 pub(crate) struct Waiting {
     pub(crate) message: InboundMessage,
     pub(crate) arrived_at: DateTime<Utc>,
-    /// The message addresses a persona by name, so it starts a new burst.
+    /// The message calls somebody, so it starts a new burst.
     pub(crate) calls: bool,
     /// The message is a request that a feature carries out, such as "remind me …". No other message joins it.
     pub(crate) alone: bool,

@@ -50,8 +50,12 @@ pub(super) fn is_command(ask: &Ask) -> bool {
 pub fn authorizer(settings: ChatSettings) -> Authorize {
     Arc::new(move |right, caller, channel| {
         let Caller::Person { id, name, roles } = caller else { return Ok(()) };
-        let author = Author { id: id.clone(), name: name.clone(), roles: roles.clone(), kind: AuthorKind::Person };
-        let action = if right == Right::Operator { Action::Operate } else { Action::Speak };
+        let author = Author { id: id.clone(), name: name.clone(), aliases: Vec::new(), roles: roles.clone(), kind: AuthorKind::Person };
+        let action = match right {
+            Right::Own => Action::Answer,
+            Right::Anybody => Action::Speak,
+            Right::Operator => Action::Operate,
+        };
         authorize(action, &author, channel, &settings).map_err(|denied| Refused::new(explain(denied, &settings)))
     })
 }

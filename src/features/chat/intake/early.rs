@@ -70,7 +70,7 @@ mod tests {
         InboundMessage {
             id: id.into(),
             channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server },
-            author: Author { id: "2".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
+            author: Author { id: "2".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
             text: "as first written".into(),
             mentions: Vec::new(),
             reply_to: None,

@@ -21,7 +21,6 @@ pub(super) use marks::Marks;
 use crate::features::chat::Conversation;
 use crate::features::chat::channel::{ChannelQueue, Waiting};
 use crate::features::chat::model::decision::{Decision, Reason};
-use crate::features::chat::rules::addressing::calls_somebody;
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::rules::router;
 use crate::features::chat::store::{CancelScope, Claim, Decided};
@@ -71,7 +70,7 @@ impl Conversation {
     }
 
     pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
-        let calls = calls_somebody(&message.text, &self.deps().roster, &self.accounts());
+        let calls = router::begins_burst(&message.text, &self.deps().roster, &self.accounts());
         let alone = self.deps().listeners.iter().any(|listener| listener.recognises(&message));
         self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls, alone }));
     }
@@ -79,7 +78,7 @@ impl Conversation {
     /// STOP is checked first, and works while the channel's queue is busy.
     pub(super) fn is_stop(&self, message: &InboundMessage) -> bool {
         message.author.kind == AuthorKind::Person
-            && router::is_stop(&message.text, &self.deps().chat.stop_phrases, &self.deps().roster)
+            && router::is_stop(&message.text, &self.deps().chat.stop_phrases, &self.deps().roster, &self.accounts())
             && authorize(Action::Speak, &message.author, &message.channel, &self.deps().chat).is_ok()
     }
 

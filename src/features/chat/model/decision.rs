@@ -66,6 +66,8 @@ pub enum Reason {
     /// A platform notice, or a foreign bot that is not listed or mentioned nobody.
     NotAPerson,
     Empty,
+    /// Only an emoji, or only thanks.
+    NoAnswerWanted,
     /// It arrived while the process was down and is older than the limit.
     TooOld,
     Deleted,
@@ -76,12 +78,18 @@ pub enum Reason {
     Mentioned,
     Named,
     Reply,
+    /// It mentions, names or replies to another person, or is an announcement.
+    ForOthers,
     Thread,
+    /// The author goes on talking to the persona that has just answered.
+    FollowUp,
     Direct,
     Bound,
     ListenOnly,
     /// Addressed to the team as a whole.
     Team,
+    /// A greeting to a room where nobody else speaks.
+    Greeting,
     Question,
     Directive,
     /// Files or links in a knowledge channel.
@@ -93,6 +101,11 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether what was said before may change the decision.
+    pub fn depends_on_talk(self) -> bool {
+        matches!(self, Self::Bound | Self::ListenOnly | Self::Greeting | Self::Question | Self::Directive | Self::Silence)
+    }
+
     /// One line for logs, `trace` and `/status`.
     pub fn explain(self) -> &'static str {
         match self {
@@ -104,18 +117,22 @@ impl Reason {
             Self::ChannelIgnored => "the channel's kind is ignore",
             Self::NotAPerson => "the author is no person",
             Self::Empty => "there is nothing to read in it",
+            Self::NoAnswerWanted => "only an emoji or thanks",
             Self::TooOld => "it is older than what is answered after a pause",
             Self::Deleted => "it was deleted",
-            Self::Standup => "in a standup channel the coordinator answers",
+            Self::Standup => "in a standup channel the coordinator answers what is asked or requested",
             Self::Taken => "another feature takes it",
             Self::Mentioned => "mentioned by account",
             Self::Named => "named first in the text",
             Self::Reply => "a reply to this persona's message",
-            Self::Thread => "written in this persona's thread",
+            Self::ForOthers => "said to other people",
+            Self::FollowUp => "goes on after this persona's answer",
+            Self::Thread => "written in a thread on this persona's message",
             Self::Direct => "a direct message to this persona",
             Self::Bound => "the channel is bound to this persona",
             Self::ListenOnly => "the channel is listen only",
             Self::Team => "addressed to the team, so the coordinator",
+            Self::Greeting => "a greeting to the room, so the coordinator",
             Self::Question => "a question to nobody in particular, so the coordinator",
             Self::Directive => "a directive to nobody in particular, so the coordinator",
             Self::Knowledge => "files or links in a knowledge channel, so the coordinator",

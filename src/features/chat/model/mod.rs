@@ -2,3 +2,4 @@
 
 pub mod ask;
 pub mod decision;
+pub mod talk;

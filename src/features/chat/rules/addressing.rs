@@ -1,36 +1,28 @@
-//! Finds the personas that a text addresses: mentions, and names at its beginning.
+//! Finds whom a text addresses: mentions anywhere, and names where they stand as an address.
 //!
-//! Everything here works on text without invisible characters, quotes and code. [`spoken`] removes them.
+//! A name is an address at the beginning of a sentence ("vince, look", "thanks Vince"), at its end ("what do you think, vince?") and between commas. Elsewhere
+//! it is talked about. All of this works on text without invisible characters, quotes and code, see [`spoken`].
 
 use std::borrow::Cow;
 
-use kernel::chat::text::split_mention;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
-use kernel::text::{fold_name, without_invisible, without_quotes_and_code};
+use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::intent::speaks_to;
-
-/// A greeting makes a bare name an address: "hey Vince the build is red".
-const GREETINGS: &[&str] = &["hey", "hi", "hello", "heya", "hiya", "yo", "dear", "morning", "afternoon", "evening"];
-
-/// Words that may precede a name without making it an address: "ok vince is right".
-const OPENERS: &[&str] = &["ok", "okay", "so", "and", "well", "now", "please", "right", "alright", "good"];
-
-/// Names for the whole team at the beginning of a text. Longer ones come first.
-const TEAM_NAMES: &[&str] =
-    &["all of you", "@everyone", "everyone", "everybody", "you all", "@here", "@team", "y'all", "folks", "team", "guys", "all"];
+use crate::features::chat::rules::sentence::{Piece, Sentence, fold, sentences};
+use crate::features::chat::rules::words::{self, Sense};
 
 /// The personas that an agent's text addresses, in the order named: by account, or by `@Name` as our own personas write it.
 ///
 /// A bare name is no address here. Agents often talk about each other, and each name would start a turn.
 pub fn addressed_by_agent(text: &str, roster: &Roster, accounts: &Accounts) -> Vec<PersonaSlug> {
-    list_mentions(&spoken(text), &People::new(roster, accounts))
-}
-
-/// Whether a text begins with a name or mention, so that it starts a new burst.
-pub(crate) fn calls_somebody(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
-    find_opening(&spoken(text), &People::new(roster, accounts)).is_some()
+    let spoken = spoken(text);
+    let names = Names::new(roster, accounts, &[], &spoken);
+    let mut addressed = Addressed::default();
+    for sentence in sentences(&spoken) {
+        names.list_called(&sentence).into_iter().filter(|called| called.mentioned).for_each(|called| addressed.add(&called));
+    }
+    addressed.personas
 }
 
 /// The part of a text that can address somebody.
@@ -42,219 +34,357 @@ pub(crate) fn spoken(text: &str) -> String {
     }
 }
 
-/// All personas by name and account, prepared for searching a text.
-pub(crate) struct People<'a> {
+/// The names of personas and of people, prepared for searching a text.
+pub(crate) struct Names<'a> {
     roster: &'a Roster,
     accounts: &'a Accounts,
-    /// Case-folded, longer ones first, so that "Vince Two" does not match "Vince".
-    names: Vec<(String, &'a PersonaSlug)>,
+    /// The folded words of each name. Longer ones first, so that "Vince Two" does not match "Vince".
+    known: Vec<(Vec<String>, Whom<'a>)>,
 }
 
-impl<'a> People<'a> {
-    pub(crate) fn new(roster: &'a Roster, accounts: &'a Accounts) -> Self {
-        let mut names = Vec::with_capacity(roster.personas().len() * 3);
-        for persona in roster.personas() {
-            let all = [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str));
-            names.extend(all.map(|name| (fold_name(name), &persona.slug)).filter(|(name, _)| !name.is_empty()));
-        }
-        names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-        Self { roster, accounts, names }
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whom<'a> {
+    Persona(&'a PersonaSlug),
+    /// Somebody who is not on the team.
+    Other,
+    Team,
+}
 
-    /// The persona whose name the text begins with, as a whole word, and what follows it.
-    pub(crate) fn find_name<'t>(&self, text: &'t str) -> Option<(&'a PersonaSlug, &'t str)> {
-        self.names.iter().find_map(|(name, slug)| {
-            let rest = strip_folded(text, name)?;
-            ends_word(rest).then_some((*slug, rest))
-        })
-    }
+/// A name or mention in a sentence.
+#[derive(Debug, Clone, Copy)]
+struct Called<'a> {
+    whom: Whom<'a>,
+    mentioned: bool,
+    /// "And" stands before it.
+    joined: bool,
+    /// In bold, or with a title: it stands out as an address.
+    stands_out: bool,
+    /// The pieces that it takes, a title behind it included.
+    start: usize,
+    end: usize,
+    /// Where the text goes on after it.
+    text_end: usize,
+}
 
-    /// The persona mentioned at the beginning of the text, and what follows the mention.
-    fn find_mention<'t>(&self, text: &'t str) -> Option<(&'a PersonaSlug, &'t str)> {
-        if let Some(name) = text.strip_prefix('@') {
-            return self.find_name(name);
+impl<'a> Called<'a> {
+    fn persona(&self) -> Option<&'a PersonaSlug> {
+        match self.whom {
+            Whom::Persona(slug) => Some(slug),
+            Whom::Other | Whom::Team => None,
         }
-        let (id, rest) = split_mention(text)?;
-        let slug = self.accounts.find(&id)?;
-        Some((&self.roster.find(slug)?.slug, rest))
     }
 }
 
-/// Every persona mentioned, by account or as `@Name` at the start of a word, in the order of their first mention.
-pub(crate) fn list_mentions(spoken: &str, people: &People<'_>) -> Vec<PersonaSlug> {
-    let mut mentioned = Vec::new();
-    for (at, mark) in spoken.match_indices(['@', '<']) {
-        let in_word = mark == "@" && spoken[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '<'));
-        let found = if in_word { None } else { people.find_mention(&spoken[at..]) };
-        if let Some((slug, _)) = found
-            && !mentioned.contains(slug)
-        {
-            mentioned.push(slug.clone());
-        }
-    }
-    mentioned
-}
-
-/// The addressees at the beginning of a text.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Opening<'t> {
+/// Whom a text addresses.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one text")]
+pub(crate) struct Addressed {
     /// In order of appearance.
     pub(crate) personas: Vec<PersonaSlug>,
-    /// True if the text addresses the whole team.
+    /// A persona is mentioned, and not only named.
+    pub(crate) mentioned: bool,
+    /// The team as a whole is.
     pub(crate) team: bool,
-    /// The text after the addressees.
-    pub(crate) rest: &'t str,
+    /// Somebody who is not on the team is.
+    pub(crate) others: bool,
+    /// The text begins with that.
+    pub(crate) others_first: bool,
+    /// The personas at the beginning of the text.
+    pub(crate) leading: Vec<PersonaSlug>,
+    /// Where the text goes on after the addressees at its beginning.
+    pub(crate) rest: usize,
 }
 
-/// Reads "vince, …", "hey Vince …", "vince and solus: …", "@vince …", "team, …".
-///
-/// Takes the longest list of names that is an address. In "vince, solus is wrong" that is Vince alone.
-pub(crate) fn find_opening<'t>(spoken: &'t str, people: &People<'_>) -> Option<Opening<'t>> {
-    let (text, greeted) = skip_openers(spoken);
-    let mut called = list_called(text, people);
-    while let Some(last) = called.last() {
-        if greeted || last.mentioned || ends_address(last.rest) || speaks_to(last.rest) {
-            let rest = last.rest.trim_start_matches(|c: char| c.is_whitespace() || is_pause(c));
-            let team = called.iter().any(|target| target.persona.is_none());
-            let mut personas: Vec<PersonaSlug> = Vec::new();
-            for slug in called.into_iter().filter_map(|target| target.persona) {
-                if !personas.contains(slug) {
-                    personas.push(slug.clone());
+impl Addressed {
+    fn add(&mut self, called: &Called<'_>) {
+        match called.whom {
+            Whom::Persona(slug) => {
+                self.mentioned |= called.mentioned;
+                if !self.personas.contains(slug) {
+                    self.personas.push(slug.clone());
                 }
             }
-            return Some(Opening { personas, team, rest });
+            Whom::Other => self.others = true,
+            Whom::Team => self.team = true,
         }
-        called.pop();
     }
-    None
-}
 
-/// One name at the beginning of a text.
-struct Called<'a, 't> {
-    /// None: the whole team.
-    persona: Option<&'a PersonaSlug>,
-    mentioned: bool,
-    /// The text after this name.
-    rest: &'t str,
-}
-
-fn list_called<'a, 't>(text: &'t str, people: &People<'a>) -> Vec<Called<'a, 't>> {
-    let mut called: Vec<Called<'a, 't>> = Vec::new();
-    let mut next = Some(text);
-    while let Some(target) = next.and_then(|text| find_called(text, people)) {
-        // Mentions need no separator between them. Names do, or "vince solus" would be two people.
-        let mention_follows = target.rest.trim_start().starts_with(['@', '<']);
-        next = skip_joint(target.rest).or_else(|| mention_follows.then(|| target.rest.trim_start()));
-        called.push(target);
-    }
-    called
-}
-
-fn find_called<'a, 't>(text: &'t str, people: &People<'a>) -> Option<Called<'a, 't>> {
-    if let Some((slug, rest)) = people.find_mention(text) {
-        return Some(Called { persona: Some(slug), mentioned: true, rest });
-    }
-    if let Some((slug, rest)) = people.find_name(text) {
-        return Some(Called { persona: Some(slug), mentioned: false, rest });
-    }
-    let rest = TEAM_NAMES.iter().find_map(|name| strip_folded(text, name).filter(|rest| ends_word(rest)))?;
-    Some(Called { persona: None, mentioned: text.starts_with('@'), rest })
-}
-
-/// What follows "and", "&", "+" or a comma between two names.
-fn skip_joint(text: &str) -> Option<&str> {
-    let text = text.trim_start();
-    let after_comma = text.strip_prefix([',', '&', '+']).map(str::trim_start);
-    let joint = after_comma.unwrap_or(text);
-    match strip_folded(joint, "and").filter(|rest| rest.starts_with(char::is_whitespace)) {
-        Some(rest) => Some(rest.trim_start()),
-        None => after_comma,
+    pub(crate) fn is_empty(&self) -> bool {
+        self.personas.is_empty() && !self.team && !self.others
     }
 }
 
-/// The text after "hey", "ok" and similar words, and whether one of them was a greeting.
-fn skip_openers(text: &str) -> (&str, bool) {
-    let mut text = text.trim_start();
-    let mut greeted = false;
-    loop {
-        let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
-        let (word, rest) = (text[..end].to_lowercase(), &text[end..]);
-        let greeting = GREETINGS.contains(&word.as_str());
-        if !(greeting || OPENERS.contains(&word.as_str())) || rest.starts_with(['\'', '’']) {
-            return (text, greeted);
+impl<'a> Names<'a> {
+    /// `people`: names by which people of the server are called. Only those that stand in `text` are prepared, because there may be thousands.
+    pub(crate) fn new(roster: &'a Roster, accounts: &'a Accounts, people: &'a [String], text: &str) -> Self {
+        let mut names: Vec<(Vec<String>, Whom<'a>)> = Vec::with_capacity(roster.personas().len() * 3 + people.len() * 2);
+        let words = |name: &str| -> Vec<String> { name.split_whitespace().map(|word| fold(word).into_owned()).collect() };
+        for persona in roster.personas() {
+            let own = [persona.name.as_str(), persona.slug.as_str()].into_iter().chain(persona.aliases.iter().map(String::as_str));
+            names.extend(own.map(|name| (words(name), Whom::Persona(&persona.slug))));
         }
-        greeted |= greeting;
-        text = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '!'));
-    }
-}
-
-/// Whether the text after a name marks it as an address: the end, punctuation, or a new line.
-fn ends_address(rest: &str) -> bool {
-    let rest = rest.trim_start_matches([' ', '\t']);
-    rest.is_empty() || rest.starts_with('\n') || rest.starts_with(is_pause)
-}
-
-fn is_pause(c: char) -> bool {
-    matches!(c, ',' | ':' | ';' | '!' | '?' | '.' | '…' | '-' | '–' | '—' | '，' | '：' | '！' | '？' | '、')
-}
-
-/// Whether a word ends where `rest` begins. False in "vince's", "vince-related", "vince.rs" and "vince@example.org".
-fn ends_word(rest: &str) -> bool {
-    let mut next = rest.chars();
-    match next.next() {
-        None => true,
-        Some('.' | '-' | '\'' | '’' | '/' | '@') => next.next().is_none_or(|c| !c.is_alphanumeric()),
-        Some(c) => !c.is_alphanumeric() && c != '_',
-    }
-}
-
-/// What follows `folded` at the beginning of the text, ignoring case.
-fn strip_folded<'t>(text: &'t str, folded: &str) -> Option<&'t str> {
-    let mut expected = folded.chars();
-    for (at, c) in text.char_indices() {
-        for lower in c.to_lowercase() {
-            if expected.next() != Some(lower) {
-                return None;
+        for (slug, nickname) in accounts.nicknames() {
+            if let Some(persona) = roster.find(slug) {
+                names.push((words(nickname), Whom::Persona(&persona.slug)));
             }
         }
-        if expected.as_str().is_empty() {
-            return Some(&text[at + c.len_utf8()..]);
+        let text = fold(text);
+        let stands_in_text = |person: &&String| person.split_whitespace().next().is_some_and(|first| text.contains(&*fold(first)));
+        for person in people.iter().filter(stands_in_text) {
+            let whole = words(person);
+            // People are called by their first name too.
+            let first = whole.first().filter(|first| whole.len() > 1 && first.chars().count() > 1).map(|first| vec![first.clone()]);
+            for name in [Some(whole), first].into_iter().flatten() {
+                if !name.is_empty() && !names.iter().any(|(taken, _)| *taken == name) {
+                    names.push((name, Whom::Other));
+                }
+            }
+        }
+        names.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        Self { roster, accounts, known: names }
+    }
+
+    /// Whether a word is a name of a persona.
+    pub(super) fn is_persona(&self, word: &str) -> bool {
+        self.known.iter().any(|(name, whom)| matches!(whom, Whom::Persona(_)) && name.len() == 1 && name[0] == word)
+    }
+
+    /// Whether a word is a name of anybody.
+    pub(super) fn is_name(&self, word: &str) -> bool {
+        self.known.iter().any(|(name, _)| name.iter().any(|part| part == word))
+    }
+
+    /// The name or mention that begins at a piece.
+    fn find_called(&self, sentence: &Sentence<'_>, at: usize) -> Option<Called<'a>> {
+        let pieces = &sentence.pieces;
+        match pieces.get(at)? {
+            Piece::Mention { account, end } => {
+                let persona = self.accounts.find(account).and_then(|slug| self.roster.find(slug));
+                let whom = persona.map_or(Whom::Other, |persona| Whom::Persona(&persona.slug));
+                Some(Called { whom, mentioned: true, joined: false, stands_out: false, start: at, end: at + 1, text_end: *end })
+            }
+            Piece::Word(first) if first.quoted => None,
+            Piece::Word(first) => {
+                let fits = |name: &[String]| {
+                    name.iter().zip(pieces.iter().skip(at)).filter(|(word, piece)| is_word(piece, word)).count() == name.len()
+                };
+                let (name, whom) = match self.known.iter().find(|(name, _)| fits(name)) {
+                    Some((name, whom)) => (name.len(), *whom),
+                    None if sentence.phrase(at, Sense::Team) > 0 => (sentence.phrase(at, Sense::Team), Whom::Team),
+                    // An account whose name is not known.
+                    None if first.at && !matches!(&*first.folded, "here" | "everyone") => (1, Whom::Other),
+                    None => return None,
+                };
+                let title = sentence.phrase(at + name, Sense::Title);
+                let end = at + name + title;
+                let text_end = pieces[..end].iter().rev().find_map(|piece| match piece {
+                    Piece::Word(word) => Some(word.end),
+                    _ => None,
+                });
+                let stands_out = first.emphasised || title > 0;
+                Some(Called { whom, mentioned: first.at, joined: false, stands_out, start: at, end, text_end: text_end? })
+            }
+            Piece::Comma | Piece::Pause | Piece::Other(_) => None,
         }
     }
-    None
+
+    /// All names and mentions of a sentence.
+    fn list_called(&self, sentence: &Sentence<'_>) -> Vec<Called<'a>> {
+        let mut called = Vec::new();
+        let mut at = 0;
+        while at < sentence.pieces.len() {
+            match self.find_called(sentence, at) {
+                Some(found) => {
+                    at = found.end;
+                    called.push(found);
+                }
+                None => at += 1,
+            }
+        }
+        called
+    }
+
+    /// Whom a text addresses.
+    pub(super) fn find_addressed(&self, text: &[Sentence<'_>]) -> Addressed {
+        let mut addressed = Addressed::default();
+        for (number, sentence) in text.iter().enumerate() {
+            let leading = self.list_leading(sentence, number == 0);
+            if number == 0 {
+                addressed.rest = leading.last().map_or(0, |last| last.text_end);
+                addressed.others_first = leading.first().is_some_and(|first| first.whom == Whom::Other);
+                addressed.leading = leading.iter().filter_map(|called| called.persona().cloned()).collect();
+            }
+            let called = self.list_called(sentence);
+            let closing = find_closing(sentence, &called);
+            for found in &called {
+                let leads = leading.binary_search_by_key(&found.start, |leading| leading.start).is_ok();
+                let inside = || is_enclosed(sentence, found, &called) || is_asked(sentence, found);
+                if found.mentioned || leads || closes(sentence, found, closing) || inside() {
+                    addressed.add(found);
+                }
+            }
+        }
+        addressed
+    }
+
+    /// The names at the beginning of a sentence, if they are an address: "vince, …", "hey Vince …", "vince and solus: …", "thanks, vince".
+    ///
+    /// Takes the longest list of names that is one. In "vince, solus is wrong" that is Vince alone. "Vince and Solus are late" is none.
+    fn list_leading(&self, sentence: &Sentence<'_>, is_first: bool) -> Vec<Called<'a>> {
+        let mut called: Vec<Called<'a>> = Vec::new();
+        let (mut at, mut greeted, mut joined) = (0, false, false);
+        while at < sentence.pieces.len() {
+            if let Some(found) = self.find_called(sentence, at) {
+                at = found.end;
+                // Without a mark between them "vince solus" are not two that are addressed.
+                let apart = joined || found.mentioned || called.last().is_none_or(|last| last.end < found.start);
+                if !apart {
+                    break;
+                }
+                called.push(Called { joined, ..found });
+                joined = false;
+                continue;
+            }
+            let piece = &sentence.pieces[at];
+            if matches!(piece, Piece::Comma | Piece::Other(_)) || (matches!(piece, Piece::Pause) && called.is_empty()) {
+                at += 1;
+                continue;
+            }
+            let and = sentence.phrase(at, Sense::And);
+            if and > 0 && !called.is_empty() {
+                joined = true;
+                at += and;
+                continue;
+            }
+            let greeting =
+                [Sense::Greeting, Sense::Thanks, Sense::Praise, Sense::Attention].into_iter().map(|sense| sentence.phrase(at, sense)).max();
+            let greeting = greeting.unwrap_or_default();
+            let skipped = [Sense::Opener, Sense::Please, Sense::Title].into_iter().map(|sense| sentence.phrase(at, sense)).max();
+            let skipped = skipped.unwrap_or_default().max(greeting);
+            if !called.is_empty() || skipped == 0 {
+                break;
+            }
+            greeted |= greeting > 0;
+            at += skipped;
+        }
+        while let Some(last) = called.last() {
+            if is_address(sentence, last, greeted, is_first) {
+                return called;
+            }
+            if last.joined {
+                return Vec::new();
+            }
+            called.pop();
+        }
+        Vec::new()
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kernel::testing::roster as sample;
-
-    #[test]
-    fn an_agent_addresses_by_mention_alone() {
-        let (roster, accounts) = (sample::roster(), sample::accounts());
-        for (text, expected) in [
-            ("I agree with vince.", &[][..]),
-            ("vince, look", &[]),
-            ("@Vince what is the number?", &["vince"]),
-            ("Passing on: <user:discord:104>, then @eliza.", &["solus", "eliza"]),
-            ("see `@vince`\n> @solus said so", &[]),
-            ("mail@vince and @vincent", &[]),
-            ("(@Big Ear)", &["echo"]),
-            ("<@&102> is a role", &[]),
-        ] {
-            let expected: Vec<PersonaSlug> = expected.iter().map(|slug| PersonaSlug::new(*slug)).collect();
-            assert_eq!(addressed_by_agent(text, &roster, &accounts), expected, "{text:?}");
+/// Whether what follows a name at the beginning of a sentence shows that it is an address.
+fn is_address(sentence: &Sentence<'_>, called: &Called<'_>, greeted: bool, is_first: bool) -> bool {
+    if called.mentioned {
+        return true;
+    }
+    let after = called.end;
+    let next = sentence.pieces[after..].iter().find(|piece| !matches!(piece, Piece::Other(_)));
+    match next {
+        // A name in a list, or on a line of its own, may be an entry or a signature.
+        None => !sentence.is_entry && (is_first || greeted || sentence.ended || !sentence.begins_line),
+        Some(Piece::Comma | Piece::Pause) if sentence.is_entry => speaks_to(sentence, after + 1),
+        Some(Piece::Comma | Piece::Pause | Piece::Mention { .. }) => true,
+        Some(_) if is_ordinary_word(sentence, called) => false,
+        Some(_) => {
+            let tells = sentence.phrase(after, Sense::Stating) > 0 && !sentence.asks;
+            ((greeted || called.stands_out) && !tells) || speaks_to(sentence, after)
         }
     }
+}
 
-    #[test]
-    fn what_is_said_to_the_named_is_what_follows() {
-        let (roster, accounts) = (sample::roster(), sample::accounts());
-        let people = People::new(&roster, &accounts);
-        let rest = |text| find_opening(text, &people).map(|opening| opening.rest);
-        assert_eq!(rest("hey Vince, ask eliza"), Some("ask eliza"));
-        assert_eq!(rest("<user:discord:102> and solus: go"), Some("go"));
-        assert_eq!(rest("vince"), Some(""));
-        assert_eq!(rest("nobody here"), None);
+/// The piece at which the list of names begins that a sentence ends with. Without one that is the end of the sentence.
+fn find_closing(sentence: &Sentence<'_>, called: &[Called<'_>]) -> usize {
+    let mut called = called.iter().rev().peekable();
+    let mut at = sentence.pieces.len();
+    let mut closing = at;
+    while at > 0 {
+        if let Some(found) = called.next_if(|found| found.end == at) {
+            at = found.start;
+            closing = at;
+        } else if matches!(sentence.pieces[at - 1], Piece::Comma | Piece::Other(_)) || sentence.phrase(at - 1, Sense::And) > 0 {
+            at -= 1;
+        } else {
+            break;
+        }
+    }
+    closing
+}
+
+/// Whether a name in the list that the sentence ends with is an address: "what do you think, vince?", "any news vince?".
+fn closes(sentence: &Sentence<'_>, found: &Called<'_>, closing: usize) -> bool {
+    if closing == 0 || found.start < closing {
+        return false;
+    }
+    if matches!(sentence.pieces[closing - 1], Piece::Comma) {
+        return true;
+    }
+    let is_governed = || sentence.phrase(closing - 1, Sense::Governing) > 0;
+    let speaks = || sentence.asks || sentence.holds(Sense::You) || speaks_to(sentence, 0);
+    found.start == closing && !is_governed() && !is_ordinary_word(sentence, found) && speaks()
+}
+
+/// Whether a name between commas is an address: "tell me, vince, how it went". Not in "with ann, vince, and solus".
+fn is_enclosed(sentence: &Sentence<'_>, found: &Called<'_>, called: &[Called<'_>]) -> bool {
+    let is_comma = |at: usize| matches!(sentence.pieces.get(at), Some(Piece::Comma));
+    if !is_comma(found.end) {
+        return false;
+    }
+    // "…, so vince, could you"
+    let opens = |length: &usize| sentence.phrase(found.start - length, Sense::Opener) == *length;
+    let start = found.start - (1..=found.start).take_while(opens).last().unwrap_or(0);
+    let Some(comma) = start.checked_sub(1).filter(|before| *before > 0 && is_comma(*before)) else { return false };
+    let after = found.end + 1;
+    let listed = called.binary_search_by_key(&comma, |other| other.end).is_ok()
+        || called.binary_search_by_key(&after, |other| other.start).is_ok()
+        || sentence.phrase(after, Sense::And) > 0;
+    let tells = sentence.phrase(after, Sense::Stating) > sentence.phrase(after, Sense::CanYou);
+    !listed && !tells
+}
+
+/// Whether a name in the middle is asked something: "it is late but vince can you look", "can bob fix the lamp?".
+fn is_asked(sentence: &Sentence<'_>, found: &Called<'_>) -> bool {
+    let before = |sense| found.start > 0 && sentence.phrase(found.start - 1, sense) > 0;
+    let requests = || sentence.asks || sentence.holds(Sense::Please);
+    if found.whom == Whom::Other && found.start == 1 && before(Sense::Can) && requests() {
+        return true;
+    }
+    !before(Sense::Governing) && sentence.phrase(found.end, Sense::CanYou) > 0 && !is_ordinary_word(sentence, found)
+}
+
+/// People have names such as Will and Mark.
+fn is_ordinary_word(sentence: &Sentence<'_>, called: &Called<'_>) -> bool {
+    let senses = [Sense::Stating, Sense::Governing, Sense::Request, Sense::Imperative, Sense::Question, Sense::Opener];
+    called.whom == Whom::Other && !called.mentioned && senses.iter().any(|sense| sentence.phrase(called.start, *sense) > 0)
+}
+
+fn is_word(piece: &Piece<'_>, word: &str) -> bool {
+    matches!(piece, Piece::Word(found) if found.folded == word)
+}
+
+/// Whether the words from `at` on are said to somebody ("what do you think", "check the costs") and do not tell of somebody ("said no").
+fn speaks_to(sentence: &Sentence<'_>, at: usize) -> bool {
+    let longest = |senses: &[Sense]| senses.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default();
+    let states = longest(&[Sense::Stating]);
+    let request = longest(&[Sense::Request, Sense::Imperative]);
+    // "report is late" is about a report.
+    let requests = request > 0 && sentence.phrase(at + request, Sense::Stating) == 0;
+    let says_you = longest(&[Sense::You, Sense::CanYou, Sense::Please]).max(if requests { request } else { 0 });
+    // Writing without spaces has these words anywhere.
+    let speaking = [Sense::You, Sense::Please, Sense::Request, Sense::Question];
+    let is_spoken = |word: &str| speaking.iter().any(|sense| words::holds(word, *sense));
+    let unspaced = matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if is_spoken(&word.folded));
+    let asks = longest(&[Sense::Question]);
+    match states {
+        0 => says_you > 0 || asks > 0 || unspaced || sentence.asks,
+        // "Vince can you", "vince is this right?", but not "vince is late?".
+        _ => says_you > states || (asks > states && sentence.asks) || (says_you == states && sentence.holds(Sense::You)),
     }
 }

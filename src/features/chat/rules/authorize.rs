@@ -7,6 +7,8 @@ use kernel::chat::message::{Author, Channel, Place};
 /// An action that needs permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
+    /// Answer what the team asked in private.
+    Answer,
     /// Send messages and read what the team shows.
     Speak,
     /// Change how the team works: halt, resume, pause.
@@ -38,7 +40,7 @@ pub(crate) fn authorize(action: Action, author: &Author, channel: &Channel, sett
     if !listed {
         return Err(Denied::Unheard(Reason::AuthorNotAllowed));
     }
-    if direct && !settings.direct_messages {
+    if direct && !settings.direct_messages && action != Action::Answer {
         return Err(Denied::Unheard(Reason::DirectMessagesOff));
     }
     if action == Action::Operate && !is_operator(author, &settings.operators) {
@@ -68,7 +70,7 @@ mod tests {
 
     fn author(id: &str, roles: &[&str]) -> Author {
         let roles = roles.iter().map(ToString::to_string).collect();
-        Author { id: id.into(), name: "Kelly".into(), kind: AuthorKind::Person, roles }
+        Author { id: id.into(), name: "Kelly".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles }
     }
 
     fn channel(place: Place) -> Channel {
@@ -97,7 +99,10 @@ mod tests {
         settings.allowed_channels = vec!["general".into()];
         assert_eq!(refused(&settings, Place::Server), Ok(()));
         assert_eq!(refused(&settings, Place::Direct), Err(Denied::Unheard(Reason::DirectMessagesOff)));
+        let answer = |settings: &ChatSettings| authorize(Action::Answer, &author("1", &[]), &channel(Place::Direct), settings);
+        assert_eq!(answer(&settings), Ok(()), "the team asked");
         settings.allowed_users = vec!["2".into()];
         assert_eq!(refused(&settings, Place::Server), Err(Denied::Unheard(Reason::AuthorNotAllowed)));
+        assert_eq!(answer(&settings), Err(Denied::Unheard(Reason::AuthorNotAllowed)));
     }
 }

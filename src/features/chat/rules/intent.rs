@@ -1,150 +1,186 @@
-//! Classifies a text that addresses nobody: a question, a directive, or neither.
+//! What a text wants: an answer, something done, silence, or nothing.
 //!
-//! Uses words and punctuation, not a model, so the same text always gives the same result and a person can see why. The word lists are English. In
-//! other languages the question mark, names and mentions still count.
+//! Uses marks and words, not a model, so the same text always gives the same result and a person can see why.
 
-use kernel::chat::text::split_mention;
+use crate::features::chat::rules::addressing::Names;
+use crate::features::chat::rules::sentence::{Piece, Sentence, fold};
+use crate::features::chat::rules::words::{self, Sense};
 
-/// The first words of a question, whatever follows.
-const QUESTION_WORDS: &[&str] = &["what", "why", "how", "when", "where", "who", "whom", "whose", "which"];
+/// A longer text is never just a stop phrase.
+const MOST_STOP_WORDS: usize = 12;
 
-/// Verbs that begin a question when a subject follows: "is it …", but not "will do".
-const AUXILIARIES: &[&str] = &[
-    "is", "are", "am", "was", "were", "do", "does", "did", "can", "could", "would", "should", "will", "shall", "has", "have", "had", "isn",
-    "aren", "wasn", "don", "doesn", "didn", "couldn", "wouldn", "shouldn", "won", "hasn", "haven",
-];
+/// A longer text is more than thanks.
+const MOST_THANKS_WORDS: usize = 8;
 
-const PRONOUNS: &[&str] = &[
-    "i", "you", "we", "they", "he", "she", "it", "there", "this", "that", "these", "those", "any", "anyone", "anybody", "someone",
-    "somebody",
-];
-
-/// They begin a subject too, but not after "have" and "do": "have a nice day" is no question.
-const DETERMINERS: &[&str] = &["the", "a", "an", "my", "our", "your", "his", "her", "their", "everyone", "everybody", "all"];
-
-/// Verbs that begin a directive. Those that mostly begin something else ("take care", "look at this") are left out.
-#[rustfmt::skip] // One word a line would bury the list.
-const DIRECTIVES: &[&str] = &[
-    "add", "analyse", "analyze", "announce", "arrange", "ask", "assign", "build", "calculate", "cancel", "check", "clean", "collect",
-    "compare", "compile", "compute", "count", "create", "debug", "define", "delete", "deploy", "describe", "design", "document", "draft",
-    "draw", "estimate", "evaluate", "explain", "export", "fetch", "find", "fix", "forecast", "generate", "give", "help", "identify",
-    "implement", "improve", "inspect", "investigate", "list", "make", "measure", "merge", "monitor", "outline", "plan", "post", "predict",
-    "prepare", "prioritise", "prioritize", "propose", "publish", "rank", "read", "recommend", "refactor", "release", "remind", "remove",
-    "rename", "replace", "report", "research", "restart", "retry", "review", "rewrite", "run", "schedule", "search", "send", "share",
-    "show", "sort", "start", "suggest", "summarise", "summarize", "tell", "test", "track", "translate", "update", "verify", "write",
-];
-
-/// After these words the first word was a noun: "report is late".
-const STATING: &[&str] = &["is", "are", "was", "were", "has", "had", "looks", "seems", "failed", "passed", "works", "says"];
-
-/// Words that are skipped before the first significant word.
-const LEAD_INS: &[&str] = &["ok", "okay", "so", "and", "well", "now", "then", "also", "but", "hey", "hi", "hello"];
-
-/// Whether a text is a question: a question mark ends a word, or the text begins like a question.
-pub fn is_question(text: &str) -> bool {
-    has_question_mark(text) || begins_question(&first_words(text))
+/// Whether a text is a question: a sentence ends with a question mark, or the first or last one begins like a question and has no mark.
+pub(super) fn is_question(text: &[Sentence<'_>]) -> bool {
+    let begins = |sentence: &Sentence<'_>| {
+        let at = first_significant(sentence);
+        let question = sentence.phrase(at, Sense::Question);
+        // "can you …"
+        let asks_you = sentence.phrase(at, Sense::CanYou) > 0;
+        let is_word =
+            |at: usize, words: &[&str]| matches!(sentence.pieces.get(at), Some(Piece::Word(word)) if words.contains(&&*word.folded));
+        let exclaims = is_word(at, &["what"]) && is_word(at + 1, &["a", "an"]);
+        let holds = sentence.words().any(|word| {
+            words::holds(&word.folded, Sense::Question) || (is_verb_last(&word.folded) && words::says(&word.folded, Sense::Question))
+        });
+        !sentence.ended && ((question > 0 && !exclaims) || asks_you || holds)
+    };
+    text.iter().any(|sentence| sentence.asks) || text.first().is_some_and(begins) || text.last().is_some_and(begins)
 }
 
-/// Whether a text is a directive: it begins with "please" or with a verb from the list.
-pub fn is_directive(text: &str) -> bool {
-    begins_directive(&first_words(text))
+/// Whether a text begins with a verb that requests something.
+pub(super) fn begins_request(text: &[Sentence<'_>]) -> bool {
+    text.first().is_some_and(begins_with_request)
 }
 
-/// Whether the text after a bare name addresses it ("vince what do you think") rather than mentions it ("vince said no").
-pub(crate) fn speaks_to(rest: &str) -> bool {
-    let words = first_words(rest);
-    let you = words.get(1).is_some_and(|word| word == "you");
-    words.first().is_some_and(|first| QUESTION_WORDS.contains(&first.as_str()) || (you && AUXILIARIES.contains(&first.as_str())))
-        || begins_directive(&words)
+fn begins_with_request(sentence: &Sentence<'_>) -> bool {
+    let at = first_significant(sentence);
+    let request = sentence.phrase(at, Sense::Request);
+    // "report is late" is about a report.
+    request > 0 && sentence.phrase(at + request, Sense::Stating) == 0
 }
 
-fn begins_question(words: &[String]) -> bool {
-    let (Some(first), second) = (words.first(), words.get(1).map_or("", String::as_str)) else { return false };
-    match first.as_str() {
-        // An exclamation: "what a day".
-        "what" => !matches!(second, "a" | "an"),
-        word if QUESTION_WORDS.contains(&word) => true,
-        "do" | "have" | "had" => PRONOUNS.contains(&second),
-        word => AUXILIARIES.contains(&word) && (PRONOUNS.contains(&second) || DETERMINERS.contains(&second)),
-    }
-}
-
-fn begins_directive(words: &[String]) -> bool {
-    let second = words.get(1).map_or("", String::as_str);
-    words.first().is_some_and(|first| first == "please" || (DIRECTIVES.contains(&first.as_str()) && !STATING.contains(&second)))
-}
-
-/// A question mark at the end of a word. One inside a URL does not count.
-fn has_question_mark(text: &str) -> bool {
-    text.match_indices(['?', '？', '؟']).any(|(at, mark)| {
-        let after = text[at + mark.len()..].trim_start_matches(['?', '!', '"', '\'', ')', ']', '*', '_', '~', '”', '’', '…', '.', '）']);
-        let word = &text[text[..at].rfind(char::is_whitespace).unwrap_or(0)..at];
-        after.chars().next().is_none_or(char::is_whitespace) && !word.contains("://")
+/// Whether a text is a request: it begins with "please" or a verb that requests, or, where verbs come last, ends with one.
+pub(super) fn is_request(text: &[Sentence<'_>]) -> bool {
+    text.iter().any(|sentence| {
+        let pleads = (0..sentence.pieces.len()).any(|at| sentence.phrase(at, Sense::Please) > 0) && sentence.words().count() > 1;
+        let unspaced =
+            sentence.words().any(|word| words::holds(&word.folded, Sense::Please) || words::begins(&word.folded, Sense::Request));
+        begins_with_request(sentence) || pleads || unspaced || ends_with_request(sentence)
     })
 }
 
-/// The first two significant words without mentions, in lower case and cut at an apostrophe: "what's" is "what".
-fn first_words(text: &str) -> Vec<String> {
-    text.split_whitespace()
-        .filter(|word| split_mention(word).is_none())
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
-        .map(|word| word.split(['\'', '’']).next().unwrap_or_default().to_lowercase())
-        .skip_while(|word| word.is_empty() || LEAD_INS.contains(&word.as_str()))
-        .take(2)
-        .collect()
+/// Whether a text begins with a verb that is said to somebody.
+pub(super) fn is_imperative(text: &[Sentence<'_>]) -> bool {
+    text.first().is_some_and(|sentence| sentence.phrase(first_significant(sentence), Sense::Imperative) > 0)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// In Hindi, Bengali, Urdu and Arabic writing, question words stand in the middle and verbs that request at the end.
+fn is_verb_last(word: &str) -> bool {
+    word.chars().any(|c| matches!(c, '\u{0600}'..='\u{06FF}' | '\u{0900}'..='\u{09FF}'))
+}
 
-    #[test]
-    fn questions_are_known_by_their_mark_or_their_beginning() {
-        for text in [
-            "any news?",
-            "any news?!",
-            "(really?)",
-            "what happened this week",
-            "What's up",
-            "ok, how do we start",
-            "is it safe",
-            "Are the tests green",
-            "does our cache work",
-            "do we ship",
-            "isn't it late",
-            "¿qué tal?",
-            "本当？",
-        ] {
-            assert!(is_question(text), "{text:?}");
+fn ends_with_request(sentence: &Sentence<'_>) -> bool {
+    let pieces = &sentence.pieces;
+    let last = pieces.iter().rposition(|piece| matches!(piece, Piece::Word(_)));
+    let word = last.and_then(|last| sentence.words().last().map(|word| (last, word)));
+    word.is_some_and(|(last, word)| {
+        let request = sentence.phrase(last, Sense::Request) > 0 || words::says(&word.folded, Sense::Request);
+        last > 0 && request && is_verb_last(&word.folded)
+    })
+}
+
+/// Where the first words are over that only begin a sentence: "ok, so …".
+fn first_significant(sentence: &Sentence<'_>) -> usize {
+    let mut at = 0;
+    while at < sentence.pieces.len() {
+        let skipped = match sentence.pieces[at] {
+            Piece::Word(_) => {
+                // "is there any news" is a question, although "there" may be said to everybody.
+                let begins = [Sense::Question, Sense::CanYou, Sense::Request, Sense::Please];
+                if begins.iter().any(|sense| sentence.phrase(at, *sense) > 0) {
+                    return at;
+                }
+                let skipped = [Sense::Opener, Sense::Greeting, Sense::Attention, Sense::Thanks, Sense::Everybody, Sense::Team];
+                skipped.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default()
+            }
+            _ => 1,
+        };
+        if skipped == 0 {
+            return at;
+        }
+        at += skipped;
+    }
+    at
+}
+
+/// Whether a text has no word: emojis alone.
+pub(super) fn is_wordless(text: &[Sentence<'_>]) -> bool {
+    !text.is_empty() && text.iter().all(|sentence| !sentence.asks && sentence.pieces.iter().all(|piece| matches!(piece, Piece::Other(_))))
+}
+
+/// Whether a text is a greeting to the room, or asks whether somebody is there.
+pub(super) fn is_greeting(text: &[Sentence<'_>]) -> bool {
+    says_only(text, &[Sense::Greeting, Sense::Presence], &[Sense::Opener, Sense::Everybody, Sense::Team, Sense::Title], |_| false)
+}
+
+/// Whether a text only thanks or praises somebody.
+pub(super) fn is_thanks(text: &[Sentence<'_>], names: &Names<'_>) -> bool {
+    let around = [Sense::Opener, Sense::Everybody, Sense::Team, Sense::Title, Sense::Greeting];
+    let only = says_only(text, &[Sense::Thanks, Sense::Praise], &around, |word| names.is_name(word));
+    // "Thanks for the summary."
+    let short = || match text {
+        [sentence] => {
+            let asks = sentence.asks || sentence.holds(Sense::CanYou) || sentence.holds(Sense::Question);
+            let begins = sentence.phrase(0, Sense::Thanks);
+            let pauses = sentence.pieces.iter().any(|piece| matches!(piece, Piece::Comma | Piece::Pause));
+            begins > 0 && !asks && !pauses && sentence.words().count() <= MOST_THANKS_WORDS
+        }
+        _ => false,
+    };
+    (only || short()) && !text.iter().any(|sentence| sentence.asks)
+}
+
+/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".
+pub(super) fn is_stop(text: &[Sentence<'_>], phrases: &[String], names: &Names<'_>) -> bool {
+    let words: Vec<_> = text.iter().flat_map(Sentence::words).collect();
+    if words.len() > MOST_STOP_WORDS || text.iter().any(|sentence| sentence.asks) {
+        return false;
+    }
+    let folded = |phrase: &str| phrase.split_whitespace().map(|word| fold(word).into_owned()).collect::<Vec<_>>();
+    let own: Vec<Vec<String>> = phrases.iter().map(|phrase| folded(phrase)).filter(|words| !words.is_empty()).collect();
+    let is_own = |sentence: &Sentence<'_>, at: usize| {
+        let fits = |phrase: &&Vec<String>| {
+            phrase.iter().enumerate().all(|(offset, wanted)| match sentence.pieces.get(at + offset) {
+                Some(Piece::Word(word)) => word.folded == **wanted,
+                Some(Piece::Other(other)) => other == wanted,
+                _ => false,
+            })
+        };
+        own.iter().filter(fits).map(Vec::len).max().unwrap_or_default()
+    };
+    let around = |word: &str| names.is_persona(word) || word.chars().all(|c| c.is_ascii_digit());
+    covers(text, &[Sense::Stop], &[Sense::AroundStop, Sense::Title], around, is_own)
+}
+
+/// Whether every word of a text says one of `senses` or stands around them, and some word says one.
+fn says_only(text: &[Sentence<'_>], senses: &[Sense], around: &[Sense], is_around: impl Fn(&str) -> bool) -> bool {
+    covers(text, senses, around, is_around, |_, _| 0)
+}
+
+fn covers(
+    text: &[Sentence<'_>],
+    senses: &[Sense],
+    around: &[Sense],
+    is_around: impl Fn(&str) -> bool,
+    says_more: impl Fn(&Sentence<'_>, usize) -> usize,
+) -> bool {
+    let mut found = false;
+    for sentence in text {
+        let mut at = 0;
+        while let Some(piece) = sentence.pieces.get(at) {
+            let said = senses.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default().max(says_more(sentence, at));
+            let beside = around.iter().map(|sense| sentence.phrase(at, *sense)).max().unwrap_or_default();
+            found |= said > 0;
+            at += match piece {
+                _ if said.max(beside) > 0 => said.max(beside),
+                Piece::Word(word) if is_around(&word.folded) => 1,
+                Piece::Word(word) if made_of(&word.folded, senses, around).is_some() => {
+                    found |= made_of(&word.folded, senses, around) == Some(true);
+                    1
+                }
+                Piece::Word(_) => return false,
+                Piece::Mention { .. } | Piece::Comma | Piece::Pause | Piece::Other(_) => 1,
+            };
         }
     }
+    found
+}
 
-    #[test]
-    fn statements_are_no_questions() {
-        for text in
-            ["what a day", "will do", "have a nice day", "isolated the bug", "see https://example.org/a?", "do the dishes", "nice", ""]
-        {
-            assert!(!is_question(text), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn directives_begin_with_a_verb_that_commands() {
-        for text in ["summarise the week", "Please have a look", "ok, write a changelog", "help", "report!", "Ask vince about it"] {
-            assert!(is_directive(text), "{text:?}");
-        }
-        for text in ["report is late", "tests passed", "good work", "take care", "planning is hard", "I will write it", ""] {
-            assert!(!is_directive(text), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_bare_name_is_spoken_to_only_by_a_question_or_a_directive() {
-        assert!(speaks_to(" what do you think"));
-        assert!(speaks_to(" can you look"));
-        assert!(speaks_to(" check the costs"));
-        assert!(!speaks_to(" is late"));
-        assert!(!speaks_to(" said no"));
-        assert!(!speaks_to(" can do it"));
-    }
+/// Whether a word without spaces inside is made of words of these senses; true if one of the first is among them.
+fn made_of(word: &str, senses: &[Sense], around: &[Sense]) -> Option<bool> {
+    let all: Vec<Sense> = senses.iter().chain(around).copied().collect();
+    words::is_made_of(word, &all).then(|| senses.iter().any(|sense| words::holds(word, *sense)))
 }

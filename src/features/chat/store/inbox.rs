@@ -7,6 +7,7 @@ use crate::store::Store;
 use kernel::chat::message::{AuthorKind, InboundMessage, Speaker};
 use kernel::db::{Document, Result, Transaction, document, sql};
 use kernel::ids::{ChannelId, MessageId};
+use kernel::people::{Seen, record_seen};
 
 /// The result of claiming a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +68,11 @@ impl InboxColumns {
 
 impl Store {
     /// Claims a message, so that it is handled once. An identity that sees no content claims it too. Another identity then supplies the content, as
-    /// [`Claim::Completed`] if the message is undecided. After the decision the content is stored too.
+    /// [`Claim::Completed`] if the message is undecided. After the decision the content is stored too. Its author is known to the team from now on.
     pub async fn claim(&self, message: &InboundMessage, now: DateTime<Utc>) -> Result<Claim> {
+        let mut transaction = self.db().begin().await?;
         let claimed: Option<ClaimColumns> = sql!(
-            self.db().write()?,
+            transaction.on(),
             fetch_optional,
             "INSERT INTO inbox (id, channel, message, complete, speaker, sent_at, claimed_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
              ON CONFLICT (id) DO UPDATE SET message = excluded.message, complete = excluded.complete, speaker = excluded.speaker,
@@ -85,6 +87,10 @@ impl Store {
             message.sent_at,
             now
         )?;
+        if claimed.is_some() {
+            record_seen(&mut transaction, &Seen { author: &message.author, channel: &message.channel, at: now }).await?;
+        }
+        transaction.commit().await?;
         Ok(match claimed {
             Some(ClaimColumns { completed_at: None, .. }) => Claim::New,
             Some(ClaimColumns { decided_at: None, .. }) => Claim::Completed,

@@ -8,6 +8,7 @@ mod guard;
 mod inbox;
 mod retention;
 mod summary;
+mod talk;
 mod trace;
 mod turn_ends;
 mod turns;

@@ -45,7 +45,12 @@ impl Store {
              UNION ALL SELECT 'limit_raises', COUNT(*) FROM limit_raises
              UNION ALL SELECT 'jobs', COUNT(*) FROM jobs UNION ALL SELECT 'job_steps', COUNT(*) FROM job_steps
              UNION ALL SELECT 'job_workers', COUNT(*) FROM job_workers UNION ALL SELECT 'reminders', COUNT(*) FROM reminders
-             UNION ALL SELECT 'events', COUNT(*) FROM events"
+             UNION ALL SELECT 'events', COUNT(*) FROM events UNION ALL SELECT 'artefacts', COUNT(*) FROM artefacts
+             UNION ALL SELECT 'people', COUNT(*) FROM people
+             UNION ALL SELECT 'item_requests', COUNT(*) FROM item_requests
+             UNION ALL SELECT 'checkin_people', COUNT(*) FROM checkin_people
+             UNION ALL SELECT 'checkins', COUNT(*) FROM checkins
+             UNION ALL SELECT 'checkin_replies', COUNT(*) FROM checkin_replies"
         )?;
         let (engine, size, damage) = self.inspect().await?;
         Ok(Summary {

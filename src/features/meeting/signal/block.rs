@@ -170,8 +170,10 @@ fn opens_signals(text: &str) -> bool {
 
 /// An empty or truncated list at the end, on a line of its own.
 fn is_empty_list(text: &str, start: usize) -> bool {
+    let Some(rest) = text[start..].strip_prefix('[') else { return false };
+    let is_last = rest.strip_prefix(']').unwrap_or(rest).trim_start().is_empty();
     let before = text[..start].trim_end_matches(' ');
-    matches!(text[start..].trim_end(), "[" | "[]") && (before.is_empty() || before.ends_with(['\n', ':']))
+    is_last && (before.is_empty() || before.ends_with(['\n', ':']))
 }
 
 /// `{ "key" :`, with or without quotes, possibly truncated.
@@ -191,11 +193,13 @@ fn opens_key(text: &str, key: &str) -> bool {
     name == key || (cut_off && key.starts_with(&name))
 }
 
-/// The end of the JSON value at the start of a text. None if it has no end.
+/// The end of the JSON value at the start of a text. None if it has no end before the next fence, which JSON holds only in strings. Without that
+/// limit a text of many unclosed blocks would be read to its end for each of them.
 fn find_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in outside_strings(text) {
         match c {
+            '`' | '~' if Fence::at(&text[at..]).is_some() => return None,
             '[' | '{' => depth += 1,
             ']' | '}' => depth = depth.saturating_sub(1),
             _ => continue,

@@ -292,3 +292,15 @@ fn fifty_thousand_characters_are_read() {
         is_quiet(&text);
     }
 }
+
+/// Each of these took minutes when every block was searched for its end up to the end of the text.
+#[test]
+fn hostile_texts_are_parsed_in_time_that_grows_with_their_length() {
+    let many = 60_000;
+    let unclosed = parse_report(&"```signals\n[{\n```\n".repeat(many));
+    assert_eq!((unclosed.text.as_str(), unclosed.signals.len()), ("", 0));
+    let lists = parse_report(&format!("Fine.\n{}{}.", "[".repeat(many), " ".repeat(many)));
+    assert!(lists.text.starts_with("Fine.") && lists.signals.is_empty());
+    let open = parse_report(&"```rust\nlet x;\n".repeat(many));
+    assert!(open.signals.is_empty());
+}

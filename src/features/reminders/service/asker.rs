@@ -16,7 +16,7 @@ impl Asker {
     pub(in crate::features::reminders) fn of(call: &CommandCall) -> Self {
         let person = match &call.caller {
             Caller::Person { id, name, .. } => Some(Person { id: id.clone(), name: name.clone() }),
-            Caller::CommandLine => None,
+            Caller::CommandLine | Caller::KanbanPage => None,
         };
         let operates = person.is_none() || call.right == Right::Operator;
         Self { person, operates, channel: call.channel.as_ref().map(|channel| channel.id.clone()) }

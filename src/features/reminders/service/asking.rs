@@ -5,10 +5,9 @@ use crate::features::reminders::render::name;
 use crate::features::reminders::request::ForWhom;
 use crate::features::reminders::service::{Reminders, Result, refused};
 use crate::features::reminders::when::When;
-use crate::features::reminders::whom::Known;
+use crate::features::reminders::whom::resolve;
 use kernel::chat::message::{Channel, Place};
-use kernel::ids::{ChannelId, PersonaSlug, ReminderId};
-use kernel::persona::roster::Accounts;
+use kernel::ids::{PersonaSlug, ReminderId};
 
 /// The most characters of what a reminder says.
 const LONGEST: usize = 1000;
@@ -41,7 +40,7 @@ impl Reminders {
         if what.chars().count() > LONGEST {
             return Err(refused(format!("That is too long for a reminder: {LONGEST} characters are the most.")));
         }
-        let whom = self.find_person(asked.whom, asked.by.as_ref(), &asked.channel.id).await?;
+        let whom = self.find_person(asked.whom, asked.by.as_ref()).await?;
         let private = asked.channel.place == Place::Direct;
         if private && asked.by.as_ref().is_none_or(|by| by.id != whom.id) {
             return Err(refused(format!("{} does not read this conversation. Ask me in a channel that you both read.", name(&whom))));
@@ -72,27 +71,11 @@ impl Reminders {
         })
     }
 
-    async fn find_person(&self, whom: &ForWhom, author: Option<&Person>, channel: &ChannelId) -> Result<Person> {
-        if let (ForWhom::Me, Some(author)) = (whom, author) {
-            return Ok(author.clone());
+    async fn find_person(&self, whom: &ForWhom, author: Option<&Person>) -> Result<Person> {
+        let mut people = self.deps.people.directory().await?;
+        if let Some(author) = author {
+            people = people.with(&author.id, &author.name);
         }
-        let store = self.store();
-        let mut accounts = Accounts::default();
-        for identity in store.list_identities().await? {
-            accounts.record(identity.account, identity.persona);
-        }
-        let private: Vec<_> =
-            store.list_channels().await?.into_iter().map(|seen| seen.channel).filter(|seen| seen.place == Place::Direct).collect();
-        let team = self.deps.people.iter().map(|(id, name)| Person { id: id.clone(), name: name.clone() });
-        let (mut here, mut elsewhere): (Vec<Person>, Vec<Person>) = (author.cloned().into_iter().collect(), team.collect());
-        for (spoke_in, person) in store.list_recent_people().await? {
-            if spoke_in == *channel {
-                here.push(person);
-            } else if private.iter().all(|private| private.id != spoke_in) {
-                elsewhere.push(person);
-            }
-        }
-        let known = Known { roster: &self.deps.roster, accounts: &accounts, here: &here, elsewhere: &elsewhere };
-        known.resolve(whom, author).map_err(refused)
+        resolve(whom, author, &people, &self.deps.roster).map_err(refused)
     }
 }

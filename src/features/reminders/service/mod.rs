@@ -15,7 +15,8 @@ use crate::features::reminders::when::{When, WhenError, parse_when};
 use crate::store::Store;
 use kernel::chat::medium::Medium;
 use kernel::db::StoreError;
-use kernel::ids::{PersonaSlug, UserId};
+use kernel::ids::PersonaSlug;
+use kernel::people::People;
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
 
@@ -26,8 +27,7 @@ pub(in crate::features::reminders) use asking::Asked;
 pub struct Deps {
     pub store: Store,
     pub roster: Arc<Roster>,
-    /// People of the team, who are known by name before they have said anything.
-    pub people: Vec<(UserId, String)>,
+    pub people: People,
     /// The team's zone, in which people's times are.
     pub zone: Tz,
     /// None beside a team that runs: its own relay finds the rows.

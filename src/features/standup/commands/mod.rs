@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::features::meeting::model::Participant;
 use crate::features::standup::StandupTerms;
+use crate::features::standup::checkins::CHECKIN;
 use crate::features::standup::model::prediction::Scoreboard;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::opening::CALLS;
@@ -16,9 +17,13 @@ use crate::features::standup::render;
 use crate::features::standup::store::StoredReport;
 use crate::store::Store;
 use kernel::chat::text::ChannelRef;
-use kernel::commands::{ArgumentSpec, Caller, CommandCall, CommandReply, CommandSpec, Refused, Registry, Services, Surface, refuse};
+use kernel::commands::{
+    ArgumentSpec, Caller, Choice, CommandCall, CommandReply, CommandSpec, Refused, Registry, Right, Services, Surface, refuse,
+};
 use kernel::persona::roster::Roster;
 use kernel::time::SharedClock;
+
+const STATES: &[Choice] = &[Choice::new("on", "on"), Choice::new("off", "off")];
 
 /// The most predictions listed.
 const LISTED: usize = 20;
@@ -51,6 +56,11 @@ pub fn register(registry: &mut Registry, services: &Services) {
                 .argument(ArgumentSpec::persona("persona", "The persona or person to skip").required()),
             |standups, call| Box::pin(standups.skip(call)),
         )
+        .command(
+            CommandSpec::new("checkin", "Be asked by direct message before the standups of this channel, or not any more.")
+                .argument(ArgumentSpec::choice("state", STATES, "Whether you are asked").required()),
+            |standups, call| Box::pin(standups.opt(call)),
+        )
         .command(CommandSpec::new("pause", "Pause the standup after the current speaker.").public(), |standups, call| {
             Box::pin(standups.pause(call))
         })
@@ -79,6 +89,7 @@ pub fn register(registry: &mut Registry, services: &Services) {
             Box::pin(standups.list_predictions())
         })
         .command(CommandSpec::new("score", "Show how accurate the predictions are."), |standups, _| Box::pin(standups.show_score()));
+    registry.button_for(Right::Own, CHECKIN, &standups, |standups, call| Box::pin(standups.press_checkin(call)));
     registry.button("rate", &standups, |standups, call| Box::pin(standups.rate(call)));
 }
 
@@ -137,7 +148,7 @@ impl StandupCommands {
     async fn list_predictions(&self) -> anyhow::Result<CommandReply> {
         let (now, predictions) = (self.clock.now(), self.store.list_predictions(CALLS).await?);
         let listed = &predictions[..predictions.len().min(LISTED)];
-        let text = render::render_predictions(listed, &Scoreboard::of(&predictions, now), now);
+        let text = render::render_predictions(listed, &Scoreboard::of(&predictions, now), self.roster.today(now));
         Ok(CommandReply::private(text).with_data(json!(listed)))
     }
 

@@ -28,12 +28,13 @@ impl StandupCommands {
         let by = match &call.caller {
             Caller::Person { id, name, .. } => CalledBy::Person { id: id.clone(), name: name.clone(), message: None },
             Caller::CommandLine => CalledBy::CommandLine,
+            Caller::KanbanPage => refuse("a standup is not started on the kanban page. Use `/standup` in the chat")?,
         };
         let meeting = self.terms.call(channel, by, self.clock.now());
         let outcome = self.store.call_meeting(&meeting).await?;
         Ok(match outcome {
             Called::Opened => CommandReply::private("The standup begins.").with_data(json!({ "meeting": meeting })),
-            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running)),
+            Called::AlreadyOpen(running) => CommandReply::refused(render::render_already_running(&running, self.terms.zone)),
         })
     }
 
@@ -98,7 +99,7 @@ impl StandupCommands {
         let meeting = self.get_open(call).await?;
         let by = flatten(call.caller.name(), 40);
         let told = match call.caller {
-            Caller::Person { .. } => format!("{by} cancelled the standup. There is no report of it."),
+            Caller::Person { .. } | Caller::KanbanPage => format!("{by} cancelled the standup. There is no report of it."),
             Caller::CommandLine => "The standup was cancelled at the command line. There is no report of it.".to_owned(),
         };
         let said = [say(&meeting, OutboundKind::Notice, told)];

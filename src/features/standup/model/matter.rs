@@ -1,5 +1,7 @@
 //! What matters on the shared page, by consequence and not by the size of a percentage (STAND-18).
 
+use std::collections::HashSet;
+
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue, SharedPage};
 use crate::features::standup::model::report::ValueChange;
 use kernel::feeds::condition::Expectation;
@@ -57,9 +59,7 @@ pub fn list_matters(page: &SharedPage) -> Vec<Matter<'_>> {
 
 /// The changes of the page, what matters most first.
 pub fn rank_changes(page: &SharedPage) -> Vec<ValueChange> {
-    let ranked: Vec<ValueChange> = list_matters(page).iter().filter_map(|matter| matter.change.cloned()).collect();
-    let rest = page.changes.iter().filter(|change| !ranked.contains(change)).cloned();
-    ranked.iter().cloned().chain(rest).collect()
+    list_matters(page).iter().filter_map(|matter| matter.change.cloned()).collect()
 }
 
 fn judge<'a>(page: &'a SharedPage, feed: &'a PageFeed, reading: &'a PageReading, value: &'a PageValue) -> Option<Matter<'a>> {
@@ -69,10 +69,11 @@ fn judge<'a>(page: &'a SharedPage, feed: &'a PageFeed, reading: &'a PageReading,
     let consequence = match (expected, change) {
         (Some(expected), _) if !expected.is_met(value.number) => Consequence::Wrong,
         (None, _) if !feed.is_own() && should_be_zero(value, change) => Consequence::Wrong,
+        // How many entries there are says little. The entries themselves are the news.
+        (_, Some(_)) if feed.is_news() => return None,
         (_, None) => return None,
         (_, Some(_)) if feed.is_own() => Consequence::Own,
-        // How many entries there are says little. The entries themselves are the news.
-        (_, Some(change)) if !feed.is_news() && is_unusual(change) => Consequence::Unusual,
+        (_, Some(change)) if is_unusual(change) => Consequence::Unusual,
         (_, Some(_)) => Consequence::Moved,
     };
     Some(Matter { consequence, feed, reading, value, change, expected, size: change.map_or(0.0, size) })
@@ -97,11 +98,15 @@ fn size(change: &ValueChange) -> f64 {
 
 /// The news of the page that has most words in common with what the team watches; the newest of several.
 pub fn find_news<'a>(page: &'a SharedPage, watched: &[String]) -> Option<(&'a PageFeed, &'a PageItem)> {
-    let watched: Vec<String> = watched.iter().flat_map(|text| words(text)).collect();
     let readings = page.feeds.iter().filter(|feed| feed.is_news()).filter_map(|feed| Some((feed, feed.reading()?)));
     let items = readings.flat_map(|(feed, reading)| reading.items.iter().map(move |item| (feed, item)));
-    let in_common = |item: &PageItem| words(&item.text).iter().filter(|word| watched.contains(word)).count();
-    items.max_by_key(|(_, item)| (in_common(item), item.at))
+    items.max_by_key(|(_, item)| (count_in_common(&item.text, watched), item.at))
+}
+
+/// How many words a text has in common with what the team watches.
+pub fn count_in_common(text: &str, watched: &[String]) -> usize {
+    let watched: HashSet<String> = watched.iter().flat_map(|text| words(text)).collect();
+    words(text).iter().filter(|word| watched.contains(*word)).count()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -125,12 +130,13 @@ mod tests {
     fn feed(name: &str, kind: &str, values: &[(&str, f64)]) -> PageFeed {
         let value = |(name, number): &(&str, f64)| PageValue { name: (*name).to_owned(), number: *number, unit: String::new() };
         let values = values.iter().map(value).collect();
-        let reading = PageReading { source: name.to_owned(), as_of: now(), items: Vec::new(), total: 0, values, note: None };
+        let reading =
+            PageReading { source: name.to_owned(), as_of: now(), items: Vec::new(), total: 0, values, note: None, story: Vec::new() };
         PageFeed { feed: name.to_owned(), kind: kind.to_owned(), of: Vec::new(), outcome: Ok(reading), expect: Vec::new() }
     }
 
     fn page(feeds: Vec<PageFeed>, changes: Vec<ValueChange>) -> SharedPage {
-        SharedPage { read_at: now(), since: now() - TimeDelta::days(1), feeds, changes }
+        SharedPage { read_at: now(), since: now() - TimeDelta::days(1), is_first: false, feeds, changes, people: Vec::new() }
     }
 
     fn change(feed: &str, name: &str, before: f64, after: f64, usual: Option<(f64, f64)>) -> ValueChange {

@@ -1,5 +1,6 @@
 //! Types and rules of standups. Pure.
 
+pub mod checkin;
 pub mod health;
 pub mod matter;
 pub mod page;

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::report::ValueChange;
 use kernel::feeds::condition::Expectation;
 use kernel::ids::PersonaSlug;
@@ -13,9 +14,15 @@ pub struct SharedPage {
     pub read_at: DateTime<Utc>,
     /// The start of the listed items: the last report, or a day ago.
     pub since: DateTime<Utc>,
+    /// Whether the channel has no earlier report to compare with.
+    #[serde(default)]
+    pub is_first: bool,
     pub feeds: Vec<PageFeed>,
     /// Changed values since then.
     pub changes: Vec<ValueChange>,
+    /// What people wrote before the standup. Absent in pages of earlier versions.
+    #[serde(default)]
+    pub people: Vec<PersonSaid>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +51,9 @@ pub struct PageReading {
     pub total: usize,
     pub values: Vec<PageValue>,
     pub note: Option<String>,
+    /// What a colleague would tell of it.
+    #[serde(default)]
+    pub story: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +79,8 @@ pub struct PageValue {
 const OWN: [&str; 3] = ["activity", "backlog", "ledger"];
 
 /// Feeds that carry news.
-const NEWS: [&str; 1] = ["rss"];
+const NEWS: [&str; 2] = ["rss", SEARCH];
+const SEARCH: &str = "search";
 
 impl PageFeed {
     pub fn is_own(&self) -> bool {
@@ -78,6 +89,17 @@ impl PageFeed {
 
     pub fn is_news(&self) -> bool {
         NEWS.contains(&self.kind.as_str())
+    }
+
+    /// Whether people said what its items are about.
+    pub fn is_search(&self) -> bool {
+        self.kind == SEARCH
+    }
+
+    /// Why there is nothing to read yet: no repository, no folder.
+    pub fn find_absence(&self) -> Option<&str> {
+        let reading = self.reading()?;
+        reading.note.as_deref().filter(|_| reading.values.is_empty() && reading.items.is_empty())
     }
 
     /// The data, if it was read.

@@ -1,10 +1,13 @@
 use chrono::{DateTime, Datelike as _, NaiveDate, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::features::backlog::model::{RefusedAction, Urgency};
 use crate::features::meeting::model::{Participant, SeatState};
 use crate::features::meeting::signal::Signal;
-use crate::features::standup::model::prediction::{Call, Scoreboard};
+use crate::features::standup::model::checkin::PersonSaid;
+use crate::features::standup::model::page::PageValue;
+use crate::features::standup::model::prediction::{Call, Scoreboard, Settled};
 use crate::features::standup::model::tension::CrossCheck;
 use kernel::feeds::Sample;
 use kernel::figure;
@@ -23,13 +26,25 @@ pub struct DayReport {
     /// 1 for the first of the day.
     pub revision: u32,
     pub written_at: DateTime<Utc>,
+    /// When its feeds were read: the next report tells what came after. Absent in reports of earlier versions.
+    #[serde(default)]
+    pub read_at: Option<DateTime<Utc>>,
+    /// The zone of its times.
+    #[serde(default, with = "kernel::time::zone_name")]
+    pub zone: Tz,
     /// At most 3 lines.
     pub tldr: Vec<String>,
+    /// The summaries that this revision replaces, oldest first.
+    #[serde(default)]
+    pub earlier: Vec<EarlierSummary>,
     pub question: Option<String>,
     /// The call, or why there is none.
     pub call: Result<ReportedCall, String>,
     pub scoreboard: Scoreboard,
     pub contributions: Vec<Contributed>,
+    /// What people wrote before the standup. Absent in reports of earlier versions.
+    #[serde(default)]
+    pub people: Vec<PersonSaid>,
     pub cross_check: CrossCheck,
     /// Changed values since the last report.
     pub changes: Vec<ValueChange>,
@@ -47,6 +62,13 @@ pub struct DayReport {
     pub model: Option<String>,
 }
 
+/// The summary of an earlier revision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EarlierSummary {
+    pub at: DateTime<Utc>,
+    pub tldr: Vec<String>,
+}
+
 /// The day's call with its terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReportedCall {
@@ -55,6 +77,9 @@ pub struct ReportedCall {
     /// "repository commits >= 512 (now 502)".
     pub terms: String,
     pub expires_at: DateTime<Utc>,
+    /// The result, if the question is decided before it expires.
+    #[serde(default)]
+    pub settled: Option<Settled>,
 }
 
 /// What a participant said, or why not.
@@ -187,6 +212,24 @@ pub struct FeedRead {
     /// "commits 502", one per value.
     pub values: Vec<String>,
     pub note: Option<String>,
+    /// The values as numbers, to compare the next report with. Absent in reports of earlier versions.
+    #[serde(default)]
+    pub numbers: Vec<PageValue>,
+    /// References of items without a time, by which the next report knows them.
+    #[serde(default)]
+    pub known: Vec<String>,
+}
+
+impl DayReport {
+    /// When its data was read.
+    pub fn as_of(&self) -> DateTime<Utc> {
+        self.read_at.unwrap_or(self.written_at)
+    }
+
+    /// What it knew of a feed.
+    pub fn find_feed(&self, feed: &str) -> Option<&FeedRead> {
+        self.feeds.iter().find(|line| line.feed == feed)?.outcome.as_ref().ok()
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Short texts for numbers, times and states.
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::NaiveDate;
 
 use crate::features::backlog::model::Urgency;
 use crate::features::meeting::signal::Direction;
-use crate::features::standup::model::prediction::{Answer, Call};
+use crate::features::standup::model::prediction::{Answer, Call, Verdict};
 use kernel::figure::number;
 
 /// `Fri 20 Nov 2026`.
@@ -12,19 +12,15 @@ pub(super) fn day(day: NaiveDate) -> String {
     day.format("%a %-d %b %Y").to_string()
 }
 
-/// `2026-11-20 08:03 UTC`.
-pub(super) fn time(at: DateTime<Utc>) -> String {
-    at.format("%Y-%m-%d %H:%M UTC").to_string()
-}
-
 /// A share from 0 to 1 as `72 %`.
 pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A signed difference: `+12`, `-3`.
+/// A signed difference: `+12`, `−3`.
 pub(super) fn difference(value: f64) -> String {
-    if value > 0.0 { format!("+{}", number(value)) } else { number(value) }
+    let sign = if value > 0.0 { "+" } else { "−" };
+    if number(value) == "0" { "0".to_owned() } else { format!("{sign}{}", number(value.abs())) }
 }
 
 /// `12,345`.
@@ -75,6 +71,15 @@ pub(super) fn call(call: &Call) -> String {
     }
 }
 
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Hit => "right",
+        Verdict::Miss => "wrong",
+        Verdict::Uncalled => "no call",
+        Verdict::Void => "void",
+    }
+}
+
 pub(super) fn urgency(urgency: Urgency) -> String {
     urgency.as_str().replace('_', " ")
 }
@@ -87,7 +92,7 @@ mod tests {
     fn figures_read_well() {
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0, 59, 60, 134, 3600, 3900].map(duration), ["0 s", "59 s", "1 min", "2 min 14 s", "1 h", "1 h 5 min"]);
-        assert_eq!([difference(12.0), difference(-3.5), difference(0.0)], ["+12", "-3.5", "0"]);
+        assert_eq!([difference(12.0), difference(-3.5), difference(0.0)], ["+12", "−3.5", "0"]);
         assert_eq!([percent(0.0), percent(0.725), percent(1.0)], ["0 %", "72 %", "100 %"]);
         assert_eq!([count(0, "feed"), count(1, "feed")], ["0 feeds", "1 feed"]);
         assert_eq!(day(NaiveDate::from_ymd_opt(2026, 11, 6).unwrap()), "Fri 6 Nov 2026");

@@ -1,34 +1,37 @@
 //! Single lines outside of the report.
 
+use chrono_tz::Tz;
+
 use crate::features::backlog::model::Owner;
 use crate::features::backlog::store::ItemChange;
 use crate::features::meeting::model::{Meeting, MeetingState};
 use crate::features::meeting::signal::Claim;
 use crate::features::standup::model::prediction::{Prediction, Settled, Verdict};
-use crate::features::standup::model::report::ReportedCall;
+use crate::features::standup::model::report::{DayReport, ReportedCall};
 use crate::features::standup::model::tension::Tension;
 use kernel::chat::text::Subtext;
 use kernel::persona::roster::Roster;
+use kernel::time::{Today, show_time};
 
-use crate::features::standup::render::labels::{call as position, direction, time};
+use crate::features::standup::render::labels::{call as position, direction};
 use crate::features::standup::render::medium::Medium;
 
 /// The most characters of a reason or a question.
 const SENTENCE: usize = 300;
 
 /// The message about a new call.
-pub fn render_call(call: &ReportedCall, question: Option<&str>) -> String {
+pub fn render_call(call: &ReportedCall, question: Option<&str>, zone: Tz) -> String {
     let question = question.map_or(String::new(), |question| format!("{}\n", Medium::Chat.line_within(question, SENTENCE)));
     format!(
         "{question}My call: {}. {}\n{}",
         position(&call.call),
         Medium::Chat.line_within(&call.call.reason, SENTENCE),
-        Subtext(format_args!("Settled {}. Condition: {}", time(call.expires_at), Medium::Chat.line(&call.terms)))
+        Subtext(format_args!("Settled {}. Condition: {}", show_time(call.expires_at, zone), Medium::Chat.line(&call.terms)))
     )
 }
 
 /// The message about a settled call.
-pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
+pub fn render_settled(prediction: &Prediction, settled: &Settled, zone: Tz) -> String {
     let verdict = match settled.verdict {
         Verdict::Hit => "**right**",
         Verdict::Miss => "**wrong**",
@@ -37,12 +40,24 @@ pub fn render_settled(prediction: &Prediction, settled: &Settled) -> String {
     };
     format!(
         "My call of {} on \"{}\" was {}: {verdict}. {}\n{}",
-        time(prediction.made_at),
+        show_time(prediction.made_at, zone),
         Medium::Chat.line_within(&prediction.question, SENTENCE),
         position(&prediction.call),
         Medium::Chat.line_within(&settled.note, SENTENCE),
         Subtext(format_args!("Condition: {}", Medium::Chat.line(&prediction.rule.describe())))
     )
+}
+
+/// The message about a revised report: what is new since the earlier one.
+pub fn render_revised(report: &DayReport, before: &DayReport, added: usize) -> String {
+    let since = Today { now: report.written_at, zone: report.zone }.show(before.written_at);
+    let lines: Vec<String> = report.tldr.iter().map(|line| format!("- {}", Medium::Chat.line_within(line, SENTENCE))).collect();
+    let actions = match added {
+        0 => "No new actions.".to_owned(),
+        1 => "1 new action.".to_owned(),
+        added => format!("{added} new actions."),
+    };
+    format!("I have revised today's report (revision {}). New since {since}:\n{}\n{actions}", report.revision, lines.join("\n"))
 }
 
 /// A tension in one line, for the memory.
@@ -70,12 +85,12 @@ pub fn render_moved(change: &ItemChange, roster: &Roster) -> String {
 }
 
 /// The reply if a standup is already running.
-pub fn render_already_running(running: &Meeting) -> String {
+pub fn render_already_running(running: &Meeting, zone: Tz) -> String {
     let stage = if running.state == MeetingState::Closing { "is being closed" } else { "is running" };
     format!(
         "The standup of {} {stage} here, called by {} at {}. See `/standup status`, or say \"wrap up\" to end it.",
         running.day,
         Medium::Chat.line(&running.called_by.describe()),
-        time(running.called_at)
+        show_time(running.called_at, zone)
     )
 }

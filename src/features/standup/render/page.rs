@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::matter::list_matters;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, SharedPage};
 use kernel::chat::format::TextFormat;
@@ -18,6 +19,8 @@ const CHANGES: usize = 3;
 const NAME: usize = 48;
 const REASON: usize = 100;
 const ITEM: usize = 200;
+/// The most characters of a line of a person.
+const SAID: usize = 1200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageText {
@@ -28,19 +31,30 @@ pub struct PageText {
 }
 
 pub fn render_page(page: &SharedPage, roster: &Roster, format: &TextFormat) -> PageText {
-    let detail = messages::pack(page.feeds.iter().map(|feed| render_feed(feed, roster)), format);
-    PageText { summary: render_summary(page), detail }
+    let parts = page.feeds.iter().map(|feed| render_feed(feed, roster)).chain(page.people.iter().map(render_person));
+    let detail = messages::pack(parts, format);
+    PageText { summary: render_summary(page, roster), detail }
 }
 
-fn render_summary(page: &SharedPage) -> String {
+fn render_summary(page: &SharedPage, roster: &Roster) -> String {
+    let names: Vec<String> = page.people.iter().map(|said| short(&said.name, NAME)).collect();
+    let from_people = if names.is_empty() { String::new() } else { format!("\n- From people: {}", names.join(", ")) };
     if page.feeds.is_empty() {
-        return "Shared page: no participant has a feed.".to_owned();
+        return format!("Shared page: no participant has a feed.{from_people}");
     }
     let failed: Vec<(&str, &str)> =
         page.feeds.iter().filter_map(|feed| Some((feed.feed.as_str(), feed.outcome.as_ref().err()?.as_str()))).collect();
-    let read = page.feeds.len() - failed.len();
+    let absent: Vec<String> = page
+        .feeds
+        .iter()
+        .filter_map(|feed| Some(format!("{} ({})", short(&feed.feed, NAME), short(feed.find_absence()?, REASON))))
+        .collect();
+    let read = page.feeds.len() - failed.len() - absent.len();
     let mut text =
-        format!("**Shared page**: read {read} of {} at {}.", labels::count(page.feeds.len(), "feed"), labels::time(page.read_at));
+        format!("**Shared page**: read {read} of {} at {}.", labels::count(page.feeds.len(), "feed"), roster.show_time(page.read_at));
+    if !absent.is_empty() {
+        let _ = write!(text, "\n- Nothing to read yet: {}", absent.join(", "));
+    }
     for (feed, reason) in failed.iter().take(FAILED) {
         let _ = write!(text, "\n- {} failed: {}", short(feed, NAME), short(reason, REASON));
     }
@@ -51,23 +65,30 @@ fn render_summary(page: &SharedPage) -> String {
     for change in matters.iter().filter_map(|matter| matter.change).take(CHANGES) {
         let (feed, name) = (short(&change.feed, NAME), short(&change.name, NAME));
         let (before, now) = (figure::number(change.before), short(&figure::amount(change.now, &change.name, &change.unit), NAME));
-        let (difference, since) = (labels::difference(change.now - change.before), labels::time(change.before_at));
+        let (difference, since) = (labels::difference(change.now - change.before), roster.show_time(change.before_at));
         let _ = write!(text, "\n- {feed} {name}: {before} → {now} ({difference} since {since})");
     }
-    text
+    text + &from_people
+}
+
+/// What a person wrote before the standup, line by line.
+fn render_person(said: &PersonSaid) -> String {
+    let lines: Vec<String> =
+        said.text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("- {}", short(line, SAID))).collect();
+    format!("**{}**, before the standup:\n{}", short(&said.name, NAME), lines.join("\n"))
 }
 
 fn render_feed(feed: &PageFeed, roster: &Roster) -> String {
     let of: Vec<String> = feed.of.iter().map(|slug| short(roster.name_of(slug), NAME)).collect();
     let head = format!("**{}** ({}) of {}", short(&feed.feed, NAME), short(&feed.kind, NAME), of.join(", "));
     match &feed.outcome {
-        Ok(reading) => format!("{head}: {}", render_reading(reading)),
+        Ok(reading) => format!("{head}: {}", render_reading(reading, roster)),
         Err(reason) => format!("{head} failed: {}", short(reason, ITEM)),
     }
 }
 
-fn render_reading(reading: &PageReading) -> String {
-    let mut text = format!("{}, as of {}", short(&reading.source, ITEM), labels::time(reading.as_of));
+fn render_reading(reading: &PageReading, roster: &Roster) -> String {
+    let mut text = format!("{}, as of {}", short(&reading.source, ITEM), roster.show_time(reading.as_of));
     if let Some(note) = &reading.note {
         let _ = write!(text, ", {}", short(note, ITEM));
     }
@@ -75,8 +96,11 @@ fn render_reading(reading: &PageReading) -> String {
         let amount = figure::amount(value.number, &value.name, &value.unit);
         let _ = write!(text, "\n- {}: {}", short(&value.name, NAME), short(&amount, NAME));
     }
+    for line in &reading.story {
+        let _ = write!(text, "\n- {}", short(line, ITEM));
+    }
     for item in &reading.items {
-        let _ = write!(text, "\n- {}", render_item(item));
+        let _ = write!(text, "\n- {}", render_item(item, roster));
     }
     if reading.total > reading.items.len() {
         let _ = write!(text, "\n- and {} more", reading.total - reading.items.len());
@@ -84,8 +108,8 @@ fn render_reading(reading: &PageReading) -> String {
     text
 }
 
-fn render_item(item: &PageItem) -> String {
-    let at = item.at.map(|at| format!("{}, ", labels::time(at))).unwrap_or_default();
+fn render_item(item: &PageItem, roster: &Roster) -> String {
+    let at = item.at.map(|at| format!("{}, ", roster.show_time(at))).unwrap_or_default();
     let by = item.by.as_deref().map(|by| format!(" by {}", short(by, NAME))).unwrap_or_default();
     format!("{at}{}{by}: {} ({})", short(&item.what, NAME), short(&item.text, ITEM), short(&item.reference, ITEM))
 }
@@ -127,12 +151,13 @@ mod tests {
             total: 13,
             values: vec![PageValue { name: "commits".to_owned(), number: 502.0, unit: String::new() }],
             note: Some("the newest commit is 2 h old".to_owned()),
+            story: Vec::new(),
         }
     }
 
     fn page(feeds: Vec<PageFeed>, changes: Vec<ValueChange>) -> SharedPage {
         let read_at = at("2026-11-20T08:00:01Z");
-        SharedPage { read_at, since: read_at - TimeDelta::days(1), feeds, changes }
+        SharedPage { read_at, since: read_at - TimeDelta::days(1), is_first: false, feeds, changes, people: Vec::new() }
     }
 
     fn feed(name: &str, outcome: Result<PageReading, String>) -> PageFeed {

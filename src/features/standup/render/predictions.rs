@@ -2,12 +2,11 @@
 
 use std::fmt::Write as _;
 
-use chrono::{DateTime, Utc};
-
-use crate::features::standup::model::prediction::{Band, Prediction, Scoreboard, Verdict};
+use crate::features::standup::model::prediction::{Band, Prediction, Scoreboard};
 
 use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::Medium;
+use kernel::time::Today;
 
 /// The most settled predictions listed. All count in the scoreboard.
 const SETTLED: usize = 10;
@@ -15,7 +14,7 @@ const QUESTION: usize = 160;
 const NOTE: usize = 160;
 
 /// Open predictions, next to be settled first, then the last settled ones and the scoreboard.
-pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, now: DateTime<Utc>) -> String {
+pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, today: Today) -> String {
     if predictions.is_empty() {
         return "No predictions yet. Set an essential question, and each standup will make one.".to_owned();
     }
@@ -33,16 +32,16 @@ pub fn render_predictions(predictions: &[Prediction], scoreboard: &Scoreboard, n
         text.push_str("**Open**\n");
     }
     for prediction in open {
-        let due = if prediction.expires_at <= now { "is being settled, was due" } else { "is settled" };
-        let (terms, made_at) = (Medium::Chat.line_within(&prediction.rule.describe(), NOTE), labels::time(prediction.made_at));
-        let _ = writeln!(text, "- {} ({terms}), made {made_at}; {due} {}", render_call(prediction), labels::time(prediction.expires_at));
+        let due = if prediction.expires_at <= today.now { "is being settled, was due" } else { "is settled" };
+        let (terms, made_at) = (Medium::Chat.line_within(&prediction.rule.describe(), NOTE), today.show(prediction.made_at));
+        let _ = writeln!(text, "- {} ({terms}), made {made_at}; {due} {}", render_call(prediction), today.show(prediction.expires_at));
     }
     if !settled.is_empty() {
         text.push_str("**Settled**\n");
     }
     for (prediction, outcome) in settled.iter().take(SETTLED) {
-        let (verdict, note) = (render_verdict(outcome.verdict), Medium::Chat.line_within(&outcome.note, NOTE));
-        let _ = writeln!(text, "- {verdict}: {}; {note}, {}", render_call(prediction), labels::time(outcome.at));
+        let (verdict, note) = (labels::verdict(outcome.verdict), Medium::Chat.line_within(&outcome.note, NOTE));
+        let _ = writeln!(text, "- {verdict}: {}; {note}, {}", render_call(prediction), today.show(outcome.at));
     }
     if settled.len() > SETTLED {
         let _ = writeln!(text, "- and {} more", settled.len() - SETTLED);
@@ -72,23 +71,21 @@ fn render_call(prediction: &Prediction) -> String {
     format!("{question} {}", labels::call(&prediction.call))
 }
 
-fn render_verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Hit => "right",
-        Verdict::Miss => "wrong",
-        Verdict::Uncalled => "no call",
-        Verdict::Void => "void",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use chrono::{DateTime, Utc};
+    use chrono_tz::Tz;
+
     use super::*;
     use crate::features::standup::model::prediction::{Answer, Call};
     use kernel::feeds::condition::{Comparison, SettlingRule};
 
     fn at(text: &str) -> DateTime<Utc> {
         text.parse().unwrap()
+    }
+
+    fn today(now: DateTime<Utc>) -> Today {
+        Today { now, zone: Tz::UTC }
     }
 
     fn prediction(answer: Answer, expires: &str) -> Prediction {
@@ -121,7 +118,7 @@ mod tests {
 
     #[test]
     fn without_predictions_there_is_no_scoreboard() {
-        let text = render_predictions(&[], &Scoreboard::default(), at("2026-11-20T08:00:00Z"));
+        let text = render_predictions(&[], &Scoreboard::default(), today(at("2026-11-20T08:00:00Z")));
         assert_eq!(text, "No predictions yet. Set an essential question, and each standup will make one.");
     }
 
@@ -136,14 +133,14 @@ mod tests {
             prediction(Answer::Uncertain, "2026-11-20T08:00:00Z"),
         ];
         let now = at("2026-11-20T08:00:00Z");
-        insta::assert_snapshot!(render_predictions(&predictions, &Scoreboard::of(&predictions, now), now));
+        insta::assert_snapshot!(render_predictions(&predictions, &Scoreboard::of(&predictions, now), today(now)));
     }
 
     #[test]
     fn many_settled_ones_are_counted() {
         let now = at("2026-11-20T08:00:00Z");
         let predictions = vec![settled(511.5, "2026-11-19T08:00:00Z"); 14];
-        let text = render_predictions(&predictions, &Scoreboard::of(&predictions, now), now);
+        let text = render_predictions(&predictions, &Scoreboard::of(&predictions, now), today(now));
         assert_eq!(text.matches("- wrong: ").count(), SETTLED);
         assert!(text.contains("- and 4 more") && !text.contains("**Open**"), "{text}");
     }

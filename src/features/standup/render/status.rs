@@ -13,7 +13,7 @@ const REASON: usize = 160;
 
 /// Who has spoken, who speaks, who comes next, and who was skipped and why. Only the last round counts.
 pub fn render_standup_status(meeting: &Meeting, seats: &[Seat], roster: &Roster) -> String {
-    let mut text = render_head(meeting);
+    let mut text = render_head(meeting, roster);
     let round = seats.iter().map(|seat| seat.round).max();
     let mut seats: Vec<&Seat> = seats.iter().filter(|seat| Some(seat.round) == round).collect();
     seats.sort_by_key(|seat| seat.position);
@@ -36,19 +36,19 @@ pub fn render_standup_status(meeting: &Meeting, seats: &[Seat], roster: &Roster)
     text
 }
 
-fn render_head(meeting: &Meeting) -> String {
-    let called = labels::time(meeting.called_at);
-    let ended = meeting.ended_at.map_or(String::new(), |at| format!(" at {}", labels::time(at)));
+fn render_head(meeting: &Meeting, roster: &Roster) -> String {
+    let called = roster.show_time(meeting.called_at);
+    let ended = meeting.ended_at.map_or(String::new(), |at| format!(" at {}", roster.show_time(at)));
     let because = meeting.reason.as_deref().map_or(String::new(), |reason| format!(": {}", Medium::Chat.line_within(reason, REASON)));
     let paused = meeting.paused.as_ref().filter(|_| !meeting.wrap);
     if let Some(paused) = paused.filter(|_| matches!(meeting.state, MeetingState::Called | MeetingState::Running)) {
-        let (by, at) = (Medium::Chat.line_within(&paused.by, NAME), labels::time(paused.at));
+        let (by, at) = (Medium::Chat.line_within(&paused.by, NAME), roster.show_time(paused.at));
         return format!("The standup of {} is paused by {by} since {at}. `/standup resume` continues it.", labels::day(meeting.day));
     }
     let state = match meeting.state {
         MeetingState::Called => format!("was called at {called} and has not begun"),
         MeetingState::Running if meeting.wrap => format!("runs since {called} and is closing"),
-        MeetingState::Running => format!("runs since {called}, until {} at the latest", labels::time(meeting.deadline)),
+        MeetingState::Running => format!("runs since {called}, until {} at the latest", roster.show_time(meeting.deadline)),
         MeetingState::Closing => "is over. The Day Report is being written".to_owned(),
         MeetingState::Done => format!("ended{ended}"),
         MeetingState::Cancelled => format!("was cancelled{ended}{because}"),

@@ -28,7 +28,7 @@ pub struct StandupClosing<'a> {
     /// The outbox row of the report, kept from the first revision of the day.
     pub post: &'a OutboxId,
     pub items: &'a [WorkItem],
-    /// Replaces an open one on the same question for the same day.
+    /// Replaces an open one on the same question for the same day or the same expiry.
     pub prediction: Option<&'a Prediction>,
     pub memories: &'a [Memory],
     /// The posts, in this order.
@@ -50,7 +50,7 @@ impl StandupClosing<'_> {
         }
         insert_items(&mut transaction, self.items, at).await?;
         if let Some(prediction) = self.prediction {
-            replace_prediction(&mut transaction, prediction, meeting.day).await?;
+            replace_prediction(&mut transaction, prediction, meeting.day, at).await?;
         }
         insert_memories(&mut transaction, self.memories).await?;
         insert_outbound(&mut transaction, self.outbox, cause(meeting), at).await?;

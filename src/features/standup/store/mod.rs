@@ -1,10 +1,12 @@
 //! The results of standups: reports, predictions, ratings, figures.
 
+mod checkins;
 mod closing;
 mod figures;
 mod predictions;
 mod ratings;
 mod reports;
 
+pub use checkins::{AddReply, OpenCheckIn, retention};
 pub use closing::StandupClosing;
 pub use reports::StoredReport;

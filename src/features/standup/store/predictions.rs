@@ -7,7 +7,7 @@ use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
 use kernel::chat::outbox::store::insert_outbound;
 use kernel::db::{Document, Result, Transaction, document, plain, sql};
-use kernel::ids::PredictionId;
+use kernel::ids::{ChannelId, PredictionId};
 
 #[derive(sqlx::FromRow)]
 struct PredictionColumns {
@@ -28,6 +28,19 @@ impl Store {
         let rows: Vec<PredictionColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM predictions ORDER BY made_at DESC, id DESC LIMIT $1", i64::from(limit))?;
         rows.into_iter().map(PredictionColumns::read).collect()
+    }
+
+    /// The last call of a channel on a question until an expiry.
+    pub async fn find_call(&self, channel: &ChannelId, question: &str, expires_at: DateTime<Utc>) -> Result<Option<Prediction>> {
+        let row: Option<PredictionColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT * FROM predictions WHERE channel = $1 AND question = $2 AND expires_at = $3 ORDER BY made_at DESC, id DESC LIMIT 1",
+            channel.as_str(),
+            plain(question),
+            expires_at
+        )?;
+        row.map(PredictionColumns::read).transpose()
     }
 
     /// The open predictions, the first to expire first.
@@ -75,28 +88,39 @@ impl Store {
     }
 }
 
-/// Stores a prediction and replaces an open one of an earlier standup of the day on the same question: a day has one call.
-pub(super) async fn replace_prediction(transaction: &mut Transaction, prediction: &Prediction, day: NaiveDate) -> Result<()> {
+/// Stores a prediction, which may be settled already. Replaces open ones of the channel on the same question of the same day or until the same
+/// expiry, so that each counts once.
+pub(super) async fn replace_prediction(
+    transaction: &mut Transaction,
+    prediction: &Prediction,
+    day: NaiveDate,
+    now: DateTime<Utc>,
+) -> Result<()> {
     sql!(
         transaction.on(),
         execute,
-        "DELETE FROM predictions WHERE channel = $1 AND day = $2 AND question = $3 AND settled_at IS NULL AND expires_at > $4",
+        "DELETE FROM predictions
+         WHERE channel = $1 AND question = $3 AND settled_at IS NULL AND expires_at > $4 AND (day = $2 OR expires_at = $5)",
         prediction.channel.as_str(),
         day.to_string(),
         plain(&prediction.question),
-        prediction.made_at
+        now,
+        prediction.expires_at
     )?;
     sql!(
         transaction.on(),
         execute,
-        "INSERT INTO predictions (id, channel, day, question, prediction, made_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO predictions (id, channel, day, question, prediction, made_at, expires_at, settled, settled_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING",
         prediction.id.as_str(),
         prediction.channel.as_str(),
         day.to_string(),
         plain(&prediction.question),
         document(prediction),
         prediction.made_at,
-        prediction.expires_at
+        prediction.expires_at,
+        prediction.settled.as_ref().map(document),
+        prediction.settled.as_ref().map(|settled| settled.at)
     )?;
     Ok(())
 }

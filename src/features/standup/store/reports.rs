@@ -46,14 +46,14 @@ impl Store {
         Ok(row.map(StoredReport::from))
     }
 
-    /// The last report of a channel before a day: yesterday's, or Friday's on a Monday.
-    pub async fn find_last_report(&self, channel: &ChannelId, before: NaiveDate) -> Result<Option<StoredReport>> {
+    /// The last report of a channel until a day: an earlier one of that day, yesterday's, or Friday's on a Monday.
+    pub async fn find_last_report(&self, channel: &ChannelId, until: NaiveDate) -> Result<Option<StoredReport>> {
         let row: Option<ReportColumns> = sql!(
             self.db().read(),
             fetch_optional,
-            "SELECT * FROM reports WHERE channel = $1 AND day < $2 ORDER BY day DESC LIMIT 1",
+            "SELECT * FROM reports WHERE channel = $1 AND day <= $2 ORDER BY day DESC LIMIT 1",
             channel.as_str(),
-            before.to_string()
+            until.to_string()
         )?;
         Ok(row.map(StoredReport::from))
     }

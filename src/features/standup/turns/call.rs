@@ -33,8 +33,9 @@ impl Turns<'_> {
     /// Asks for a call on the essential question. Never fails: without a valid answer the call is computed, and its reason says so.
     pub async fn call(&self, asked: &CallAsked<'_>, cancel: &CancellationToken) -> Call {
         let (agents, now) = (self.agents, self.now());
-        let by_rule = || asked.question.call_by_rule(now, asked.persona);
-        let Some(persona) = agents.roster.find(asked.persona).filter(|_| !agents.is_offline()) else { return by_rule() };
+        let by_rule = || asked.question.call_by_rule(asked.page.read_at, asked.persona);
+        let needs_model = !agents.is_offline() && !asked.question.is_decided();
+        let Some(persona) = agents.roster.find(asked.persona).filter(|_| needs_model) else { return by_rule() };
         let marker = new_marker();
         let prompt = prompt(&agents.team, asked, persona, Material { roster: &agents.roster, marker: &marker, now });
         let given = agents.run_structured(run(persona, asked.meeting, prompt, TOKENS, cancel)).await;
@@ -54,9 +55,9 @@ pub(super) fn prompt(team: &str, asked: &CallAsked<'_>, persona: &Persona, mater
     let rule = asked.question.rule;
     let message = template::render_call(&template::Call {
         marker: material.marker,
-        now: spelt(material.now),
+        now: spelt(material.now, material.roster.zone()),
         channel: material.name(&asked.meeting.channel.name),
-        question: question(&asked.question),
+        question: question(&asked.question, material.roster.zone()),
         base: rule.with_unit(asked.question.base),
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, material),
@@ -65,7 +66,7 @@ pub(super) fn prompt(team: &str, asked: &CallAsked<'_>, persona: &Persona, mater
 }
 
 fn blocks(asked: &CallAsked<'_>, material: Material<'_>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = history(asked.question.history).into_iter().collect();
+    let mut blocks: Vec<Block> = history(asked.question.history, material.roster.zone()).into_iter().collect();
     blocks.extend(material.changes(asked.page));
     blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));

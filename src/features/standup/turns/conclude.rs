@@ -98,7 +98,7 @@ pub(super) fn prompt(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, m
     let people = asked.people.iter().map(|name| material.name(name));
     let message = template::render_conclude(&template::Conclude {
         marker: material.marker,
-        now: spelt(material.now),
+        now: spelt(material.now, material.roster.zone()),
         channel: material.name(&asked.meeting.channel.name),
         actions: ACTIONS,
         owners: personas.chain(people).collect(),
@@ -110,6 +110,7 @@ pub(super) fn prompt(team: &str, asked: &ConcludeAsked<'_>, persona: &Persona, m
 fn blocks(asked: &ConcludeAsked<'_>, material: Material<'_>) -> Vec<Block> {
     let failing = asked.page.feeds.iter().filter(|feed: &&PageFeed| feed.outcome.is_err());
     let mut blocks: Vec<Block> = failing.map(|feed| material.feed(feed, "")).collect();
+    blocks.extend(material.people(asked.page));
     blocks.extend(material.changes(asked.page));
     blocks.extend(material.news("reports", asked.seats, &[]));
     blocks.extend(material.cross_check(asked.cross_check));

@@ -1,12 +1,10 @@
 //! Formats feed values and changes for generated reports and prompts.
 
-use chrono::{DateTime, Utc};
-
 use crate::features::standup::model::page::{PageReading, PageValue};
 use crate::features::standup::model::prediction::Answer;
 use crate::features::standup::model::report::ValueChange;
-use kernel::agent::offline::wording::moment;
 use kernel::figure::{amount, number};
+use kernel::time::Today;
 
 /// `commits 502`.
 pub(super) fn value(value: &PageValue) -> String {
@@ -33,9 +31,9 @@ pub(super) fn step(change: &ValueChange) -> String {
     format!("{} {} {} → {now} ({})", change.feed, change.name, number(change.before), difference(change))
 }
 
-/// With the start: `… since Fri 09:00`.
-pub(super) fn change(change: &ValueChange, now: DateTime<Utc>) -> String {
-    format!("{} since {}", step(change), moment(change.before_at, now))
+/// With the start: `… since Fri 27 Nov, 09:00`.
+pub(super) fn change(change: &ValueChange, today: Today) -> String {
+    format!("{} since {}", step(change), today.show(change.before_at))
 }
 
 pub(super) fn answer(answer: Answer) -> &'static str {
@@ -48,6 +46,8 @@ pub(super) fn answer(answer: Answer) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use chrono_tz::Tz;
+
     use super::*;
     use kernel::testing::feeds::now;
 
@@ -58,8 +58,9 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_a_size_and_a_beginning() {
-        assert_eq!(change(&changed(490.0, 502.0), now()), "shop latency 490 → 502 ms (+12) since 22:50");
-        assert_eq!(change(&changed(4.0, 1.0), now()), "shop latency 4 → 1 ms (−3) since 22:50");
+        let today = Today { now: now(), zone: Tz::UTC };
+        assert_eq!(change(&changed(490.0, 502.0), today), "shop latency 490 → 502 ms (+12) since 22:50");
+        assert_eq!(change(&changed(4.0, 1.0), today), "shop latency 4 → 1 ms (−3) since 22:50");
         assert_eq!(difference(&changed(0.1 + 0.2, 0.3)), "no change");
         assert!(!changed(0.1 + 0.2, 0.3).has_moved() && changed(0.0, 1.0).has_moved());
     }

@@ -4,10 +4,12 @@
 //! computed numbers is sanitised and put between markers.
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 
 use crate::features::backlog::model::{Owner, WorkItem};
 use crate::features::meeting::model::{Participant, Seat};
 use crate::features::meeting::signal::{Claim, Direction, Signal};
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, SharedPage};
 use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::DayReport;
@@ -21,6 +23,7 @@ use kernel::memory::Memory;
 use kernel::memory::retrieval::cut;
 use kernel::persona::roster::Roster;
 use kernel::text::Shingles;
+use kernel::time::show_time;
 
 /// The most characters of a quoted item, lesson or action.
 const LINE: usize = 200;
@@ -55,7 +58,7 @@ impl Material<'_> {
         match &feed.outcome {
             Err(reason) => Block { label: format!("feed {name}{whose}, failing"), text: self.clean(reason, 300) },
             Ok(reading) => Block {
-                label: format!("feed {name}{whose}, {}, as of {}", self.source(reading), reading.as_of.format("%a %-d %b %H:%M UTC")),
+                label: format!("feed {name}{whose}, {}, as of {}", self.source(reading), self.roster.show_time(reading.as_of)),
                 text: self.reading(reading),
             },
         }
@@ -66,11 +69,12 @@ impl Material<'_> {
         let values = (!reading.values.is_empty()).then(|| format!("values: {}", self.clean(&figures::values(reading), 600)));
         let total = std::iter::once(format!("items since the last report: {}", reading.total));
         let items = reading.items.iter().take(ITEMS).map(|item| self.item(item));
-        note.chain(values).chain(total).chain(items).collect::<Vec<_>>().join("\n")
+        let story = reading.story.iter().map(|line| self.clean(line, LINE));
+        note.chain(values).chain(story).chain(total).chain(items).collect::<Vec<_>>().join("\n")
     }
 
     fn item(&self, item: &PageItem) -> String {
-        let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
+        let at = item.at.map_or(String::new(), |at| format!("{}, ", self.roster.show_time(at)));
         let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
         format!("- {at}{} {}{by}: {}", flat_name(&item.what), self.clean(&item.reference, 100), self.clean(&item.text, LINE))
     }
@@ -95,7 +99,16 @@ impl Material<'_> {
     /// All changes since the last report.
     pub(super) fn changes(&self, page: &SharedPage) -> Option<Block> {
         let moved = page.changes.iter().filter(|change| change.has_moved());
-        block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.now), LINE)))
+        block("values that changed", moved.map(|change| self.clean(&figures::change(change, self.roster.today(self.now)), LINE)))
+    }
+
+    /// What people wrote before the standup, one block each.
+    pub(super) fn people(&self, page: &SharedPage) -> Vec<Block> {
+        let said = |said: &PersonSaid| Block {
+            label: format!("person {}, before the standup", flat_name(&said.name)),
+            text: self.lines(&said.text).collect::<Vec<_>>().join("\n"),
+        };
+        page.people.iter().map(said).filter(|block| !block.text.is_empty()).collect()
     }
 
     /// The reports so far, one block per speaker, with signals. Skipped speakers are left out.
@@ -160,7 +173,7 @@ impl Material<'_> {
                 Owner::Persona(slug) => self.roster.name_of(slug),
                 Owner::Person { name, .. } => name,
             };
-            let touched = item.updated_at.format("%-d %b");
+            let touched = self.roster.show_time(item.updated_at);
             format!("- {} ({}, {}, {touched})", self.clean(&item.what, LINE), item.status.as_str(), flat_name(owner))
         };
         block(label, items.iter().map(line))
@@ -186,7 +199,7 @@ impl Material<'_> {
     pub(super) fn open_calls(&self, calls: &[Prediction]) -> Option<Block> {
         let line = |open: &Prediction| {
             let (answer, sure) = (figures::answer(open.call.answer), open.call.confidence * 100.0);
-            let (terms, due) = (open.rule.describe(), open.expires_at.format("%a %-d %b %H:%M UTC"));
+            let (terms, due) = (open.rule.describe(), self.roster.show_time(open.expires_at));
             self.clean(&format!("- {}: {answer}, {sure:.0} %; {terms}, settled {due}", open.question), 400)
         };
         block("open calls", calls.iter().map(line))
@@ -213,8 +226,8 @@ impl Material<'_> {
 }
 
 /// Earlier values, oldest first. Numbers need no sanitising.
-pub(super) fn history(values: &[(DateTime<Utc>, f64)]) -> Option<Block> {
-    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", at.format("%Y-%m-%d %H:%M"), figure::number(*value));
+pub(super) fn history(values: &[(DateTime<Utc>, f64)], zone: Tz) -> Option<Block> {
+    let line = |(at, value): &(DateTime<Utc>, f64)| format!("{}: {}", show_time(*at, zone), figure::number(*value));
     block("the value before, oldest first", values.iter().map(line))
 }
 

@@ -92,12 +92,20 @@ pub struct QuestionAsked<'a> {
     /// Earlier values, oldest first.
     pub history: &'a [(DateTime<Utc>, f64)],
     pub expires_at: DateTime<Utc>,
+    /// The value can never fall.
+    pub only_rises: bool,
 }
 
 impl QuestionAsked<'_> {
-    /// The computed call.
+    /// The computed call: the decision, if nothing can change it any more.
     fn call_by_rule(&self, made_at: DateTime<Utc>, by: &PersonaSlug) -> Call {
-        prediction::call_by_rule(self.rule, self.base, self.history, made_at, self.expires_at, by)
+        let decided = prediction::find_decision(self.rule, self.base, self.only_rises, by);
+        decided.unwrap_or_else(|| prediction::call_by_rule(self.rule, self.base, self.history, made_at, self.expires_at, by))
+    }
+
+    /// Whether the value has passed the threshold for good.
+    pub fn is_decided(&self) -> bool {
+        prediction::is_decided(self.rule, self.base, self.only_rises)
     }
 }
 

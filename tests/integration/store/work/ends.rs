@@ -3,11 +3,12 @@ use kernel::llm::budget::Budgets;
 use kernel::money::{Limit, Money, Purpose, Refused, Reservation};
 use kernel::persona::Tier;
 use teamroom::features::backlog::model::{Evidence, Judge, Wait, WorkItem, WorkStatus};
-use teamroom::features::backlog::store::{End, RunEnd};
+use teamroom::features::backlog::store::{End, Ended, ItemJudgement, RunEnd};
+use teamroom::store::Store;
 
 use super::{
-    claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, needing, outcome, part_of, plan, posts, proof,
-    status, waits,
+    claim, do_next, done, end, failed, find, for_persona, ids, insert, item, last_event, last_note, needing, no_post, outcome, part_of,
+    plan, posts, proof, status, waits,
 };
 use crate::store::sample::{at, line};
 use crate::store::standup::lesson;
@@ -22,7 +23,7 @@ on_both!(
     an_item_is_released_when_all_that_it_needs_is_done,
     a_failure_fails_all_that_depend_on_it_and_names_the_cause,
     what_is_cancelled_fails_all_that_depend_on_it,
-    a_parent_is_done_with_the_last_of_its_parts,
+    a_parent_is_judged_when_its_last_part_is_done,
     a_parent_fails_with_the_last_of_its_parts_if_one_failed,
     a_parent_whose_parts_were_all_cancelled_fails,
     a_parent_that_ends_releases_what_needs_it,
@@ -40,6 +41,7 @@ async fn a_run_ends_once_with_all_that_follows_from_it(home: &Home) {
     let whole = RunEnd {
         job: &claimed.job,
         end: End::Done { outcome: "it is fast\0".into(), evidence: vec![proof()], memory: Some(memory.clone()) },
+        artefacts: &[],
         outbox: std::slice::from_ref(&post),
         at: at(20),
     };
@@ -101,7 +103,7 @@ async fn an_item_that_waits_goes_on_with_the_same_run(home: &Home) {
         assert_eq!((stored.status, stored.wait.as_ref(), stored.run), (WorkStatus::Waiting, Some(&wait), 0));
         assert_eq!(stored.evidence, [proof()], "found twice, kept once");
         assert_eq!(last_event(&store, &made).await.note, Some(wait.describe()));
-        assert!(store.wake_item(&made.id, at(30)).await.unwrap());
+        assert!(store.wake_item(&made.id, None, at(30)).await.unwrap());
     }
     let claimed = claim(&store).await;
     assert_eq!((claimed.item.wait.clone(), claimed.item.run, claimed.item.attempts), (None, 0, 0));
@@ -170,7 +172,7 @@ async fn what_is_cancelled_fails_all_that_depend_on_it(home: &Home) {
     assert!(store.cancel_item(&"unknown".into(), "Ben", &[], at(31)).await.unwrap().is_none());
 }
 
-async fn a_parent_is_done_with_the_last_of_its_parts(home: &Home) {
+async fn a_parent_is_judged_when_its_last_part_is_done(home: &Home) {
     let store = home.open().await;
     let whole = item("whole", 0);
     let parts = [part_of(&whole, "one"), part_of(&whole, "two"), part_of(&whole, "three")];
@@ -181,7 +183,35 @@ async fn a_parent_is_done_with_the_last_of_its_parts(home: &Home) {
     store.cancel_item(&parts[2].id, "Ada", &[], at(5)).await.unwrap().unwrap();
     assert!(do_next(&store).await.parents.is_empty());
     assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
-    assert_eq!(outcome(&store, &whole).await, (WorkStatus::Done, "its parts are done".into()), "a part that was not needed does no harm");
+    assert_eq!(
+        status(&store, &whole).await,
+        WorkStatus::InReview,
+        "its own criteria are judged, and a part that was not needed does no harm"
+    );
+    assert_eq!(last_note(&store, &whole, WorkStatus::InReview).await, "its parts are done");
+    assert_eq!(store.list_parts(&whole.id).await.unwrap().len(), 3);
+
+    // What is missing is told, and another part brings it.
+    judge_whole(&store, &whole, false, "1. The figures are there: those of May are missing").await;
+    let waiting = find(&store, &whole).await;
+    let why = format!(
+        "its parts do not give all of it. Add what is missing as another part of #{}\n1. The figures are there: those of May are missing",
+        whole.short_id()
+    );
+    assert_eq!((waiting.status, waiting.wait), (WorkStatus::Waiting, Some(Wait::Decision { why })));
+    plan(&store, &[part_of(&whole, "May")]).await;
+    assert_eq!(status(&store, &whole).await, WorkStatus::Blocked);
+    assert_eq!(do_next(&store).await.parents, ids(&[&whole]));
+    judge_whole(&store, &whole, true, "all 2 criteria are met").await;
+    assert_eq!(outcome(&store, &whole).await, (WorkStatus::Done, "all 2 criteria are met".into()));
+}
+
+/// Somebody judges what the parts gave.
+async fn judge_whole(store: &Store, whole: &WorkItem, accepted: bool, note: &str) -> Ended {
+    let by = Judge::Person("Ada".into());
+    let judgement =
+        ItemJudgement { by: &by, job: None, accepted, note, evidence: &[], most_rejections: 3, memory: None, post: &no_post, at: at(40) };
+    store.judge_item(&whole.id, &judgement).await.unwrap().expect("it is in review")
 }
 
 async fn a_parent_fails_with_the_last_of_its_parts_if_one_failed(home: &Home) {
@@ -220,7 +250,8 @@ async fn a_parent_that_ends_releases_what_needs_it(home: &Home) {
     let after = needing("after", &[&whole]);
     plan(&store, &[whole.clone(), part.clone(), after.clone()]).await;
     let ended = do_next(&store).await;
-    assert_eq!((ended.parents, ended.released), (ids(&[&whole]), ids(&[&after])));
+    assert_eq!((ended.parents, ended.released), (ids(&[&whole]), vec![]), "what needs it waits for the judgement");
+    assert_eq!(judge_whole(&store, &whole, true, "it is all there").await.released, ids(&[&after]));
     assert_eq!(claim(&store).await.item.what, "after");
 }
 
@@ -253,7 +284,7 @@ async fn two_parts_that_end_at_once_end_their_parent(home: &Home) {
         let (one, two) = tokio::join!(end(&store, &one.job, done()), end(&store, &two.job, done()));
         let parents = [one.unwrap().parents, two.unwrap().parents].concat();
         assert_eq!(parents, ids(&[&whole]), "round {round}: the later one, and only that");
-        assert_eq!(status(&store, &whole).await, WorkStatus::Done);
+        assert_eq!(status(&store, &whole).await, WorkStatus::InReview);
     }
 }
 
@@ -265,7 +296,7 @@ async fn a_failed_post_leaves_no_end(home: &Home) {
     let claimed = claim(&store).await;
     crate::store::opening::tamper(home, "DROP TABLE memories").await;
     let end = End::Done { outcome: "fast".into(), evidence: vec![proof()], memory: Some(lesson("x")) };
-    store.end_run(&RunEnd { job: &claimed.job, end, outbox: &[line("done")], at: at(20) }).await.unwrap_err();
+    store.end_run(&RunEnd { job: &claimed.job, end, artefacts: &[], outbox: &[line("done")], at: at(20) }).await.unwrap_err();
     assert_eq!((status(&store, &made).await, status(&store, &after).await), (WorkStatus::InProgress, WorkStatus::Blocked));
     assert!(posts(&store).await.is_empty());
     assert!(super::end(&store, &claimed.job, waits(Wait::Model)).await.is_some(), "the job is still held");

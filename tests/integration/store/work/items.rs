@@ -33,7 +33,7 @@ async fn claim(store: &Store, seconds: i64) -> Held {
 }
 
 async fn end(store: &Store, claimed: &Held, end: End, seconds: i64) {
-    let end = RunEnd { job: &claimed.job, end, outbox: &[], at: at(seconds) };
+    let end = RunEnd { job: &claimed.job, end, artefacts: &[], outbox: &[], at: at(seconds) };
     assert!(store.end_run(&end).await.unwrap().is_some());
 }
 

@@ -4,13 +4,14 @@ use teamroom::features::backlog::model::{WorkItem, WorkStatus, graph};
 use teamroom::features::backlog::store::End;
 use teamroom::store::Store;
 
-use super::{claim, end, failed, for_persona, insert, item, needing, plan, status};
+use super::{claim, end, failed, for_persona, insert, item, needing, part_of, plan, status};
 use crate::store::sample::at;
 use crate::store::{Home, on_both};
 
 on_both!(
     ten_thousand_items_come_in_and_fail_with_the_one_that_they_need,
     a_long_chain_fails_from_its_end,
+    a_part_is_added_to_ten_thousand_as_fast_as_to_ten,
     a_claim_does_not_look_at_what_is_blocked_or_waits_for_a_busy_persona,
 );
 
@@ -50,6 +51,25 @@ async fn ten_thousand_items_come_in_and_fail_with_the_one_that_they_need(home: &
     assert!(store.list_open_items().await.unwrap().is_empty());
 }
 
+/// With `--release` under 3 s.
+#[tokio::test]
+async fn ten_thousand_items_are_planned_at_once() {
+    let home = Home::sqlite();
+    let store = home.open().await;
+    insert(&store, &(0..MANY).map(|number| item("leaf", number)).collect::<Vec<_>>()).await;
+    let began = Instant::now();
+    loop {
+        let new = store.list_unplanned(200).await.unwrap();
+        let plans: Vec<_> = new.into_iter().map(|item| (item.id, for_persona("vince"))).collect();
+        if store.plan_items(&plans, at(1)).await.unwrap() == 0 {
+            break;
+        }
+    }
+    tell("plan 10,000 items", began);
+    let open = store.list_open_items().await.unwrap();
+    assert!(open.len() == 10_000 && open.iter().all(|item| item.status == WorkStatus::Ready));
+}
+
 async fn a_long_chain_fails_from_its_end(home: &Home) {
     let store = home.open().await;
     let mut items = vec![item("0", 0)];
@@ -62,6 +82,37 @@ async fn a_long_chain_fails_from_its_end(home: &Home) {
     tell("fail a chain of 1,000 items", began);
     assert_eq!(ended.failed.len(), 999);
     assert_eq!(status(&store, items.last().unwrap()).await, WorkStatus::Failed);
+}
+
+/// The shortest of several additions of a part, each of which needs another item.
+async fn time_additions(store: &Store, whole: &WorkItem, needed: &WorkItem) -> Duration {
+    let mut shortest = Duration::MAX;
+    for number in 0..15 {
+        let part = WorkItem { depends_on: vec![needed.id.clone()], ..part_of(whole, &format!("one more, {number}")) };
+        let began = Instant::now();
+        insert(store, std::slice::from_ref(&part)).await;
+        shortest = shortest.min(began.elapsed());
+    }
+    shortest
+}
+
+async fn a_part_is_added_to_ten_thousand_as_fast_as_to_ten(home: &Home) {
+    let store = home.open().await;
+    let (small, large, needed) = (item("small", 0), item("large", 1), item("needed", 2));
+    let parts = |whole: &WorkItem, count| (0..count).map(|number| part_of(whole, &format!("part {number}"))).collect::<Vec<_>>();
+    insert(&store, &[small.clone(), large.clone(), needed.clone()]).await;
+    insert(&store, &parts(&small, 10)).await;
+    let to_ten = time_additions(&store, &small, &needed).await;
+    insert(&store, &parts(&large, 10_000)).await;
+    crate::store::opening::tamper(home, "ANALYZE").await;
+    let to_many = time_additions(&store, &large, &needed).await;
+    eprintln!("add a part: {to_ten:?} to 10, {to_many:?} to 10,000");
+    // Reading all open items would take a hundred times as long.
+    assert!(to_many < to_ten * 5 + Duration::from_millis(5), "{to_ten:?} {to_many:?}");
+    // What its parts need may not wait for it.
+    let circle = WorkItem { depends_on: vec![large.id.clone()], ..part_of(&large, "after all") };
+    let error = store.insert_items(std::slice::from_ref(&circle), at(1)).await.expect_err("a circle");
+    assert!(error.to_string().contains("wait for each other"), "{error}");
 }
 
 /// The shortest of several claims, because other load only makes some slower.

@@ -27,7 +27,14 @@ use super::standup::item;
 
 /// The planner's usual decision: ready, for this persona.
 fn for_persona(persona: &str) -> Planned<'static> {
-    Planned { status: WorkStatus::Ready, execution: Some(Execution::Research), persona: Some(persona.into()), wait: None, note: None }
+    Planned {
+        status: WorkStatus::Ready,
+        execution: Some(Execution::Research),
+        persona: Some(persona.into()),
+        criteria: Vec::new(),
+        wait: None,
+        note: None,
+    }
 }
 
 async fn insert(store: &Store, items: &[WorkItem]) {
@@ -131,7 +138,7 @@ async fn list_running(store: &Store) -> Vec<WorkItemId> {
 }
 
 async fn end(store: &Store, job: &JobContext, end: End) -> Option<Ended> {
-    store.end_run(&RunEnd { job, end, outbox: &[], at: at(20) }).await.unwrap()
+    store.end_run(&RunEnd { job, end, artefacts: &[], outbox: &[], at: at(20) }).await.unwrap()
 }
 
 fn proof() -> Evidence {

@@ -139,7 +139,8 @@ async fn hand_in(store: &Store, claimed: &Held) {
 async fn judge(store: &Store, item: &WorkItem, by: &Judge, accepted: bool, note: &str) -> Option<Ended> {
     let memory = lesson("Short pages are accepted.");
     let post = |item: &WorkItem| vec![line(item.status.as_str())];
-    let judgement = ItemJudgement { by, job: None, accepted, note, most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
+    let judgement =
+        ItemJudgement { by, job: None, accepted, note, evidence: &[], most_rejections: 3, memory: Some(&memory), post: &post, at: at(40) };
     store.judge_item(&item.id, &judgement).await.unwrap()
 }
 
@@ -153,6 +154,9 @@ async fn what_is_accepted_is_done(home: &Home) {
     assert_eq!((posts(&store).await.len(), store.list_lessons(&"vince".into(), 9).await.unwrap().len()), (1, 1));
     assert!(judge(&store, &made, &solus, false, "or is it?").await.is_none(), "it is over");
 }
+
+/// What a person is told of three rejections.
+const WHY: &str = "it was rejected 3 times\n1: too long\n2: too long\n3: still too long";
 
 async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Home) {
     let store = home.open().await;
@@ -169,7 +173,7 @@ async fn what_is_rejected_is_tried_again_until_a_person_has_to_decide(home: &Hom
     }
     judge(&store, &made, &solus, false, "still too long").await.unwrap();
     let stored = find(&store, &made).await;
-    assert_eq!(stored.wait, Some(Wait::Decision { why: "it was rejected 3 times, last because: still too long".into() }));
+    assert_eq!(stored.wait, Some(Wait::Decision { why: WHY.into() }));
     assert!(store.list_lessons(&"vince".into(), 9).await.unwrap().is_empty());
     assert!(judge(&store, &made, &ada, false, "no").await.is_none(), "it was rejected often enough");
     judge(&store, &made, &ada, true, "good enough").await.unwrap();
@@ -190,12 +194,12 @@ async fn a_person_hurries_an_item(home: &Home) {
     let claimed = claim(&store).await;
     end(&store, &claimed.job, End::Later { at: at(9_999), why: "later".into() }).await.unwrap();
     plan(&store, &[other]).await;
-    assert!(store.run_item(&slow.id, at(30)).await.unwrap());
+    assert!(store.run_item(&slow.id, "Ann", at(30)).await.unwrap());
     let next = claim(&store).await.item.clone();
     assert_eq!((next.what.as_str(), next.urgency), ("slow", Urgency::Now));
     store.cancel_item(&slow.id, "Ada", &[], at(31)).await.unwrap().unwrap();
-    assert!(!store.run_item(&slow.id, at(32)).await.unwrap());
-    assert!(!store.run_item(&"unknown".into(), at(32)).await.unwrap());
+    assert!(!store.run_item(&slow.id, "Ann", at(32)).await.unwrap());
+    assert!(!store.run_item(&"unknown".into(), "Ann", at(32)).await.unwrap());
 }
 
 async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
@@ -211,6 +215,7 @@ async fn an_item_edited_while_it_runs_begins_anew(home: &Home) {
         owner: Some(&solus),
         criteria: Some(&[]),
         urgency: Some(Urgency::Now),
+        due: None,
     };
     assert!(store.edit_item(&made.id, &edit, "Ada", at(30)).await.unwrap());
     assert!(!store.edit_item(&made.id, &edit, "Ada", at(31)).await.unwrap(), "nothing changes");
@@ -239,9 +244,9 @@ async fn an_edit_of_the_urgency_alone_disturbs_nobody(home: &Home) {
 async fn only_what_waits_is_woken(home: &Home) {
     let store = home.open().await;
     let made = asked(&store, "remind Ada").await;
-    assert!(store.wake_item(&made.id, at(30)).await.unwrap());
-    assert!(!store.wake_item(&made.id, at(30)).await.unwrap(), "it is awake");
-    assert!(!store.wake_item(&"unknown".into(), at(30)).await.unwrap());
+    assert!(store.wake_item(&made.id, None, at(30)).await.unwrap());
+    assert!(!store.wake_item(&made.id, None, at(30)).await.unwrap(), "it is awake");
+    assert!(!store.wake_item(&"unknown".into(), None, at(30)).await.unwrap());
     assert_eq!(status(&store, &made).await, WorkStatus::Ready);
 }
 

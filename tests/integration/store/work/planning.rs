@@ -15,7 +15,7 @@ on_both!(
     the_planner_sees_what_is_new_and_decides_once_it_is_nobody_elses,
     what_waits_for_a_model_is_planned_again,
     an_item_that_the_planner_cannot_place_fails_with_those_that_need_it,
-    a_parent_whose_parts_ended_before_it_was_planned_ends_at_once,
+    a_parent_whose_parts_ended_before_it_was_planned_is_judged_at_once,
     ranks_are_written_where_they_changed,
     an_old_row_without_a_plan_is_planned,
     what_has_lost_its_job_gets_one,
@@ -89,7 +89,7 @@ async fn an_item_that_the_planner_cannot_place_fails_with_those_that_need_it(hom
     assert_eq!(status(&store, &top).await, WorkStatus::Failed);
 }
 
-async fn a_parent_whose_parts_ended_before_it_was_planned_ends_at_once(home: &Home) {
+async fn a_parent_whose_parts_ended_before_it_was_planned_is_judged_at_once(home: &Home) {
     let store = home.open().await;
     let whole = item("whole", 0);
     let after = needing("after", &[&whole]);
@@ -98,8 +98,8 @@ async fn a_parent_whose_parts_ended_before_it_was_planned_ends_at_once(home: &Ho
     let claimed = claim(&store).await;
     assert!(end(&store, &claimed.job, done()).await.unwrap().parents.is_empty(), "the planner has not seen it");
     assert!(store.plan_item(&whole.id, &for_persona("vince"), at(30)).await.unwrap());
-    assert_eq!(status(&store, &whole).await, WorkStatus::Done);
-    assert_eq!(status(&store, &after).await, WorkStatus::Ready);
+    assert_eq!(status(&store, &whole).await, WorkStatus::InReview);
+    assert_eq!(status(&store, &after).await, WorkStatus::Blocked);
 }
 
 async fn ranks_are_written_where_they_changed(home: &Home) {

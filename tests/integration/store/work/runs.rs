@@ -36,6 +36,7 @@ async fn a_claim_takes_the_first_by_rank_and_marks_it(home: &Home) {
     plan(&store, &items).await;
     let rank = |urgency, day: &str, waited_for, depth| Rank {
         urgency,
+        due: Rank::NEVER,
         day: day.parse().unwrap(),
         waited_for: std::cmp::Reverse(waited_for),
         depth,

@@ -83,7 +83,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let cleaner = Cleaner { marker: input.marker };
     let transcript = transcript_block(input, cleaner);
     let files = file_blocks(input, cleaner);
-    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner);
+    let feeds = feed_blocks(input.feeds, input.budget.feeds, cleaner, input.roster);
     let lessons = lesson_block(input, cleaner);
     let question = cleaner.text(input.question.text, input.budget.question * BYTES_PER_TOKEN);
     // An agent's message may quote anybody, so it goes into a data block. A person's message is the question itself.
@@ -107,7 +107,7 @@ pub fn build(input: &ContextInput<'_>) -> TurnContext {
     let system = prompt::render_system(input.team, input.roster, input.persona);
     let message = prompt::render_turn(&Turn {
         marker: input.marker,
-        now: input.now.format("%A, %-d %B %Y, %H:%M UTC").to_string(),
+        now: input.roster.today(input.now).spell(),
         place: if input.channel.is_empty() { "a direct conversation".into() } else { format!("#{}", flat_name(input.channel)) },
         blocks: &blocks,
         asking: asking(input),
@@ -185,7 +185,11 @@ fn transcript_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Bl
         let text = cut(&cleaner.text(&spoken.text, usize::MAX), LINE_CHARS);
         // Indented, so that only our own tags start at the beginning of a line.
         let text = text.replace('\n', "\n    ");
-        let line = format!("[{}, {}] {text}", speaker(&spoken.speaker, input.roster), spoken.at.format("%H:%M"));
+        let line = format!(
+            "[{}, {}] {text}",
+            speaker(&spoken.speaker, input.roster),
+            spoken.at.with_timezone(&input.roster.zone()).format("%H:%M")
+        );
         if line.len() > left {
             break;
         }
@@ -246,7 +250,7 @@ fn file_name(name: &str) -> String {
 }
 
 /// Each feed with its newest items, in equal shares of `tokens`. A failed feed is included with the reason.
-pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) -> Vec<Block> {
+pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>, roster: &Roster) -> Vec<Block> {
     let share = tokens * BYTES_PER_TOKEN / feeds.len().max(1);
     let block = |report: &FeedReport| {
         let name = flat_name(&report.feed);
@@ -254,10 +258,11 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) ->
             Err(error) => Block { label: format!("feed {name}, failing"), text: cleaner.line(&error.to_string(), 300) },
             Ok(reading) => {
                 let mut lines: Vec<String> = reading.note.iter().map(|note| cleaner.line(note, 300)).collect();
+                lines.extend(reading.story.iter().map(|line| cleaner.line(line, 300)));
                 lines.push(format!("items in all: {}", reading.total));
                 let mut left = share;
                 for item in &reading.items {
-                    let line = item_line(item, cleaner);
+                    let line = item_line(item, cleaner, roster);
                     if line.len() > left {
                         lines.push("(older ones left out)".into());
                         break;
@@ -266,7 +271,7 @@ pub fn feed_blocks(feeds: &[FeedReport], tokens: usize, cleaner: Cleaner<'_>) ->
                     lines.push(line);
                 }
                 Block {
-                    label: format!("feed {name}, {}, as of {}", file_name(&reading.source), reading.as_of.format("%H:%M UTC")),
+                    label: format!("feed {name}, {}, as of {}", file_name(&reading.source), roster.show_time(reading.as_of)),
                     text: lines.join("\n"),
                 }
             }
@@ -283,8 +288,8 @@ fn lesson_block(input: &ContextInput<'_>, cleaner: Cleaner<'_>) -> Option<Block>
     (!lines.is_empty()).then(|| Block { label: "lessons learnt before".into(), text: lines.join("\n") })
 }
 
-fn item_line(item: &FeedItem, cleaner: Cleaner<'_>) -> String {
-    let at = item.at.map_or(String::new(), |at| format!("{}, ", at.format("%Y-%m-%d %H:%M")));
+fn item_line(item: &FeedItem, cleaner: Cleaner<'_>, roster: &Roster) -> String {
+    let at = item.at.map_or(String::new(), |at| format!("{}, ", roster.show_time(at)));
     let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", flat_name(by)));
     let fact = format!("- {at}{} {}{by}: {}", item.what, cleaner.line(&item.reference, 60), cleaner.line(&item.text, 160));
     let values = item.values.iter().map(ToString::to_string);

@@ -58,6 +58,7 @@ fn reading(items: Vec<FeedItem>) -> Reading {
         total: items.len(),
         items,
         note: Some("on branch main".into()),
+        story: Vec::new(),
     }
 }
 

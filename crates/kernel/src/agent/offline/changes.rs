@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
-use crate::agent::offline::wording::{count, failure, foreign, moment};
+use crate::agent::offline::wording::{count, failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds;
 use crate::feeds::{FeedItem, FeedQuery, FeedReport, Reading};
@@ -30,17 +30,17 @@ pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
             Ok(reading) => {
                 draft.lines.extend(report(&reading, range, asked));
                 draft.verdict = AnswerVerdict::Answers;
-                draft.sources.push(format!("{}, as of {}", reading.source, moment(reading.as_of, asked.now)));
+                draft.sources.push(format!("{}, as of {}", reading.source, asked.today().show(reading.as_of)));
             }
-            Err(error) => draft.line(failure(&feed, &error, asked.now)),
+            Err(error) => draft.line(failure(&feed, &error, asked.today())),
         }
     }
     draft
 }
 
 fn report(reading: &Reading, range: &TimeRange, asked: &OfflineQuestion<'_>) -> Vec<String> {
-    let since = moment(range.since, asked.now);
-    let as_of = moment(reading.as_of, asked.now);
+    let since = asked.today().show(range.since);
+    let as_of = asked.today().show(reading.as_of);
     let note = reading.note.as_deref().map_or(String::new(), |note| format!(" ({})", foreign(note, 200)));
     let source = foreign(&reading.source, 100);
     if reading.items.is_empty() {
@@ -106,7 +106,7 @@ fn commits_by_author(items: &[FeedItem]) -> Vec<(&str, usize)> {
 
 fn line(item: &FeedItem, asked: &OfflineQuestion<'_>) -> String {
     let text = foreign(&item.text, 140);
-    let at = item.at.map(|at| moment(at, asked.now));
+    let at = item.at.map(|at| asked.today().show(at));
     let reference = item.reference.replace('`', "'");
     let (lead, by) = match item.what.as_ref() {
         "activity" => return format!("- {text}{}", at.map_or(String::new(), |at| format!(", last {at}"))),

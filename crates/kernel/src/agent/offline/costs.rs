@@ -4,7 +4,7 @@ use chrono::{NaiveTime, TimeDelta};
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
-use crate::agent::offline::wording::{failure, foreign, moment};
+use crate::agent::offline::wording::{failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion, team};
 use crate::feeds::{FeedItem, FeedQuery, Reading};
 use crate::money::Money;
@@ -26,10 +26,10 @@ pub(super) async fn tell(asked: &OfflineQuestion<'_>, range: Option<&TimeRange>)
             Ok(reading) => {
                 draft.lines.extend(sums(&label, &reading));
                 draft.verdict = AnswerVerdict::Answers;
-                draft.sources.push(format!("{}, since {}", reading.source, moment(since, asked.now)));
+                draft.sources.push(format!("{}, since {}", reading.source, asked.today().show(since)));
             }
             Err(error) => {
-                draft.line(failure(ledger.name(), &error, asked.now));
+                draft.line(failure(ledger.name(), &error, asked.today()));
                 break;
             }
         }

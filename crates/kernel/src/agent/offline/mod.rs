@@ -20,6 +20,7 @@ use crate::feeds::Feed;
 use crate::memory::retrieval::{ChannelFile, Query};
 use crate::persona::Persona;
 use crate::persona::roster::Roster;
+use crate::time::Today;
 use intent::{Intent, Understood, understand};
 
 /// Shown in full once per channel and day (LLM-2).
@@ -42,6 +43,13 @@ pub struct OfflineQuestion<'a> {
     pub transcript: &'a [Spoken],
     pub feeds: &'a [Feed],
     pub now: DateTime<Utc>,
+}
+
+impl OfflineQuestion<'_> {
+    /// The present in the team's zone.
+    fn today(&self) -> Today {
+        self.roster.today(self.now)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 
 use crate::agent::AnswerVerdict;
 use crate::agent::offline::time_phrase::TimeRange;
-use crate::agent::offline::wording::{block_quote, count, failure, foreign, moment};
+use crate::agent::offline::wording::{block_quote, count, failure, foreign};
 use crate::agent::offline::{Draft, OfflineQuestion};
 use crate::feeds::{Document, Feed, FeedError, FeedItem, FeedQuery, Reading};
 use crate::memory::retrieval::{ChannelFile, Library, Query, cut, headings_of};
@@ -52,15 +52,15 @@ pub(super) async fn gather(asked: &OfflineQuestion<'_>, range: Option<&TimeRange
                     tokio::task::yield_now().await;
                 }
             }
-            Err(error) => material.failures.push(failure(feed.name(), &error, asked.now)),
+            Err(error) => material.failures.push(failure(feed.name(), &error, asked.today())),
         }
         match facts {
             Some(Ok(reading)) => {
-                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), moment(since, asked.now)));
+                material.looked_at.push(format!("{} since {}", foreign(&reading.source, 100), asked.today().show(since)));
                 let told = reading.items.iter().filter(|item| !is_the_question(feed, item, asked.text));
                 told.for_each(|item| material.add_fact(feed.name(), item, asked));
             }
-            Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.now)),
+            Some(Err(error)) => material.failures.push(failure(feed.name(), &error, asked.today())),
             None => {}
         }
     }
@@ -100,7 +100,7 @@ impl Material {
     }
 
     fn add_fact(&mut self, feed: &str, item: &FeedItem, asked: &OfflineQuestion<'_>) {
-        let when = item.at.map_or(String::new(), |at| format!(", {}", moment(at, asked.now)));
+        let when = item.at.map_or(String::new(), |at| format!(", {}", asked.today().show(at)));
         let by = item.by.as_deref().map_or(String::new(), |by| format!(", {}", foreign(by, 40)));
         self.library.add_fact(format!("{feed} {}{by}{when}", item.reference), &item.text, item.by.as_deref());
     }

@@ -167,7 +167,7 @@ async fn activity_is_reported_and_nothing_is_reported_quietly() {
     ");
     let asked = Asked { feeds: told("activity", Told::default()), ..Asked::default() };
     insta::assert_snapshot!(asked.of("Kelly", "what's new?").await.text, @r"
-    Nothing to report, last 7 days: the team's own activity since 14 Nov 2026 22:50, as of 22:50.
+    Nothing to report, last 7 days: the team's own activity since Sat 14 Nov, 22:50, as of 22:50.
     <small>from feeds and files, generated without AI</small>
     ");
 }

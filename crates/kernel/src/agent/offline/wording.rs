@@ -1,10 +1,9 @@
 //! Formats numbers, times and text from outside for answers.
 
-use chrono::{DateTime, TimeDelta, Utc};
-
 use crate::feeds::FeedError;
 use crate::memory::retrieval::cut;
 use crate::text::without_invisible;
+use crate::time::Today;
 
 pub fn count(number: usize, what: &str) -> String {
     match what.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u'])) {
@@ -13,18 +12,6 @@ pub fn count(number: usize, what: &str) -> String {
         None if what.ends_with("ch") => format!("{number} {what}es"),
         None => format!("{number} {what}s"),
     }
-}
-
-/// Today's time, the weekday within a week, or else the date.
-pub fn moment(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
-    let format = if at.date_naive() == now.date_naive() {
-        "%H:%M"
-    } else if (TimeDelta::zero()..TimeDelta::days(6)).contains(&(now - at)) {
-        "%a %H:%M"
-    } else {
-        "%-d %b %Y %H:%M"
-    };
-    at.format(format).to_string()
 }
 
 /// Text from outside on one line, cut to `limit`, without mentions and links.
@@ -43,9 +30,9 @@ pub fn block_quote(text: &str) -> String {
 }
 
 /// Describes a feed without data.
-pub fn failure(feed: &str, error: &FeedError, now: DateTime<Utc>) -> String {
+pub fn failure(feed: &str, error: &FeedError, today: Today) -> String {
     match error {
-        FeedError::NoDataSince { since, reason } => format!("{feed}: no data since {} ({reason})", moment(*since, now)),
+        FeedError::NoDataSince { since, reason } => format!("{feed}: no data since {} ({reason})", today.show(*since)),
         FeedError::TimedOut(_) | FeedError::Failed(_) => format!("{feed}: no data; {}", foreign(&error.to_string(), 300)),
     }
 }
@@ -53,7 +40,6 @@ pub fn failure(feed: &str, error: &FeedError, now: DateTime<Utc>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::feeds::now;
 
     #[test]
     fn a_foreign_line_can_neither_call_nor_link_nor_hide() {
@@ -65,13 +51,5 @@ mod tests {
     fn things_are_counted_in_their_plural() {
         assert_eq!([count(1, "entry"), count(4, "entry"), count(2, "branch")], ["1 entry", "4 entries", "2 branches"]);
         assert_eq!([count(2, "day"), count(0, "commit")], ["2 days", "0 commits"]);
-    }
-
-    #[test]
-    fn a_moment_is_as_exact_as_it_is_near() {
-        assert_eq!(moment(now(), now()), "22:50");
-        assert_eq!(moment(now() - TimeDelta::days(2), now()), "Thu 22:50");
-        assert_eq!(moment(now() - TimeDelta::days(20), now()), "1 Nov 2026 22:50");
-        assert_eq!(moment(now() + TimeDelta::days(1), now()), "22 Nov 2026 22:50");
     }
 }

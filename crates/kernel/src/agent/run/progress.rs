@@ -99,7 +99,7 @@ impl Progress {
                     self.messages.push(ModelMessage::ToolResult { call: answered.id, text });
                 }
             }
-            JournalEntry::Judged { .. } => {}
+            JournalEntry::Judged { .. } | JournalEntry::Graded { .. } => {}
         }
     }
 

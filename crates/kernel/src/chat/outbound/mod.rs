@@ -39,6 +39,9 @@ pub struct OutboundMessage {
     pub buttons: Vec<Button>,
     #[serde(default)]
     pub place: Placement,
+    /// From here on it is outdated, and is not sent any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<DateTime<Utc>>,
 }
 
 impl OutboundMessage {
@@ -57,7 +60,15 @@ impl OutboundMessage {
             card: None,
             buttons: Vec::new(),
             place: Placement::Channel,
+            until: None,
         }
+    }
+
+    /// A direct message to a person. Sent in the channel that the platform has for the two, which its row names from then on.
+    pub fn direct(persona: &PersonaSlug, to: &UserId, kind: OutboundKind, text: impl Into<String>) -> Self {
+        // Nobody knows the channel yet. The person's id keeps the order of what they are told.
+        let channel = ChannelId::new(to.as_str());
+        Self { place: Placement::Direct { to: to.clone() }, ..Self::new(persona, &channel, kind, text) }
     }
 
     /// Puts a text that the platform cannot hold into a file, below its beginning. Only a text that was not split for this platform needs it.
@@ -128,6 +139,8 @@ pub enum Placement {
     Thread { on: OutboxId, name: String },
     /// Replaces an earlier message of ours.
     Revision { of: OutboxId },
+    /// In the direct conversation between the persona and this person. Opened if needed.
+    Direct { to: UserId },
 }
 
 /// A message accepted by the platform.
@@ -195,14 +208,17 @@ mod tests {
     #[test]
     fn a_row_with_everything_is_read_as_it_was_written() {
         let channel = ChannelId::new("10");
-        for place in
-            [Placement::Thread { on: OutboxId::generate(), name: "Standup".to_owned() }, Placement::Revision { of: OutboxId::generate() }]
-        {
+        for place in [
+            Placement::Thread { on: OutboxId::generate(), name: "Standup".to_owned() },
+            Placement::Revision { of: OutboxId::generate() },
+            Placement::Direct { to: "discord:42".into() },
+        ] {
             let message = OutboundMessage {
                 files: vec![OutboundFile { name: "chart.png".to_owned(), content: FileContent::Bytes(vec![0x89, b'P', 0, 0xff]) }],
                 card: Some(Card { title: "Report".to_owned(), image: Some("chart.png".to_owned()), ..Card::default() }),
                 buttons: vec![Button { id: "work:1:approve".to_owned(), label: "Approve".to_owned(), style: ButtonStyle::Success }],
                 place,
+                until: Some(DateTime::UNIX_EPOCH),
                 ..OutboundMessage::new(&"kelly".into(), &channel, OutboundKind::Notice, "look")
             };
             let written = serde_json::to_string(&message).unwrap();

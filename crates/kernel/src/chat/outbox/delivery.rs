@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::chat::message::{Channel, Place};
 use crate::chat::outbound::{OutboundMessage, Placement, Posted};
 use crate::chat::outbox::OutboxRow;
+use crate::chat::store::ChannelSeen;
 use crate::chat::{ChatPlatform, SendError};
 use crate::db::{Database, StoreError};
-use crate::ids::{ChannelId, OutboxId};
+use crate::ids::{ChannelId, OutboxId, UserId};
 
 /// Clocks of platform and machine differ. Reading back starts this much earlier.
 const SKEW: chrono::Duration = chrono::Duration::seconds(30);
@@ -42,6 +44,7 @@ impl Delivery<'_> {
             Placement::Channel => self.post(&self.row.message.channel).await,
             Placement::Thread { on, name } => self.post_in_thread(on, name).await,
             Placement::Revision { of } => self.revise(of).await,
+            Placement::Direct { to } => self.post_direct(to).await,
         }
     }
 
@@ -60,6 +63,17 @@ impl Delivery<'_> {
             }
             posted => posted,
         }
+    }
+
+    /// Posts in the conversation with a person. Its place is stored first: a channel without a mark is not read after a restart, so the answer could be
+    /// missed that comes while no process runs.
+    async fn post_direct(&self, to: &UserId) -> Result<Posted, Hitch> {
+        let (id, newest) = self.platform.open_direct(&self.row.message.persona, to).await?;
+        let channel = Channel { id: id.clone(), name: String::new(), place: Place::Direct };
+        // The oldest possible time, so that any answer moves the mark.
+        let seen = ChannelSeen { channel, last_message: newest, last_at: DateTime::UNIX_EPOCH };
+        self.store.record_channels_seen(&[seen]).await?;
+        self.post(&id).await
     }
 
     /// Replaces the original. Posts a new message if the original was deleted or never posted. Idempotent, so nothing is read back first.

@@ -170,6 +170,10 @@ impl Relay {
     async fn deliver(&self, row: &OutboxRow) -> Result<bool, StoreError> {
         let Inner { store, clock, .. } = &*self.inner;
         let message = &row.message;
+        if message.until.is_some_and(|until| clock.now() >= until) {
+            self.fail(message, "its time was over before it could be delivered").await?;
+            return Ok(true);
+        }
         if clock.now() - row.created_at > GIVE_UP_AFTER {
             self.fail(message, "it could not be delivered within a day").await?;
             return Ok(true);
@@ -183,7 +187,9 @@ impl Relay {
             Ok(posted) => {
                 match &message.place {
                     Placement::Revision { of } => store.record_revised(&message.id, of, &posted).await?,
-                    Placement::Channel | Placement::Thread { .. } => store.record_sent(&message.id, &posted).await?,
+                    Placement::Channel | Placement::Thread { .. } | Placement::Direct { .. } => {
+                        store.record_sent(&message.id, &posted).await?;
+                    }
                 }
                 metrics::counter!("teamroom_messages_sent_total", "persona" => message.persona.to_string()).increment(1);
                 tracing::debug!(outbox = %message.id, platform_id = %posted.message, persona = %message.persona, "sent");
@@ -204,7 +210,13 @@ impl Relay {
     }
 
     async fn fail(&self, message: &OutboundMessage, why: &str) -> Result<(), StoreError> {
-        tracing::error!(outbox = %message.id, persona = %message.persona, channel = %message.channel, why, "a message was given up on");
+        let (outbox, persona, channel) = (&message.id, &message.persona, &message.channel);
+        if matches!(message.place, Placement::Direct { .. }) {
+            // People may close their direct messages. Nothing is to be mended.
+            tracing::info!(%outbox, %persona, %channel, why, "a direct message was given up on");
+        } else {
+            tracing::error!(%outbox, %persona, %channel, why, "a message was given up on");
+        }
         metrics::counter!("teamroom_messages_failed_total", "persona" => message.persona.to_string()).increment(1);
         self.inner.store.record_failed(&message.id, why).await
     }

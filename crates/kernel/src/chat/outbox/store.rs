@@ -78,12 +78,9 @@ impl Database {
     /// Adds a message with a fixed id, which contains a hyphen. False if a row with this id exists or existed, whatever its state.
     pub async fn enqueue_once(&self, message: &OutboundMessage, at: DateTime<Utc>) -> Result<bool> {
         let mut transaction = self.db().begin().await?;
-        if find_row(&mut transaction, &message.id).await? {
-            return Ok(false);
-        }
-        insert_outbound(&mut transaction, std::slice::from_ref(message), None, at).await?;
+        let is_new = insert_outbound_once(&mut transaction, message, None, at).await?;
         transaction.commit().await?;
-        Ok(true)
+        Ok(is_new)
     }
 
     /// Channels whose next message is due, longest wait first.
@@ -265,6 +262,20 @@ impl Database {
 async fn find_row(transaction: &mut Transaction, message: &OutboxId) -> Result<bool> {
     let row: Option<(String,)> = sql!(transaction.on(), fetch_optional, "SELECT id FROM outbox WHERE id = $1", message.as_str())?;
     Ok(row.is_some())
+}
+
+/// Adds a message with a fixed id. False if a row with this id exists.
+pub async fn insert_outbound_once(
+    transaction: &mut Transaction,
+    message: &OutboundMessage,
+    cause: Option<&MessageId>,
+    at: DateTime<Utc>,
+) -> Result<bool> {
+    if find_row(transaction, &message.id).await? {
+        return Ok(false);
+    }
+    insert_outbound(transaction, std::slice::from_ref(message), cause, at).await?;
+    Ok(true)
 }
 
 /// Adds messages to the outbox. `cause` is the message that they respond to.

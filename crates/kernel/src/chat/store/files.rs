@@ -98,6 +98,12 @@ impl Database {
         Ok(rows.into_iter().map(FileText::from).collect())
     }
 
+    /// A file by the platform's id of it.
+    pub async fn find_file(&self, id: &str) -> Result<Option<FileText>> {
+        let row: Option<FileColumns> = sql!(self.db().read(), fetch_optional, "SELECT * FROM files WHERE id = $1", id)?;
+        Ok(row.map(FileText::from))
+    }
+
     pub async fn list_message_files(&self, message: &MessageId) -> Result<Vec<FileText>> {
         let rows: Vec<FileColumns> =
             sql!(self.db().read(), fetch_all, "SELECT * FROM files WHERE message = $1 ORDER BY id", message.as_str())?;

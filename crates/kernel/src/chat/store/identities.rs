@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::db::{Database, Result, sql};
 use crate::ids::{PersonaSlug, UserId};
+use crate::persona::roster::Accounts;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
@@ -42,6 +43,15 @@ impl Database {
                 updated_at,
             })
             .collect())
+    }
+
+    /// Which account is which persona's.
+    pub async fn read_accounts(&self) -> Result<Accounts> {
+        let mut accounts = Accounts::default();
+        for identity in self.list_identities().await? {
+            accounts.record(identity.account, identity.persona);
+        }
+        Ok(accounts)
     }
 
     /// Records a login. Discord resets a token after 1000 logins in 24 hours.

@@ -42,7 +42,7 @@ pub struct Registry {
     /// By path: `schedule pause`.
     handlers: HashMap<String, Arc<dyn CommandHandler>>,
     /// By prefix: the part of a button's id before the first colon.
-    buttons: HashMap<&'static str, Arc<dyn CommandHandler>>,
+    buttons: HashMap<&'static str, (Right, Arc<dyn CommandHandler>)>,
     completers: HashMap<&'static str, Arc<dyn Completer>>,
     authorize: Authorize,
 }
@@ -103,7 +103,16 @@ impl Registry {
         T: Send + Sync + 'static,
         F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
     {
-        let taken = self.buttons.insert(prefix, Arc::new(Bound { service: service.clone(), run }));
+        self.button_for(Right::Anybody, prefix, service, run);
+    }
+
+    /// Like [`Self::button`], for callers with this permission.
+    pub fn button_for<T, F>(&mut self, right: Right, prefix: &'static str, service: &Late<T>, run: F)
+    where
+        T: Send + Sync + 'static,
+        F: for<'a> Fn(&'a T, &'a CommandCall) -> BoxFuture<'a, anyhow::Result<CommandReply>> + Send + Sync + 'static,
+    {
+        let taken = self.buttons.insert(prefix, (right, Arc::new(Bound { service: service.clone(), run })));
         assert!(taken.is_none(), "there are two kinds of buttons called {prefix}");
     }
 
@@ -144,9 +153,9 @@ impl Registry {
     }
 
     /// Suggestions for a reference being typed. Empty if the caller is not permitted.
-    pub async fn complete(&self, kind: &str, typed: &str, caller: &Caller, channel: &Channel) -> Vec<Suggestion> {
+    pub async fn complete(&self, kind: &str, typed: &str, caller: &Caller, channel: Option<&Channel>) -> Vec<Suggestion> {
         match self.completers.get(kind) {
-            Some(completer) if (self.authorize)(Right::Anybody, caller, channel).is_ok() => completer.complete(typed).await,
+            Some(completer) if self.check(Right::Anybody, caller, channel).is_ok() => completer.complete(typed).await,
             _ => Vec::new(),
         }
     }
@@ -181,8 +190,8 @@ impl Registry {
             Invoked::Button(id) => {
                 let prefix = id.split(':').next().unwrap_or_default();
                 let handler = self.buttons.get(prefix);
-                let Some(handler) = handler else { return Ok(CommandReply::refused("This button no longer works.")) };
-                (id, handler, Arguments::default(), Right::Anybody)
+                let Some((right, handler)) = handler else { return Ok(CommandReply::refused("This button no longer works.")) };
+                (id, handler, Arguments::default(), *right)
             }
         };
         self.check(needed, &caller, channel.as_ref())?;
@@ -190,10 +199,10 @@ impl Registry {
         handler.run(&CommandCall { name, arguments, caller, channel, right }).await
     }
 
-    /// Checks permissions. The command line has no channel and is always permitted.
+    /// Checks permissions. The command line and the kanban page have no channel and are always permitted: who reaches them is an operator.
     fn check(&self, needed: Right, caller: &Caller, channel: Option<&Channel>) -> Result<(), Refused> {
         match (caller, channel) {
-            (Caller::CommandLine, _) => Ok(()),
+            (Caller::CommandLine | Caller::KanbanPage, _) => Ok(()),
             (Caller::Person { .. }, Some(channel)) => (self.authorize)(needed, caller, channel),
             (Caller::Person { .. }, None) => Err(Refused::new("this needs a channel")),
         }

@@ -18,7 +18,7 @@ fn registry(services: &Services) -> Registry {
         "discord",
         Arc::new(|right, caller, _| match (right, caller.name()) {
             (_, "Mallory") => refuse("you are not heard here"),
-            (Right::Anybody, _) | (_, "Ann") => Ok(()),
+            (Right::Own | Right::Anybody, _) | (_, "Ann") => Ok(()),
             (Right::Operator, _) => refuse("only an operator may do that"),
         }),
     );
@@ -88,8 +88,8 @@ async fn rights_are_checked_before_anything_else_is_looked_at() {
     assert_eq!(told(&registry, command("Mallory", "count up", &[])).await.0, "You are not heard here.");
     let button = CommandRequest { invoked: Invoked::Button("count:7".into()), ..command("Mallory", "", &[]) };
     assert_eq!(told(&registry, button).await.0, "You are not heard here.");
-    assert!(registry.complete("counter", "a", &person("Mallory"), &here()).await.is_empty());
-    assert_eq!(registry.complete("counter", "a", &person("Bob"), &here()).await, [Suggestion::name("a…")]);
+    assert!(registry.complete("counter", "a", &person("Mallory"), Some(&here())).await.is_empty());
+    assert_eq!(registry.complete("counter", "a", &person("Bob"), Some(&here())).await, [Suggestion::name("a…")]);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ impl Source for Activity {
         lines.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| b.count.cmp(&a.count)));
         let total = lines.len();
         let items = lines.into_iter().take(asked.limit).map(item_of).collect();
-        Ok(Reading { source: "the team's own activity".into(), as_of: asked.now, values, items, total, note: None })
+        Ok(Reading { source: "the team's own activity".into(), as_of: asked.now, values, items, total, note: None, story: Vec::new() })
     }
 }
 

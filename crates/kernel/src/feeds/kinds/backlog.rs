@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::feeds::kinds::Source;
 use crate::feeds::settings::Settings;
@@ -23,6 +23,10 @@ pub struct Backlog {
     pub open: Vec<(String, u64)>,
     pub done_today: u64,
     pub changed: Vec<WorkLine>,
+    /// The items that will be worked on next, the first first.
+    pub next: Vec<WorkLine>,
+    /// Items that cannot go on, those that stand still longest first.
+    pub stuck: Vec<WorkLine>,
     /// All items that changed in the range, also beyond the limit.
     pub total: u64,
 }
@@ -36,6 +40,9 @@ pub struct WorkLine {
     pub owner: Option<String>,
     /// The current status.
     pub status: String,
+    /// What it waits for: `for an answer from Ann`.
+    pub waits: Option<String>,
+    /// When it last changed.
     pub at: DateTime<Utc>,
 }
 
@@ -57,6 +64,7 @@ impl Source for Work {
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError> {
         let backlog = self.source.read_backlog(asked.since, asked.until, asked.today(), asked.limit).await;
         let backlog = backlog.map_err(|error| FeedError::Failed(format!("cannot read the backlog: {error:#}")))?;
+        let story = tell(&backlog, asked.now);
         Ok(Reading {
             source: "the backlog".into(),
             as_of: asked.now,
@@ -64,7 +72,37 @@ impl Source for Work {
             total: usize::try_from(backlog.total).unwrap_or(usize::MAX),
             items: backlog.changed.into_iter().take(asked.limit).map(item_of).collect(),
             note: None,
+            story,
         })
+    }
+}
+
+/// The most items that are told by name. The rest is counted.
+const TOLD: usize = 3;
+
+/// What is next, and what is stuck, since when and for whom.
+fn tell(backlog: &Backlog, now: DateTime<Utc>) -> Vec<String> {
+    let by = |line: &WorkLine| line.owner.as_ref().map_or(String::new(), |owner| format!(" ({owner})"));
+    let next = backlog.next.iter().take(TOLD).map(|line| format!("\"{}\"{}", line.text, by(line)));
+    let next: Vec<String> = next.collect();
+    let stuck = backlog.stuck.iter().take(TOLD).map(|line| {
+        let waits = line.waits.as_ref().map_or_else(|| line.status.replace('_', " "), |waits| format!("waits {waits}"));
+        format!("Stuck: \"{}\"{} {waits}, {}.", line.text, by(line), since(now - line.at))
+    });
+    let others = backlog.stuck.len().saturating_sub(TOLD);
+    let others = (others > 0).then(|| format!("{others} more {} stuck.", if others == 1 { "is" } else { "are" }));
+    // What is next is news only where something changed.
+    let is_news = backlog.total > 0 || !backlog.stuck.is_empty();
+    let next = (is_news && !next.is_empty()).then(|| format!("Next: {}.", next.join(", ")));
+    stuck.chain(others).chain(next).collect()
+}
+
+/// `since today`, `for 3 days`.
+fn since(age: TimeDelta) -> String {
+    match age.num_days() {
+        ..1 => "since today".to_owned(),
+        1 => "for 1 day".to_owned(),
+        days => format!("for {days} days"),
     }
 }
 

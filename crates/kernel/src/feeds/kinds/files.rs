@@ -41,9 +41,9 @@ impl Source for Files {
         items.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.reference.cmp(&b.reference)));
         let total = items.len();
         items.truncate(asked.limit);
-        let values = vec![Value::count("files", folder.documents.len() as u64)];
+        let values = folder.exists.then(|| Value::count("files", folder.documents.len() as u64)).into_iter().collect();
         let note = folder.note(&self.shown);
-        Ok(Reading { source: format!("folder {}", self.shown), as_of: asked.now, values, items, total, note })
+        Ok(Reading { source: format!("folder {}", self.shown), as_of: asked.now, values, items, total, note, story: Vec::new() })
     }
 
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {

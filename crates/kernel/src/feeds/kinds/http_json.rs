@@ -82,7 +82,7 @@ impl Source for HttpJson {
         let total = items.len();
         items.truncate(asked.limit);
         let note = (!notes.is_empty()).then(|| notes.join("; "));
-        Ok(Reading { source: render_address(&self.url), as_of, values, items, total, note })
+        Ok(Reading { source: render_address(&self.url), as_of, values, items, total, note, story: Vec::new() })
     }
 }
 

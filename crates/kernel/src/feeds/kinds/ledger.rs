@@ -43,7 +43,7 @@ impl Source for Ledger {
         let cost = today.iter().fold(Money::default(), |sum, line| sum + line.cost);
         let tokens = today.iter().map(|line| line.usage.total()).sum();
         let values = vec![Value::new("cost today", cost.dollars(), "$"), Value::count("tokens today", tokens)];
-        Ok(Reading { source: "the ledger of model calls".into(), as_of: asked.now, values, items, total, note: None })
+        Ok(Reading { source: "the ledger of model calls".into(), as_of: asked.now, values, items, total, note: None, story: Vec::new() })
     }
 }
 

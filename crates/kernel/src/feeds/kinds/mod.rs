@@ -6,9 +6,11 @@ mod activity;
 mod backlog;
 mod files;
 mod git;
+mod github;
 mod http_json;
 mod ledger;
 mod rss;
+mod search;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
@@ -27,6 +29,16 @@ pub trait Source: Send + Sync {
     /// The items between `asked.since` and `asked.until`, newest first.
     async fn read(&self, asked: &FeedQuery) -> Result<Reading, FeedError>;
 
+    /// Earlier values that the source itself knows, oldest first.
+    async fn history(&self, _value: &str, _since: DateTime<Utc>, _until: DateTime<Utc>) -> Result<Vec<(DateTime<Utc>, f64)>, FeedError> {
+        Ok(Vec::new())
+    }
+
+    /// Whether a value can never fall.
+    fn only_rises(&self, _value: &str) -> bool {
+        false
+    }
+
     /// Searchable documents, for kinds that have some.
     async fn documents(&self, _now: DateTime<Utc>) -> Result<Vec<Document>, FeedError> {
         Ok(Vec::new())
@@ -40,9 +52,11 @@ const KINDS: &[(&str, Build)] = &[
     ("backlog", backlog::build),
     ("files", files::build),
     ("git", git::build),
+    ("github", github::build),
     ("http_json", http_json::build),
     ("ledger", ledger::build),
     ("rss", rss::build),
+    ("search", search::build),
 ];
 
 /// The names of all kinds.

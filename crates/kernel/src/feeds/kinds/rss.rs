@@ -43,7 +43,7 @@ impl Source for Rss {
         items.truncate(asked.limit);
         let note = (undated > 0).then(|| format!("{undated} of its {count} entries carry no date"));
         let values = vec![Value::count("entries", count)];
-        Ok(Reading { source: render_address(&self.url), as_of: asked.now, values, items, total, note })
+        Ok(Reading { source: render_address(&self.url), as_of: asked.now, values, items, total, note, story: Vec::new() })
     }
 }
 

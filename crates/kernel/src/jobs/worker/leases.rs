@@ -114,9 +114,9 @@ impl Jobs {
         if !self.is_alone() && !inner.store.beat(&worker).await? {
             tracing::warn!("this process was taken for dead; its jobs have gone to others");
             self.end_all();
-            let anew = WorkerId::generate();
-            inner.store.add_worker(&anew, inner.clock.now()).await?;
-            *inner.worker.lock().unwrap_or_else(PoisonError::into_inner) = anew;
+            let renewed = WorkerId::generate();
+            inner.store.add_worker(&renewed, inner.clock.now()).await?;
+            *inner.worker.lock().unwrap_or_else(PoisonError::into_inner) = renewed;
             return Ok(());
         }
         if !inner.unsettled.swap(false, Ordering::Relaxed) && here.is_empty() {

@@ -13,12 +13,13 @@ use crate::time::SharedClock;
 use crate::tools::{Decision, Tool, ToolContext, ToolError, ToolOutput, policy, schema};
 
 /// All tools that persona files may list. Some need settings, so a team may not have all of them.
-const BUILT_IN: [&str; 13] = [
+const BUILT_IN: [&str; 14] = [
     "ask_agent",
     "backlog_add",
     "fetch_page",
     "git_diff",
     "git_log",
+    "git_show",
     "http_get",
     "memory_save",
     "memory_search",

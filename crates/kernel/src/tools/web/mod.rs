@@ -21,12 +21,12 @@ use sha2::{Digest as _, Sha256};
 use self::fetch::Fetched;
 use self::fetch_page::FetchPage;
 use self::http_get::HttpGet;
-use self::search::WebSearch;
 use self::ssrf_guard::SsrfGuard;
 use crate::tools::settings::ToolSettings;
 use crate::tools::{Tool, ToolError, Trace};
 
 pub use address::normalize;
+pub use search::{Hit, WebSearch};
 pub use ssrf_guard::{Lookup, SystemLookup};
 
 /// The web tools for these settings: `fetch_page` always, `http_get` if hosts are listed, `web_search` if a search engine is configured.

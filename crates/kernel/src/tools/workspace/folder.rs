@@ -3,11 +3,11 @@
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, Permissions};
 use sha2::{Digest as _, Sha256};
 
 use crate::tools::ToolError;
-use crate::tools::workspace::path::{FilePath, OURS};
+use crate::tools::workspace::path::{FilePath, OURS, is_input};
 use crate::tools::workspace::{FileEntry, FileFacts, FileHead, MOST_BYTES, MOST_FILE_BYTES, MOST_FILES, Written};
 
 /// The most entries listed. A command may have created any number of files.
@@ -27,6 +27,29 @@ impl Folder {
     pub(super) fn write(&self, path: &FilePath, contents: &[u8]) -> Result<Written, ToolError> {
         let bytes = contents.len() as u64;
         self.check_room(path, bytes)?;
+        self.replace(path, contents)
+    }
+
+    /// Writes a file of any number.
+    pub(super) fn write_any(&self, path: &FilePath, contents: &[u8]) -> Result<Written, ToolError> {
+        check_size(path, contents.len() as u64)?;
+        self.replace(path, contents)
+    }
+
+    pub(super) fn delete(&self, path: &FilePath) -> Result<(), ToolError> {
+        let delete = || {
+            self.open_file(path)?;
+            match path.folder() {
+                Some(folder) => self.dir.open_dir(folder)?.remove_file(path.file()),
+                None => self.dir.remove_file(path.file()),
+            }
+        };
+        delete().map_err(|error| failed(path, "deleted", &error))
+    }
+
+    /// Writes without checking the limits.
+    pub(super) fn replace(&self, path: &FilePath, contents: &[u8]) -> Result<Written, ToolError> {
+        let bytes = contents.len() as u64;
         let whole = self.open_folder(path).and_then(|folder| write_whole(&folder, path.file(), contents));
         whole.map_err(|error| match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -40,11 +63,9 @@ impl Folder {
     /// Checks the limits with this file added.
     fn check_room(&self, path: &FilePath, bytes: u64) -> Result<(), ToolError> {
         let refuse = |why: String| Err(ToolError::Refused(format!("{} is not written: {why}", path.as_text())));
-        if bytes > MOST_FILE_BYTES {
-            return refuse(format!("it has {bytes} bytes, and a file may have {MOST_FILE_BYTES}"));
-        }
+        check_size(path, bytes)?;
         let text = path.as_text();
-        let others: Vec<_> = self.list()?.into_iter().filter(|entry| entry.path != text).collect();
+        let others: Vec<_> = self.list()?.into_iter().filter(|entry| entry.path != text && !is_input(&entry.path)).collect();
         if others.len() >= MOST_FILES {
             return refuse(format!("the workspace holds {} files, and may hold {MOST_FILES}", others.len()));
         }
@@ -146,10 +167,20 @@ impl Folder {
     }
 }
 
+fn check_size(path: &FilePath, bytes: u64) -> Result<(), ToolError> {
+    if bytes > MOST_FILE_BYTES {
+        let why = format!("{} is not written: it has {bytes} bytes, and a file may have {MOST_FILE_BYTES}", path.as_text());
+        return Err(ToolError::Refused(why));
+    }
+    Ok(())
+}
+
 /// Writes a temporary file and renames it, so that the old file stays until the new one is on disk.
 fn write_whole(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
     let beside = format!("{OURS}-{:016x}", fastrand::u64(..));
-    let written = write_new(folder, &beside, contents).and_then(|()| folder.rename(&beside, folder, name));
+    // A script stays executable.
+    let before = folder.symlink_metadata(name).ok().filter(Metadata::is_file).map(|before| before.permissions());
+    let written = write_new(folder, &beside, contents, before).and_then(|()| folder.rename(&beside, folder, name));
     if written.is_err() {
         // If this fails, the file stays hidden from listings.
         let _ = folder.remove_file(&beside);
@@ -157,9 +188,12 @@ fn write_whole(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
     written
 }
 
-fn write_new(folder: &Dir, name: &str, contents: &[u8]) -> io::Result<()> {
+fn write_new(folder: &Dir, name: &str, contents: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(contents)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
     // Some systems report a full disk only here.
     file.sync_all()
 }

@@ -7,6 +7,7 @@
 mod copy;
 mod folder;
 mod path;
+mod save;
 mod tools;
 
 #[cfg(test)]
@@ -24,6 +25,8 @@ use crate::tools::ToolError;
 use folder::Folder;
 
 pub use copy::WorkspaceCopy;
+pub use path::{INPUTS, is_input};
+pub use save::{NotSaved, save_files};
 pub use tools::workspace_tools;
 
 /// The largest file.
@@ -51,6 +54,8 @@ pub struct Workspace {
     path: PathBuf,
     /// The place of its copy.
     copy: PathBuf,
+    /// The files of a repository: any number of them, in folders of any depth.
+    is_repository: bool,
     writing: Arc<Mutex<()>>,
 }
 
@@ -115,21 +120,68 @@ impl Workspaces {
         })
         .await
         .map_err(|error| ToolError::Failed(format!("the workspace could not be opened: {}", folder::describe(&error))))?;
-        Ok(Workspace { folder: Arc::new(folder), path, copy, writing })
+        Ok(Workspace { folder: Arc::new(folder), path, copy, is_repository: false, writing })
     }
 }
 
 impl Workspace {
+    /// The files of a repository's worktree, with the same rules for names and links.
+    ///
+    /// # Errors
+    /// The folder cannot be opened.
+    pub(crate) fn of_repository(tree: &Path) -> io::Result<Self> {
+        let folder = Arc::new(Folder::new(Dir::open_ambient_dir(tree, ambient_authority())?));
+        Ok(Self { folder, path: tree.to_owned(), copy: PathBuf::new(), is_repository: true, writing: Arc::default() })
+    }
+
+    fn parse(&self, path: &str) -> Result<path::FilePath, ToolError> {
+        if self.is_repository { path::parse_deep(path) } else { path::parse(path) }
+    }
+
+    /// Deletes a file.
+    ///
+    /// # Errors
+    /// Refused: the name. Failed: it does not exist.
+    pub async fn delete(&self, path: &str) -> Result<(), ToolError> {
+        let path = self.parse(path)?;
+        let folder = self.folder.clone();
+        blocking(move || folder.delete(&path)).await
+    }
+
     /// Writes a file atomically and creates its parent folders.
     ///
     /// # Errors
     /// Refused: the name, or a limit. Failed: the disk; the old file is unchanged.
     pub async fn write(&self, path: &str, contents: &[u8]) -> Result<Written, ToolError> {
-        let path = path::parse(path)?;
+        let path = self.parse(path)?;
+        if self.is_repository {
+            let (folder, contents) = (self.folder.clone(), contents.to_vec());
+            return blocking(move || folder.write_any(&path, &contents)).await;
+        }
+        if is_input(&path.as_text()) {
+            return Err(ToolError::Refused(format!(
+                "{} is not written: {INPUTS}/ holds what others made, and stays as it is",
+                path.as_text()
+            )));
+        }
         let (folder, contents, writing) = (self.folder.clone(), contents.to_vec(), self.writing.clone());
         blocking(move || {
             let _writing = writing.lock().expect("no code panics while it writes");
             folder.write(&path, &contents)
+        })
+        .await
+    }
+
+    /// Puts a file that others made below [`INPUTS`]. Writes nothing if it is there already.
+    ///
+    /// # Errors
+    /// Refused: the name. Failed: the disk.
+    pub async fn put_input(&self, path: &str, contents: &[u8], sha256: &str) -> Result<(), ToolError> {
+        let path = path::parse(&format!("{INPUTS}/{path}"))?;
+        let (folder, contents, sha256) = (self.folder.clone(), contents.to_vec(), sha256.to_owned());
+        blocking(move || match folder.digest(&path) {
+            Ok(there) if there.sha256 == sha256 => Ok(()),
+            _ => folder.replace(&path, &contents).map(drop),
         })
         .await
     }
@@ -139,7 +191,7 @@ impl Workspace {
     /// # Errors
     /// Refused: the name. Failed: it does not exist or cannot be read.
     pub async fn read(&self, path: &str, most: u64) -> Result<FileHead, ToolError> {
-        let path = path::parse(path)?;
+        let path = self.parse(path)?;
         let folder = self.folder.clone();
         blocking(move || folder.read(&path, most)).await
     }
@@ -149,7 +201,7 @@ impl Workspace {
     /// # Errors
     /// As [`Self::read`].
     pub async fn digest(&self, path: &str) -> Result<FileFacts, ToolError> {
-        let path = path::parse(path)?;
+        let path = self.parse(path)?;
         let folder = self.folder.clone();
         blocking(move || folder.digest(&path)).await
     }

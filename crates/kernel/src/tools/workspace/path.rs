@@ -8,6 +8,7 @@ use crate::tools::ToolError;
 /// The most characters of a path component, and the most components.
 const MOST_CHARS: usize = 120;
 const MOST_PARTS: usize = 8;
+const MOST_DEEP_PARTS: usize = 32;
 /// The most bytes of a component. File systems allow 255, and temporary names are a few bytes longer.
 const MOST_PART_BYTES: usize = 240;
 
@@ -18,6 +19,9 @@ pub(super) const OURS: &str = ".teamroom";
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// Device names followed by a digit, including superscripts.
 const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
+
+/// The folder of files that others made. Only the team writes there.
+pub const INPUTS: &str = "inputs";
 
 /// A relative path of plain names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,18 +51,34 @@ impl FilePath {
 /// # Errors
 /// Refused, with the reason.
 pub(super) fn parse(path: &str) -> Result<FilePath, ToolError> {
+    // Files of other items keep their paths, two folders further down.
+    parse_within(path, if is_input(path) { MOST_PARTS + 2 } else { MOST_PARTS })
+}
+
+/// The same in a repository, whose folders are as deep as people made them.
+pub(super) fn parse_deep(path: &str) -> Result<FilePath, ToolError> {
+    parse_within(path, MOST_DEEP_PARTS)
+}
+
+fn parse_within(path: &str, most: usize) -> Result<FilePath, ToolError> {
     let refuse = |why: &str| ToolError::Refused(format!("\"{}\" is not allowed as a path: {why}", shown(path)));
     let parts: Vec<String> = path.split('/').map(str::to_owned).collect();
     if path.starts_with('/') {
         return Err(refuse("it begins with /; paths are relative to your workspace"));
     }
-    if parts.len() > MOST_PARTS {
-        return Err(refuse(&format!("it has more than {MOST_PARTS} parts")));
+    if parts.len() > most {
+        return Err(refuse(&format!("it has more than {most} parts")));
     }
     match parts.iter().find_map(|part| find_fault(part)) {
         Some(fault) => Err(refuse(&fault)),
         None => Ok(FilePath { parts }),
     }
+}
+
+/// Whether a path leads below [`INPUTS`], also on a file system that ignores case.
+pub fn is_input(path: &str) -> bool {
+    let first = path.split('/').find(|part| !matches!(*part, "" | "."));
+    first.is_some_and(|first| first.to_lowercase() == INPUTS)
 }
 
 /// Whether a text is a plain file or folder name.

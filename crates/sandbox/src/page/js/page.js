@@ -22,9 +22,10 @@ export class Page {
     ["sidebar", "main", "side", "people", "scrim", "notices"].map((id) => [id, document.getElementById(id)]),
   );
 
-  constructor({ store, api, gateway, people, become }) {
+  constructor({ store, api, gateway, people, links, become }) {
     this.store = store;
     this.people = people;
+    this.links = links;
     this.become = become;
     this.messages = new Messages(api, store);
     this.interactions = new Interactions(api, store, gateway);

@@ -58,6 +58,9 @@ pub(crate) fn get(call: &mut RequestContext, channel: Snowflake, message: Snowfl
 
 pub(crate) fn create(call: &mut RequestContext, channel: Snowflake) -> ApiResult {
     let channel = writable_channel(call, channel)?;
+    if call.caller()?.is_bot() && channel.recipients.iter().any(|person| call.server.faults.has_closed_direct(&person.to_string())) {
+        return Err(ApiError::new(403, 50007, "Cannot send messages to this user"));
+    }
     let draft = Draft::parse(&call.body, AllowedMentions::all())?;
     if draft.is_empty() {
         return Err(ApiError::empty_message());

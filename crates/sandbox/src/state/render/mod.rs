@@ -57,9 +57,11 @@ impl World {
     pub(crate) fn roles(&self) -> Vec<Value> {
         let everyone = role(self.guild.id, "@everyone", 0, Permissions::everyone(), 0);
         let bots = self.accounts.members().filter_map(|account| Some((account, account.role?)));
-        let own = bots
-            .enumerate()
-            .map(|(index, (account, id))| role(id, &account.name, account.color.unwrap_or(0), Permissions::bot_role(), index + 1));
+        let own = bots.enumerate().map(|(index, (account, id))| {
+            let mut own = role(id, &account.name, account.color.unwrap_or(0), Permissions::bot_role(), index + 1);
+            own["tags"] = json!({ "bot_id": account.id });
+            own
+        });
         std::iter::once(everyone).chain(own).collect()
     }
 

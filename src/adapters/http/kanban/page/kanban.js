@@ -84,6 +84,29 @@ function listen() {
   addEventListener("pagehide", () => events.close(), { once: true });
 }
 
+/** Every page comes with keys of its own. The forms that are shown keep theirs, so that nothing but a change replaces them. */
+function keepKeys(old, item) {
+  const key = old.querySelector("input[name=key]")?.getAttribute("value");
+  if (key) for (const input of item.querySelectorAll("input[name=key]")) input.setAttribute("value", key);
+}
+
+/** Takes over what was typed and unfolded. Returns the field that has the focus. */
+function keepTyped(old, item) {
+  let focused = null;
+  for (const form of item.querySelectorAll("form[data-act]")) {
+    const before = old.querySelector(`form[data-act="${CSS.escape(form.dataset.act)}"]`);
+    if (!before) continue;
+    if (before.closest("details")?.open) form.closest("details")?.setAttribute("open", "");
+    for (const field of form.querySelectorAll("input:not([type=hidden]), textarea, select")) {
+      const same = before.elements[field.name];
+      const written = field.matches("select") ? [...same.options].some((option) => option.selected !== option.defaultSelected) : same.value !== same.defaultValue;
+      if (written) field.value = same.value;
+      if (same === document.activeElement) focused = field;
+    }
+  }
+  return focused;
+}
+
 /** Shows an item in the dialog, or updates the one shown. */
 async function show(address) {
   const page = await fetchPage(address);
@@ -94,12 +117,16 @@ async function show(address) {
   if (!old || opened !== address) {
     details.replaceChildren(close, item);
     details.scrollTop = 0;
-  } else if (!old.isEqualNode(item)) {
+  } else {
+    keepKeys(old, item);
+    if (old.isEqualNode(item)) return;
     const unfolded = [...old.querySelectorAll(".journal > li")].map((line) => line.querySelector("details")?.open);
     item.querySelectorAll(".journal > li").forEach((line, index) => {
       if (unfolded[index]) line.querySelector("details")?.setAttribute("open", "");
     });
+    const focused = keepTyped(old, item);
     old.replaceWith(item);
+    focused?.focus({ preventScroll: true });
   }
   opened = address;
   if (!details.open) details.showModal();

@@ -12,7 +12,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use crate::adapters::http::kanban::SIGN_IN;
-use crate::adapters::http::kanban::view::{ItemView, KanbanView};
+use crate::adapters::http::kanban::view::{ItemView, KanbanView, NewView};
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
@@ -26,6 +26,9 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("item.html", include_str!("item.html")),
         ("link.html", include_str!("link.html")),
         ("who.html", include_str!("who.html")),
+        ("acts.html", include_str!("acts.html")),
+        ("fields.html", include_str!("fields.html")),
+        ("new.html", include_str!("new.html")),
         ("notice.html", include_str!("notice.html")),
         ("sign_in.html", include_str!("sign_in.html")),
     ];
@@ -50,6 +53,15 @@ pub(super) fn item(view: &ItemView) -> Response {
     render("item.html", view)
 }
 
+pub(super) fn new_item(view: &NewView) -> Response {
+    render("new.html", view)
+}
+
+/// A form that did nothing, and why. The browser still has what was typed on the page before.
+pub(super) fn refused((status, text): (StatusCode, &str)) -> Response {
+    (status, render("notice.html", Notice { team: "Teamroom", text })).into_response()
+}
+
 pub(super) fn missing() -> Response {
     (StatusCode::NOT_FOUND, render("notice.html", Notice { team: "Teamroom", text: "This item does not exist." })).into_response()
 }
@@ -57,8 +69,7 @@ pub(super) fn missing() -> Response {
 /// The sign-in form.
 pub(super) fn sign_in(status: StatusCode, complaint: Option<&str>) -> Response {
     let page = render("sign_in.html", SignIn { team: "Teamroom", action: SIGN_IN, complaint });
-    // With `no-referrer` the browser sends no `Origin`, and the form would be refused as foreign.
-    (status, [(header::REFERRER_POLICY, "same-origin")], page).into_response()
+    (status, page).into_response()
 }
 
 pub(super) fn file(name: &str) -> Response {
@@ -90,12 +101,15 @@ fn render<T: Serialize>(template: &str, values: T) -> Response {
 mod tests {
     use super::*;
 
-    const PAGES: [&str; 7] = [
+    const PAGES: [&str; 10] = [
         include_str!("frame.html"),
         include_str!("kanban.html"),
         include_str!("item.html"),
         include_str!("link.html"),
         include_str!("who.html"),
+        include_str!("acts.html"),
+        include_str!("fields.html"),
+        include_str!("new.html"),
         include_str!("notice.html"),
         include_str!("sign_in.html"),
     ];

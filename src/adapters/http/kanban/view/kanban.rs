@@ -44,7 +44,7 @@ struct CardView {
     /// Who works on it, if not the owner.
     by: Option<Who>,
     urgency: Urgency,
-    urgency_label: &'static str,
+    urgency_label: String,
     status: WorkStatus,
     status_label: String,
     /// Why it waits.
@@ -76,7 +76,7 @@ enum Order {
 const COLUMNS: [Column; 5] = [
     Column { id: "next", title: "Next", statuses: &[WorkStatus::Ready, WorkStatus::New, WorkStatus::Blocked], order: Order::Work },
     Column { id: "in-progress", title: "In progress", statuses: &[WorkStatus::InProgress], order: Order::Age },
-    Column { id: "waiting", title: "Waiting for people", statuses: &[WorkStatus::Waiting, WorkStatus::InReview], order: Order::Age },
+    Column { id: "waiting", title: "Waiting", statuses: &[WorkStatus::Waiting, WorkStatus::InReview], order: Order::Age },
     Column { id: "done", title: "Done", statuses: &[WorkStatus::Done], order: Order::Age },
     Column { id: "ended", title: "Ended", statuses: &[WorkStatus::Failed, WorkStatus::Cancelled], order: Order::Age },
 ];
@@ -101,7 +101,7 @@ impl Viewer {
             team: self.team.clone(),
             mark,
             at: now,
-            as_of: labels::moment(now),
+            as_of: self.roster.show_time(now),
             owner: asked.owner.clone(),
             text: asked.text.clone(),
             owners,
@@ -132,7 +132,7 @@ impl Viewer {
             owner,
             by,
             urgency: card.urgency,
-            urgency_label: labels::urgency(card.urgency),
+            urgency_label: self.show_when(card.due, card.urgency),
             status: card.status,
             status_label: labels::status(card.status),
             wait: card.wait.filter(|_| card.status == WorkStatus::Waiting).map(|wait| wait.describe()),

@@ -1,6 +1,9 @@
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use kernel::time::show_time;
 
 use crate::features::backlog::model::{Evidence, Judge, Urgency, WorkStatus};
+use crate::features::backlog::render::{changed_tests, total};
 
 /// The age in its largest unit: `4 min`, `3 h`, `12 d`.
 pub(super) fn age(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
@@ -11,11 +14,6 @@ pub(super) fn age(at: DateTime<Utc>, now: DateTime<Utc>) -> String {
         60..2880 => format!("{} h", minutes / 60),
         _ => format!("{} d", minutes / 1440),
     }
-}
-
-/// The exact time: `Sat 21 Nov 2026, 12:00 UTC`.
-pub(super) fn moment(at: DateTime<Utc>) -> String {
-    at.format("%a %-d %b %Y, %H:%M UTC").to_string()
 }
 
 pub(super) fn status(status: WorkStatus) -> String {
@@ -55,30 +53,47 @@ pub(super) fn count_evidence(evidence: &[Evidence]) -> Option<String> {
 fn kind(evidence: &Evidence) -> &'static str {
     match evidence {
         Evidence::File { .. } => "file",
+        Evidence::Branch { .. } => "change",
         Evidence::Link { .. } => "link",
         Evidence::Delivered { .. } => "delivery",
         Evidence::Answer { .. } => "answer",
         Evidence::Test { .. } => "test",
-        Evidence::Value { .. } => "value",
+        Evidence::Value { .. } | Evidence::NotMet { .. } => "value",
         Evidence::Reading { .. } => "reading",
+        Evidence::Criterion { .. } => "criterion",
         Evidence::Review { .. } => "review",
     }
 }
 
 /// One piece of evidence as a sentence, and its hash.
-pub(super) fn evidence(evidence: &Evidence) -> (&'static str, String, Option<String>) {
+pub(super) fn evidence(evidence: &Evidence, zone: Tz) -> (&'static str, String, Option<String>) {
     let (text, sha256) = match evidence {
         Evidence::File { path, sha256, bytes, form } => (format!("{path}: {form}, {bytes} bytes"), Some(sha256.clone())),
-        Evidence::Link { url, sha256, at } => (format!("{url}, fetched {}", moment(*at)), Some(sha256.clone())),
-        Evidence::Delivered { message, at, .. } => (format!("message {}, delivered {}", message.bare(), moment(*at)), None),
-        Evidence::Answer { by, text, at } => (format!("{by} answered “{text}” ({})", moment(*at)), None),
-        Evidence::Test { command, exit_code, at } => (format!("{command} ended with {exit_code}, {}", moment(*at)), None),
-        Evidence::Value { feed, name, value, unit, at } => (format!("{feed}: {name} was {value} {unit}, {}", moment(*at)), None),
-        Evidence::Reading { feed, at } => (format!("{feed} gave data, {}", moment(*at)), None),
-        Evidence::Review { by: Judge::Persona(by), note, at } => (format!("{by}: {note} ({})", moment(*at)), None),
-        Evidence::Review { by: Judge::Person(by), note, at } => (format!("{by}: {note} ({})", moment(*at)), None),
+        Evidence::Branch { repository, branch, diffstat, tests, .. } => {
+            (format!("branch {branch} of {repository}: {}{}", total(diffstat), changed_tests(tests)), None)
+        }
+        Evidence::Link { url, sha256, at } => (format!("{url}, fetched {}", show_time(*at, zone)), Some(sha256.clone())),
+        Evidence::Delivered { message, at, .. } => (format!("message {}, delivered {}", message.bare(), show_time(*at, zone)), None),
+        Evidence::Answer { by, text, at } => (format!("{by} answered “{text}” ({})", show_time(*at, zone)), None),
+        Evidence::Test { command, exit_code, at } => (format!("{command} ended with {exit_code}, {}", show_time(*at, zone)), None),
+        Evidence::Value { feed, name, value, unit, at } => (format!("{feed}: {name} was {value} {unit}, {}", show_time(*at, zone)), None),
+        Evidence::Reading { feed, at } => (format!("{feed} gave data, {}", show_time(*at, zone)), None),
+        Evidence::NotMet { feed, name, value, unit, at } => {
+            (format!("{feed}: {name} was still {value} {unit}, {}", show_time(*at, zone)), None)
+        }
+        Evidence::Criterion { criterion, shown, by, at } => {
+            (format!("{criterion}: “{shown}” ({}, {})", name_of_judge(by), show_time(*at, zone)), None)
+        }
+        Evidence::Review { by, note, at } => (format!("{}: {note} ({})", name_of_judge(by), show_time(*at, zone)), None),
     };
     (kind(evidence), text, sha256)
+}
+
+fn name_of_judge(judge: &Judge) -> &str {
+    match judge {
+        Judge::Persona(slug) => slug.as_str(),
+        Judge::Person(name) => name,
+    }
 }
 
 /// Cuts a text to at most `most` characters and says how much is left out.
@@ -108,7 +123,7 @@ mod tests {
         let reading = Evidence::Reading { feed: "prices".into(), at: DateTime::UNIX_EPOCH };
         assert_eq!(count_evidence(&[file("a"), reading, file("b")]).as_deref(), Some("2 files, 1 reading"));
         assert_eq!(count_evidence(&[]), None);
-        assert_eq!(evidence(&file("a.md")), ("file", "a.md: text, 3 bytes".into(), Some("ab".into())));
+        assert_eq!(evidence(&file("a.md"), Tz::UTC), ("file", "a.md: text, 3 bytes".into(), Some("ab".into())));
     }
 
     #[test]

@@ -1,20 +1,25 @@
 //! The data of the kanban page as plain text. The templates render it as HTML; scripts get it as JSON.
 
+mod forms;
 mod item;
 mod kanban;
 mod labels;
 
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use serde::{Deserialize, Serialize};
 
 use crate::adapters::http::kanban::Shown;
-use crate::features::backlog::model::Owner;
+use crate::features::backlog::model::{Owner, Urgency};
 use crate::store::Store;
 use kernel::ids::{PersonaSlug, UserId};
+use kernel::llm::budget::Budgets;
 use kernel::persona::roster::Roster;
-use kernel::time::SharedClock;
+use kernel::time::{SharedClock, show_time};
 
+pub(super) use forms::{Forms, NewView};
 pub(super) use item::ItemView;
 pub(super) use kanban::KanbanView;
 
@@ -32,12 +37,26 @@ pub(super) struct Viewer {
     team: String,
     roster: Arc<Roster>,
     store: Store,
+    zone: Tz,
+    budgets: Budgets,
     clock: SharedClock,
 }
 
 impl Viewer {
     pub(super) fn new(shown: &Shown) -> Self {
-        Self { team: shown.team.clone(), roster: shown.roster.clone(), store: shown.store.clone(), clock: shown.clock.clone() }
+        Self {
+            team: shown.team.clone(),
+            roster: shown.roster.clone(),
+            store: shown.store.clone(),
+            zone: shown.zone,
+            budgets: shown.budgets.clone(),
+            clock: shown.clock.clone(),
+        }
+    }
+
+    /// When an item is due, or how urgent it is.
+    fn show_when(&self, due: Option<DateTime<Utc>>, urgency: Urgency) -> String {
+        due.map_or_else(|| labels::urgency(urgency).to_owned(), |due| format!("due {}", show_time(due, self.zone)))
     }
 
     fn show_owner(&self, owner: &Owner) -> Who {

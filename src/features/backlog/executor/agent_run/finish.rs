@@ -83,6 +83,17 @@ pub(super) fn read_product(arguments: &Value, written: &[String], model: Option<
     Ok(Product { summary, claims: claims(files), lesson: arguments.lesson.as_deref().and_then(sentence), model: model.map(str::to_owned) })
 }
 
+/// The summary and the lesson of a run whose result is not named by its files.
+///
+/// # Errors
+/// The problem with the arguments, for the model.
+pub(super) fn read_summary(arguments: &Value) -> Result<(String, Option<String>), String> {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).and_then(sentence);
+    let summary = text("summary")
+        .ok_or("Not finished: the summary is empty. The arguments are `summary`, a text, and if you like `lesson`, a text.")?;
+    Ok((summary, text("lesson")))
+}
+
 /// A result with these files, and the model's last text as summary.
 pub(super) fn product_of(text: &str, files: Vec<String>) -> Product {
     // Skips headings, which name a document and not its result.

@@ -1,7 +1,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::executor::agent_run::{Background, Deliverable, Rejection};
-use crate::features::backlog::model::{Origin, Owner, WorkItem, WorkStatus};
+use crate::features::backlog::inputs::Inputs;
+use crate::features::backlog::model::{Artefact, Origin, Owner, WorkItem, WorkStatus};
 use crate::features::backlog::prompts::work as template;
 use kernel::agent::Prompt;
 use kernel::agent::context::{Cleaner, feed_blocks, flat_name};
@@ -19,6 +20,7 @@ const LESSON: usize = 300;
 const FEEDS: usize = 700;
 /// The most lessons and needed items.
 const LINES: usize = 20;
+const FILES: usize = 60;
 
 /// The inputs of a run's prompt.
 pub(super) struct Material<'a> {
@@ -44,14 +46,17 @@ impl Material<'_> {
         let criteria = self.item.criteria.iter().map(|criterion| self.clean(criterion)).collect();
         let message = template::render_work(&template::Work {
             marker: self.marker,
-            now: self.now.format("%A, %-d %B %Y, %H:%M UTC").to_string(),
+            now: self.roster.today(self.now).spell(),
             kind: match self.deliverable {
                 Deliverable::Research => "research",
                 Deliverable::Document => "write",
                 Deliverable::Files => "build",
+                Deliverable::Change => "change",
             },
             request: by_person.then(|| self.request()),
             criteria,
+            repository: self.background.site.map_or_else(String::new, |site| self.line(&site.worktree.settings.name, 100)),
+            tests: self.background.site.is_some_and(|site| !site.worktree.settings.test_command.is_empty()),
             urgency: self.item.urgency.as_str(),
             owner: match &self.item.owner {
                 Owner::Persona(slug) => flat_name(self.roster.name_of(slug)),
@@ -59,10 +64,11 @@ impl Material<'_> {
             },
             origin: match &self.item.origin {
                 Origin::Person { name, .. } => flat_name(name),
-                Origin::CommandLine => "an operator".into(),
+                Origin::CommandLine | Origin::KanbanPage => "an operator".into(),
                 Origin::Meeting(_) => "a meeting of the team".into(),
                 Origin::WorkItem(_) => "work on another item".into(),
             },
+            inputs: !self.background.inputs.is_empty(),
             again: self.background.rejected.is_some(),
             limits: self.limits.clone(),
             blocks: &blocks,
@@ -72,9 +78,10 @@ impl Material<'_> {
 
     /// Whether the prompt contains text from outside. Agents' text may quote anything, and feeds are always from outside.
     fn is_tainted(&self) -> bool {
-        let Background { needs, rejected, lessons, .. } = self.background;
+        let Background { needs, inputs, rejected, lessons, .. } = self.background;
         !self.item.origin.is_of_a_person()
             || !needs.is_empty()
+            || !inputs.is_empty()
             || !self.feeds.is_empty()
             || rejected.is_some_and(|rejection| rejection.outside)
             || lessons.iter().any(Memory::may_quote_outside)
@@ -98,9 +105,11 @@ impl Material<'_> {
         }
         let needs = self.background.needs.iter().take(LINES).map(|need| self.need(need));
         blocks.extend(block("what came of the items that this one needed", needs));
+        let files = self.background.inputs.iter().flat_map(|input| input.files.iter().map(|file| self.input(input, file)));
+        blocks.extend(block("files that others made for this item", files.take(FILES)));
         let lessons = self.background.lessons.iter().take(LINES).map(|lesson| format!("- {}", self.line(&lesson.text, LESSON)));
         blocks.extend(block("lessons learnt before", lessons));
-        blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner()));
+        blocks.extend(feed_blocks(self.feeds, FEEDS, self.cleaner(), self.roster));
         blocks
     }
 
@@ -111,6 +120,13 @@ impl Material<'_> {
             (None, status) => status.as_str().replace('_', " "),
         };
         format!("- {}: {outcome}", self.line(&need.what, 200))
+    }
+
+    /// Where a file lies, who made it, and for which item.
+    fn input(&self, input: &Inputs, file: &Artefact) -> String {
+        let by = input.of.persona.as_ref().map_or("somebody", |slug| self.roster.name_of(slug));
+        let (path, size) = (self.line(&input.path(file), 300), file.facts.size());
+        format!("- {path} ({size}), made by {} for: {}", flat_name(by), self.line(&input.of.what, 200))
     }
 
     fn cleaner(&self) -> Cleaner<'_> {
@@ -191,7 +207,7 @@ mod tests {
         let lessons = [lesson("Prices without a date were not accepted.", &[])];
         let rejection = Rejection { why: "prices.md names https://x.example, which was not fetched.".into(), outside: false };
         let needs = [need];
-        let background = Background { needs: &needs, rejected: Some(&rejection), lessons: &lessons, channel: None };
+        let background = Background { needs: &needs, rejected: Some(&rejection), lessons: &lessons, ..Background::default() };
         let feeds = [FeedReport { feed: "shop".into(), outcome: Err(FeedError::Failed("the shop is closed".into())) }];
         let (message, tainted) = prompt(&item(Origin::Meeting("meeting-1".into())), Deliverable::Document, &background, &feeds);
         assert!(tainted);

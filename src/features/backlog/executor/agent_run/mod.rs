@@ -1,6 +1,6 @@
 //! Runs research, documents and files with a model (WORK-6).
 //!
-//! `material` builds the prompt, `run` starts the agent run, `approvals` asks people, and `finish` parses the claimed result. The verifier
+//! `material` builds the prompt, `run` starts the agent run, `approvals` asks people, and `finish` parses the claimed result. `repository` has the tools and the result of work in a repository. The verifier
 //! checks it later.
 //!
 //! `ask_agent` is not offered, because a question to another persona is a work item of its own.
@@ -8,10 +8,12 @@
 mod approvals;
 mod finish;
 mod material;
+mod repository;
 mod run;
 
 use std::sync::Arc;
 
+use crate::features::backlog::inputs::Inputs;
 use crate::features::backlog::model::{Execution, WorkItem};
 use crate::store::Store;
 use kernel::agent::Agents;
@@ -27,13 +29,17 @@ pub(crate) struct AgentExecutor {
 }
 
 /// The context of a run besides its item.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Background<'a> {
     /// Needed items, whose outcomes are in the prompt.
     pub(crate) needs: &'a [WorkItem],
+    /// The files of needed items and of parts, which lie in the workspace.
+    pub(crate) inputs: &'a [Inputs],
     pub(crate) rejected: Option<&'a Rejection>,
     /// Lessons on the same subject, best match first.
     pub(crate) lessons: &'a [Memory],
+    /// The repository to work in. None: files in the workspace.
+    pub(crate) site: Option<Site<'a>>,
     /// Where to ask for approval. None: calls that need approval are refused.
     pub(crate) channel: Option<&'a ChannelId>,
 }
@@ -52,11 +58,14 @@ enum Deliverable {
     Research,
     Document,
     Files,
+    /// A change of a repository.
+    Change,
 }
 
 impl Deliverable {
-    fn of(execution: &Execution) -> Option<Self> {
+    fn of(execution: &Execution, site: Option<Site<'_>>) -> Option<Self> {
         match execution {
+            Execution::Build if site.is_some() => Some(Self::Change),
             Execution::Research => Some(Self::Research),
             Execution::Write => Some(Self::Document),
             Execution::Build => Some(Self::Files),
@@ -64,6 +73,8 @@ impl Deliverable {
         }
     }
 }
+
+pub(crate) use repository::{Site, patch_name};
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 use crate::features::backlog::executor::agent_run::approvals::ItemApprovals;
 use crate::features::backlog::executor::agent_run::finish::{self, Finish};
 use crate::features::backlog::executor::agent_run::material::Material;
-use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable};
+use crate::features::backlog::executor::agent_run::{AgentExecutor, Background, Deliverable, Site, patch_name, repository};
 use crate::features::backlog::executor::item_journal::ItemJournal;
 use crate::features::backlog::executor::{Assignment, Outcome, failure};
 use crate::features::backlog::model::{Product, WorkItem};
 use kernel::agent::context::new_marker;
-use kernel::agent::{Approvals, Journal, JournalEntry, Limits, Prompt, Reply, Run, RunError, Tools, addresses_in};
+use kernel::agent::{Approvals, Journal, JournalEntry, Limits, OwnTool, Prompt, Reply, Run, RunError, Tools, addresses_in};
 use kernel::memory::MemorySource;
 use kernel::money::Purpose;
 use kernel::persona::Tier;
@@ -18,6 +18,12 @@ const OUTPUT_TOKENS: u32 = 6000;
 
 /// Tools of every run, whatever the persona lists, because only files count as results.
 const ALWAYS: [&str; 3] = ["workspace_list", "workspace_read", "workspace_write"];
+
+/// Of these, those of a run in a repository: its files count there, and what it builds on is in the workspace.
+const READ_ONLY: [&str; 2] = ["workspace_list", "workspace_read"];
+
+/// A change of a repository needs many small calls.
+const REPOSITORY: Limits = Limits { calls: 80, replies: 100 };
 
 /// The journal entry for a document that we saved from a reply.
 const SAVED: &str = "saved";
@@ -32,19 +38,20 @@ impl AgentExecutor {
     /// No model is configured for this kind, or the database is unavailable.
     pub(crate) async fn execute(&self, assignment: &Assignment<'_>, background: &Background<'_>) -> anyhow::Result<Outcome> {
         let Assignment { item, persona, cancel, .. } = *assignment;
-        let deliverable = item.execution.as_ref().and_then(Deliverable::of);
+        let deliverable = item.execution.as_ref().and_then(|execution| Deliverable::of(execution, background.site));
         let deliverable = deliverable.ok_or_else(|| anyhow::anyhow!("no model carries out work item {}", item.id))?;
         let journal = ItemJournal::new(&self.store, assignment);
         let approvals = background.channel.map(|channel| ItemApprovals { store: &self.store, agents: &self.agents, assignment, channel });
-        let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(ALWAYS);
+        let always: &[&str] = if background.site.is_some() { &READ_ONLY } else { &ALWAYS };
+        let listed = persona.tools.iter().map(String::as_str).filter(|tool| !ALWAYS.contains(tool)).chain(always.iter().copied());
         let tools = Tools {
             listed: listed.map(str::to_owned).collect(),
-            own: vec![Box::new(Finish)],
+            own: background.site.map_or_else(|| vec![Box::new(Finish) as Box<dyn OwnTool>], |site| repository::tools(site, cancel)),
             workspace: Some(&item.id),
             source: Some(MemorySource::WorkItem(item.id.clone())),
             addresses: addresses_of(item),
             approvals: approvals.as_ref().map(|approvals| approvals as &dyn Approvals),
-            limits: Limits::WORK,
+            limits: limits_of(background),
         };
         let least = if deliverable == Deliverable::Research { Tier::T2 } else { Tier::T1 };
         let began = self.agents.runner.clock.now();
@@ -61,7 +68,10 @@ impl AgentExecutor {
             cancel,
         });
         let concluded = match reply.await {
-            Ok(reply) => self.conclude(item, deliverable, reply, &journal).await,
+            Ok(reply) => match background.site {
+                Some(site) => self.conclude_change(assignment, site, reply, &journal).await,
+                None => self.conclude(item, deliverable, reply, &journal).await,
+            },
             Err(error) => Err(error),
         };
         concluded.or_else(|error| failure::outcome(error, journal.idle_before(began), self.agents.runner.clock.now()))
@@ -83,7 +93,7 @@ impl AgentExecutor {
             deliverable,
             background,
             feeds: &feeds,
-            limits: format!("{} calls, {}", Limits::WORK.calls, RESEARCH.describe()),
+            limits: format!("{} calls, {}", limits_of(background).calls, RESEARCH.describe()),
             marker: &new_marker(),
             now: self.agents.runner.clock.now(),
         };
@@ -114,24 +124,56 @@ impl AgentExecutor {
                 Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the document: {error}") }),
             };
             written.push(saved.path.clone());
-            let entry = JournalEntry::Returned {
-                call: SAVED.into(),
-                text: format!("The reply was saved as {}.", saved.path),
-                outside: false,
-                status: CallStatus::Ok,
-                trace: Some(Trace::Wrote { path: saved.path, sha256: saved.sha256, bytes: saved.bytes }),
-            };
-            if !journal.append(&[entry], self.agents.runner.clock.now()).await? {
-                return Err(RunError::Lost);
-            }
+            self.record_saved("The reply", saved, journal).await?;
         }
         Ok(Outcome::Made(Product { model, ..finish::product_of(&text, written) }))
+    }
+
+    /// The result of work in a repository: its commit, with the patch in the workspace.
+    async fn conclude_change(
+        &self,
+        assignment: &Assignment<'_>,
+        site: Site<'_>,
+        reply: Reply,
+        journal: &ItemJournal<'_>,
+    ) -> Result<Outcome, RunError> {
+        let Assignment { item, persona, .. } = *assignment;
+        let concluded = repository::conclude(site.worktree, item, persona, reply.finish.as_ref(), &reply.text).await;
+        let (product, patch) = match concluded {
+            Ok(Some(made)) => made,
+            Ok(None) => return Ok(Outcome::Failed { why: "nothing in the repository was changed".into() }),
+            Err(error) => return Ok(Outcome::Failed { why: error.to_string() }),
+        };
+        let saved = match self.workspaces.open(&item.id).await {
+            Ok(workspace) => workspace.write(&patch_name(item), &patch).await,
+            Err(error) => Err(error),
+        };
+        match saved {
+            Ok(saved) => self.record_saved("The change", saved, journal).await?,
+            Err(error) => return Ok(Outcome::Failed { why: format!("cannot save the patch: {error}") }),
+        }
+        Ok(Outcome::Made(Product { model: reply.model, ..product }))
+    }
+
+    async fn record_saved(&self, what: &str, saved: Written, journal: &ItemJournal<'_>) -> Result<(), RunError> {
+        let entry = JournalEntry::Returned {
+            call: SAVED.into(),
+            text: format!("{what} was saved as {}.", saved.path),
+            outside: false,
+            status: CallStatus::Ok,
+            trace: Some(Trace::Wrote { path: saved.path, sha256: saved.sha256, bytes: saved.bytes }),
+        };
+        if journal.append(&[entry], self.agents.runner.clock.now()).await? { Ok(()) } else { Err(RunError::Lost) }
     }
 
     /// Saves a reply as a file. Idempotent.
     async fn save(&self, item: &WorkItem, text: &str) -> Result<Written, ToolError> {
         self.workspaces.open(&item.id).await?.write(&finish::file_name(&item.what), text.as_bytes()).await
     }
+}
+
+fn limits_of(background: &Background<'_>) -> Limits {
+    if background.site.is_some() { REPOSITORY } else { Limits::WORK }
 }
 
 /// Addresses in the item's text, which may be fetched without approval.

@@ -1,10 +1,11 @@
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Evidence, Execution, Wait, WorkStatus};
+use crate::features::backlog::model::{Artefact, Evidence, Execution, Wait, WorkStatus};
+use crate::features::backlog::store::artefacts::insert_artefacts;
 use crate::features::backlog::store::transitions::{Ended, ItemRecord};
 use crate::store::Store;
 use kernel::chat::outbound::OutboundMessage;
-use kernel::chat::outbox::store::insert_outbound;
+use kernel::chat::outbox::store::insert_outbound_once;
 use kernel::db::{Result, Transaction};
 use kernel::jobs::JobContext;
 use kernel::memory::Memory;
@@ -15,6 +16,8 @@ use kernel::memory::store::insert_memories;
 pub struct RunEnd<'a> {
     pub job: &'a JobContext,
     pub end: End,
+    /// The files of a result that is done or to be judged.
+    pub artefacts: &'a [Artefact],
     /// The messages to post, in order.
     pub outbox: &'a [OutboundMessage],
     pub at: DateTime<Utc>,
@@ -63,9 +66,15 @@ impl Store {
     pub async fn end_run(&self, run: &RunEnd<'_>) -> Result<Option<Ended>> {
         let mut transaction = self.db().begin().await?;
         let Some(record) = ItemRecord::hold(&mut transaction, run.job).await? else { return Ok(None) };
-        insert_outbound(&mut transaction, run.outbox, record.cause(), run.at).await?;
+        for message in run.outbox {
+            // What a person is asked has the id of the run, which may have asked before.
+            insert_outbound_once(&mut transaction, message, record.cause(), run.at).await?;
+        }
         if let End::Done { memory, .. } | End::Failed { memory, .. } = &run.end {
             insert_memories(&mut transaction, memory.as_slice()).await?;
+        }
+        if !run.artefacts.is_empty() {
+            insert_artefacts(&mut transaction, &record.item.id, record.item.run, run.artefacts).await?;
         }
         let ended = end(&mut transaction, record, &run.end, run.at).await?;
         Ok(run.job.finish_with(transaction).await?.then_some(ended))

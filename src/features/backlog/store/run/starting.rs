@@ -18,6 +18,16 @@ pub struct Claimed {
 }
 
 impl Store {
+    /// Records the repository that the item of a job works in. False if the job is lost.
+    pub async fn record_repository(&self, job: &JobContext, repository: &str, at: DateTime<Utc>) -> Result<bool> {
+        let mut transaction = self.db().begin().await?;
+        let Some(mut record) = ItemRecord::hold(&mut transaction, job).await? else { return Ok(false) };
+        record.item.repository = Some(repository.to_owned());
+        record.save(&mut transaction, at).await?;
+        transaction.commit().await?;
+        Ok(true)
+    }
+
     /// Marks the item of a job as in progress. A run whose process died counts as an attempt. None if the item no longer needs this job, or the job is
     /// lost.
     pub async fn start_run(&self, job: &JobContext, at: DateTime<Utc>) -> Result<Option<Claimed>> {

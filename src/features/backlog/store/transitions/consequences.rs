@@ -21,7 +21,7 @@ pub struct Ended {
     pub released: Vec<WorkItemId>,
     /// Items that failed or were cancelled because of it.
     pub failed: Vec<WorkItemId>,
-    /// Parents that ended because this was their last child.
+    /// Parents of which this was the last open child: they failed, or are to be judged now.
     pub parents: Vec<WorkItemId>,
 }
 
@@ -52,6 +52,9 @@ struct Over {
     what: String,
     status: WorkStatus,
 }
+
+/// The note of a parent whose children are done.
+pub(super) const PARTS_DONE: &str = "its parts are done";
 
 /// The note of a released item.
 const RELEASED: &str = "nothing blocks it any more";
@@ -227,10 +230,14 @@ impl Consequences {
                 self.failed.push(record.item.id.clone());
                 self.add(&record.item);
             }
-            Readiness::PartsOver { status, outcome } => {
-                record.finish(transaction, status, &outcome, self.at).await?;
+            Readiness::PartsFailed(outcome) => {
+                record.finish(transaction, WorkStatus::Failed, &outcome, self.at).await?;
                 self.parents.push(record.item.id.clone());
                 self.add(&record.item);
+            }
+            Readiness::PartsDone => {
+                record.go(transaction, WorkStatus::InReview, Some(PARTS_DONE), self.at).await?;
+                self.parents.push(record.item.id);
             }
         }
         Ok(())
@@ -250,11 +257,10 @@ pub(crate) enum Readiness {
     Held,
     /// It needs an item that ended without being done. The text names it.
     Lost(String),
-    /// All its children are over, so it ends too.
-    PartsOver {
-        status: WorkStatus,
-        outcome: String,
-    },
+    /// All its children are over, and one failed or none is done. So it fails too.
+    PartsFailed(String),
+    /// All its children are over, and none failed. Whether that meets its own criteria is judged.
+    PartsDone,
 }
 
 #[derive(sqlx::FromRow)]
@@ -276,7 +282,8 @@ impl Readiness {
                      WHERE item = $1 AND status NOT IN ('done', 'failed', 'cancelled')) AS needs_open,
                  (SELECT status || ' ' || what FROM work_dependencies JOIN work_items ON work_items.id = needs
                      WHERE item = $1 AND status IN ('failed', 'cancelled') ORDER BY position LIMIT 1) AS lost_need,
-                 EXISTS (SELECT 1 FROM work_items WHERE parent = $1 AND status NOT IN ('done', 'failed', 'cancelled')) AS parts_open,
+                 EXISTS (SELECT 1 FROM work_items
+                     WHERE parent = $1 AND status IN ('new', 'ready', 'blocked', 'in_progress', 'in_review', 'waiting')) AS parts_open,
                  EXISTS (SELECT 1 FROM work_items WHERE parent = $1 AND status = 'done') AS part_done,
                  (SELECT status || ' ' || what FROM work_items WHERE parent = $1 AND status IN ('failed', 'cancelled')
                      ORDER BY status DESC, created_at, id LIMIT 1) AS lost_part",
@@ -294,10 +301,9 @@ impl From<ReadinessColumns> for Readiness {
             (None, _) if row.needs_open || row.parts_open => Self::Held,
             // A cancelled child does no harm if another one is done.
             (None, Some((status, what))) if status == WorkStatus::Failed || !row.part_done => {
-                let outcome = format!("its part \"{what}\" {}", render_lost(status));
-                Self::PartsOver { status: WorkStatus::Failed, outcome }
+                Self::PartsFailed(format!("its part \"{what}\" {}", render_lost(status)))
             }
-            (None, _) if row.part_done => Self::PartsOver { status: WorkStatus::Done, outcome: "its parts are done".into() },
+            (None, _) if row.part_done => Self::PartsDone,
             (None, _) => Self::Free,
         }
     }

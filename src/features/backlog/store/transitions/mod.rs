@@ -10,6 +10,7 @@ use crate::features::backlog::model::{Evidence, Origin, Product, WorkItem, WorkS
 use crate::features::backlog::store::BACKLOG_LOCK;
 use crate::features::backlog::store::items::ItemColumns;
 use crate::features::backlog::store::jobs::{ItemOf, LEARNINGS, PLAN, enqueue_job, wake_job};
+use crate::features::backlog::store::requests::follow_wait;
 use kernel::db::{Document, Result, StoreError, Transaction, Who, document, plain, sql};
 use kernel::ids::{MessageId, PersonaSlug, WorkItemId};
 use kernel::jobs::{self, Job, JobContext, JobId};
@@ -18,8 +19,9 @@ use kernel::money::Money;
 pub use consequences::Ended;
 pub use events::{ITEMS, ItemChange, ItemEvent};
 
+use consequences::PARTS_DONE;
 pub(super) use consequences::{Consequences, Readiness};
-pub(super) use events::{insert_approval_event, insert_event};
+pub(super) use events::{insert_approval_event, insert_event, list_rejections};
 
 /// An item with fields that only the store uses.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ pub(super) struct ItemRecord {
     /// The job that its status needs.
     pub(super) job: Option<JobId>,
     pub(super) rejections: u32,
+    /// Nobody gave its criteria: the planner drafted them.
+    pub(super) has_drafted_criteria: bool,
     /// The changes are those of its own job, which ends with them.
     is_held: bool,
 }
@@ -44,6 +48,7 @@ pub(super) struct StandingColumns {
     job: Option<i64>,
     #[sqlx(try_from = "i64")]
     rejections: u32,
+    criteria_drafted: bool,
 }
 
 impl TryFrom<StandingColumns> for ItemRecord {
@@ -56,9 +61,17 @@ impl TryFrom<StandingColumns> for ItemRecord {
             rank: row.rank,
             job: row.job.map(JobId),
             rejections: row.rejections,
+            has_drafted_criteria: row.criteria_drafted,
             is_held: false,
         })
     }
+}
+
+/// Whether others are its parts. It is not carried out itself then.
+pub(super) async fn has_parts(transaction: &mut Transaction, item: &WorkItemId) -> Result<bool> {
+    let (has,): (bool,) =
+        sql!(transaction.on(), fetch_one, "SELECT EXISTS (SELECT 1 FROM work_items WHERE parent = $1) AS has", item.as_str())?;
+    Ok(has)
 }
 
 impl ItemRecord {
@@ -135,7 +148,15 @@ impl ItemRecord {
         }
         self.replace_job(transaction, at).await?;
         self.save(transaction, at).await?;
+        if from == WorkStatus::Waiting || next == WorkStatus::Waiting {
+            follow_wait(transaction, &self.item, from, at).await?;
+        }
         insert_event(transaction, &self.item, Some(from), note, at).await
+    }
+
+    /// Adds to the history what somebody did that leaves the status as it is.
+    pub(super) async fn remark(&self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
+        insert_event(transaction, &self.item, Some(self.item.status), Some(note), at).await
     }
 
     /// Ready becomes in progress, by its job, which goes on.
@@ -171,7 +192,7 @@ impl ItemRecord {
             execute,
             "UPDATE work_items SET what = $2, how = $3, why = $4, owner = $5, owner_name = $6, urgency = $7, criteria = $8, status = $9,
                  attempts = $10, execution = $11, persona = $12, wait = $13, not_before = $14, run = $15, product = $16, evidence = $17,
-                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22
+                 outcome = $18, cost = $19, job = $20, rejections = $21, updated_at = $22, repository = $23, due = $24
              WHERE id = $1",
             item.id.as_str(),
             plain(&item.what),
@@ -194,7 +215,9 @@ impl ItemRecord {
             item.cost.0,
             self.job.map(|job| job.0),
             i64::from(self.rejections),
-            at
+            at,
+            item.repository.as_deref(),
+            item.due
         )?;
         Ok(())
     }
@@ -243,10 +266,15 @@ impl ItemRecord {
             Readiness::Free => WorkStatus::Ready,
             Readiness::Held => WorkStatus::Blocked,
             Readiness::Lost(why) => return self.end(transaction, WorkStatus::Failed, &why, at).await,
-            Readiness::PartsOver { status, outcome } => {
-                // If it had been planned earlier, its children would already have ended it.
+            // If it had been planned earlier, its children would already have brought it there.
+            Readiness::PartsFailed(outcome) => {
                 self.go_or_stay(transaction, WorkStatus::Blocked, note, at).await?;
-                return self.end(transaction, status, &outcome, at).await;
+                return self.end(transaction, WorkStatus::Failed, &outcome, at).await;
+            }
+            Readiness::PartsDone => {
+                self.go_or_stay(transaction, WorkStatus::Blocked, note, at).await?;
+                self.go(transaction, WorkStatus::InReview, Some(PARTS_DONE), at).await?;
+                return Ok(Ended::alone(self.item));
             }
         };
         self.go_or_stay(transaction, next, note, at).await?;
@@ -275,14 +303,28 @@ impl ItemRecord {
         }
         // The job may be that of another persona.
         self.replace_job(transaction, at).await?;
+        if next == WorkStatus::Waiting {
+            follow_wait(transaction, &self.item, next, at).await?;
+        }
         self.save(transaction, at).await
+    }
+
+    /// Adds the delivery of what the person was told, who has reacted to it.
+    pub(super) async fn add_delivery(&mut self, transaction: &mut Transaction) -> Result<()> {
+        let outbox = WorkItem::reminder_id_of(&self.item.id, self.item.run);
+        let sent: Option<(Option<String>, Option<DateTime<Utc>>)> =
+            sql!(transaction.on(), fetch_optional, "SELECT platform_id, sent_at FROM outbox WHERE id = $1", outbox.as_str())?;
+        if let Some((Some(message), Some(at))) = sent {
+            self.add_evidence(&[Evidence::Delivered { outbox, message: message.into(), at }]);
+        }
+        Ok(())
     }
 
     /// The message that created it, for the trace.
     pub(super) fn cause(&self) -> Option<&MessageId> {
         match &self.item.origin {
             Origin::Person { message, .. } => message.as_ref(),
-            Origin::Meeting(_) | Origin::WorkItem(_) | Origin::CommandLine => None,
+            Origin::Meeting(_) | Origin::WorkItem(_) | Origin::CommandLine | Origin::KanbanPage => None,
         }
     }
 }

@@ -3,28 +3,23 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::chat::model::decision::{AskRequest, Decision, Reason};
+use crate::features::chat::model::talk::RecentTalk;
 use crate::features::chat::settings::{ChatSettings, FallbackAnswer};
 use kernel::chat::attachments;
-use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place};
-use kernel::chat::text::{find_mention, without_mentions};
+use kernel::chat::message::{AuthorKind, ChannelKind, InboundMessage, Place, ReplyTo};
+use kernel::chat::text::find_mention;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::{Accounts, Roster};
 use kernel::text::{without_invisible, without_quotes_and_code};
 
-use crate::features::chat::rules::addressing::{Opening, People, find_opening, list_mentions, spoken};
+use crate::features::chat::rules::addressing::{Addressed, Names, spoken};
 use crate::features::chat::rules::ask_phrase::find_ask;
 use crate::features::chat::rules::authorize::{Action, Denied, authorize};
-use crate::features::chat::rules::intent::{is_directive, is_question};
+use crate::features::chat::rules::intent;
+use crate::features::chat::rules::sentence::{Sentence, sentences};
 
 /// The binding of a channel where nobody answers a message without an addressee.
 pub const LISTEN_ONLY: &str = "listen";
-
-/// Words that may surround a stop phrase: "please stop, everybody".
-const STOP_COMPANY: &[&str] =
-    &["please", "now", "all", "everyone", "everybody", "team", "agents", "bots", "ok", "okay", "hey", "and", "of", "you", "guys", "folks"];
-
-/// A longer text is never a stop phrase.
-const MOST_STOP_WORDS: usize = 12;
 
 /// A message and everything that its decision depends on.
 #[derive(Debug, Clone, Copy)]
@@ -39,13 +34,28 @@ pub struct Arrival<'a> {
     pub halted: bool,
     /// The persona whose message is replied to.
     pub replied_to: Option<&'a PersonaSlug>,
-    /// The persona that the thread belongs to.
-    pub thread_owner: Option<&'a PersonaSlug>,
+    pub thread: Option<&'a ThreadOf>,
     pub roster: &'a Roster,
     pub accounts: &'a Accounts,
     pub settings: &'a ChatSettings,
+    pub talk: Talk<'a>,
     /// Used for the message's age.
     pub now: DateTime<Utc>,
+}
+
+/// What was said in the channel before. Only decisions that [depend on it](Reason::depends_on_talk) need it.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Talk<'a> {
+    /// The names of the people who were seen here.
+    pub people: &'a [String],
+    pub recent: Option<&'a RecentTalk>,
+}
+
+/// On whose message a thread hangs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThreadOf {
+    Persona(PersonaSlug),
+    Person,
 }
 
 /// One rule of the table: its decision, or `None` if it does not apply.
@@ -53,16 +63,29 @@ type Rule = fn(&Arrival<'_>, &Reading<'_>) -> Option<Decision>;
 
 /// The order of CHAT-7. The first rule that applies decides. The specification leaves two positions open. Stop comes first, so that no list and no
 /// halt can suppress it. A direct message comes before names, because only the persona written to can speak in that conversation.
-const RULES: [Rule; 9] = [stopped, unheard, in_standup, written_directly, addressed, replied, in_own_thread, bound, unaddressed];
+const RULES: [Rule; 12] = [
+    stopped,
+    unheard,
+    wants_no_answer,
+    in_standup,
+    written_directly,
+    addressed,
+    replied,
+    among_people,
+    in_own_thread,
+    followed_up,
+    bound,
+    unaddressed,
+];
 
 /// Decides who answers a message, in which order, and why.
 ///
 /// In a halted channel only a message that addresses an agent is answered. It ends the halt, which the caller records.
 pub fn route(arrival: &Arrival<'_>) -> Decision {
-    let people = People::new(arrival.roster, arrival.accounts);
     let visible = without_invisible(&arrival.message.text);
     let spoken = without_quotes_and_code(&visible);
-    let reading = Reading::of(arrival, &visible, &spoken, &people);
+    let names = Names::new(arrival.roster, arrival.accounts, arrival.talk.people, &spoken);
+    let reading = Reading::of(arrival, &visible, &spoken, &names);
     let decision = RULES.iter().find_map(|rule| rule(arrival, &reading)).unwrap_or_else(|| Decision::nobody(Reason::Silence));
     let by_person = arrival.message.author.kind == AuthorKind::Person;
     if arrival.halted && !decision.responders.is_empty() && !(by_person && reading.speaks_to_an_agent(decision.reason)) {
@@ -71,58 +94,63 @@ pub fn route(arrival: &Arrival<'_>) -> Decision {
     with_ask(decision, reading.ask, arrival)
 }
 
-/// Whether a message is only a stop phrase, in any case and punctuation, optionally with a name or a "please": "Stop!", "stop, vince".
-pub fn is_stop(text: &str, phrases: &[String], roster: &Roster) -> bool {
-    says_stop(&spoken(text), phrases, |word| roster.find_named(word).is_some())
+/// Whether a message is only a stop phrase, in any case and punctuation, perhaps with a name or a "please": "Stop!", "just stop it, vince".
+pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accounts) -> bool {
+    intent::is_stop(&sentences(&spoken(text)), phrases, &Names::new(roster, accounts, &[], ""))
 }
 
-fn says_stop(spoken: &str, phrases: &[String], is_name: impl Fn(&str) -> bool) -> bool {
-    let words: Vec<String> = words_of(&without_mentions(spoken)).take(MOST_STOP_WORDS + 1).collect();
-    if words.len() > MOST_STOP_WORDS {
-        return false;
-    }
-    let phrases: Vec<Vec<String>> =
-        phrases.iter().map(|phrase| words_of(phrase).collect()).filter(|words: &Vec<_>| !words.is_empty()).collect();
-    let (mut rest, mut found) = (words.as_slice(), false);
-    while let [word, after @ ..] = rest {
-        if let Some(phrase) = phrases.iter().find(|phrase| rest.starts_with(phrase)) {
-            found = true;
-            rest = &rest[phrase.len()..];
-        } else if STOP_COMPANY.contains(&word.as_str()) || is_name(word) {
-            rest = after;
-        } else {
-            return false;
-        }
-    }
-    found
+/// Whether a text calls somebody or asks for a persona's opinion, so that it starts a new burst.
+pub(crate) fn begins_burst(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+    let spoken = spoken(text);
+    !Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken)).is_empty() || find_ask(&spoken).is_some()
 }
 
-/// Words in lower case. An apostrophe does not split a word, so "don't stop" does not match "stop".
-fn words_of(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split(|c: char| c.is_whitespace() || ",.!?:;…-–—*_~\"()".contains(c)).filter(|word| !word.is_empty()).map(str::to_lowercase)
+/// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
+pub(crate) fn only_tells(text: &str, roster: &Roster) -> bool {
+    let (spoken, accounts) = (spoken(text), Accounts::default());
+    let names = Names::new(roster, &accounts, &[], &spoken);
+    let said = after_addressees(&spoken, names.find_addressed(&sentences(&spoken)).rest);
+    let sentences = sentences(said);
+    let wants = find_ask(said).is_some() || intent::is_question(&sentences) || intent::is_request(&sentences);
+    !(wants || intent::is_greeting(&sentences) || intent::is_thanks(&sentences, &names))
+}
+
+/// Whether a text is said to a persona, whatever it is about: it begins with its name, or is a question and nothing else.
+pub(crate) fn speaks_to_a_persona(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+    let spoken = spoken(text);
+    let sentences = sentences(&spoken);
+    let asks = matches!(sentences.as_slice(), [only] if only.asks);
+    asks || !Names::new(roster, accounts, &[], &spoken).find_addressed(&sentences).leading.is_empty()
+}
+
+/// What a text says once it has named whom it is for.
+fn after_addressees(text: &str, end: usize) -> &str {
+    text[end..].trim_start_matches(|c: char| !c.is_alphanumeric() && !"@<\"“".contains(c))
 }
 
 /// The content of a message, parsed once for all rules.
 struct Reading<'t> {
-    /// The text without invisible characters, quotes and code.
-    spoken: &'t str,
-    mentioned: Vec<PersonaSlug>,
-    opening: Option<Opening<'t>>,
+    /// Without invisible characters, quotes and code.
+    text: Vec<Sentence<'t>>,
+    addressed: Addressed,
     ask: Option<AskRequest>,
     stop: bool,
+    /// Only emojis, or only thanks.
+    wants_no_answer: bool,
 }
 
 impl<'t> Reading<'t> {
-    fn of(arrival: &Arrival<'_>, visible: &'t str, spoken: &'t str, people: &People<'_>) -> Self {
-        let opening = find_opening(spoken, people);
-        let ask = find_ask(opening.as_ref().map_or(spoken, |opening| opening.rest)).map(|ask| {
+    fn of(arrival: &Arrival<'_>, visible: &'t str, spoken: &'t str, names: &Names<'_>) -> Self {
+        let text = sentences(spoken);
+        let addressed = names.find_addressed(&text);
+        let ask = find_ask(after_addressees(spoken, addressed.rest)).map(|ask| {
             // The question may contain code, which the spoken text has lost.
-            let whole = find_opening(visible, people).map_or(visible, |opening| opening.rest);
-            find_ask(whole).filter(|same| same.askee == ask.askee).unwrap_or(ask)
+            let whole = names.find_addressed(&sentences(visible));
+            find_ask(after_addressees(visible, whole.rest)).filter(|same| same.askee == ask.askee).unwrap_or(ask)
         });
-        let is_name = |word: &str| people.find_name(word).is_some_and(|(_, rest)| rest.is_empty());
-        let stop = says_stop(spoken, &arrival.settings.stop_phrases, is_name);
-        let mut reading = Self { spoken, mentioned: list_mentions(spoken, people), opening, ask, stop };
+        let stop = intent::is_stop(&text, &arrival.settings.stop_phrases, names);
+        let wants_no_answer = arrival.message.attachments.is_empty() && (intent::is_wordless(&text) || intent::is_thanks(&text, names));
+        let mut reading = Self { text, addressed, ask, stop, wants_no_answer };
         reading.spare_the_askee(arrival);
         reading
     }
@@ -136,28 +164,20 @@ impl<'t> Reading<'t> {
         if by_account.is_some() {
             ask.askee.clone_from(&askee.name);
         }
-        let opened_with = self.opening.as_ref().is_some_and(|opening| opening.personas.contains(&askee.slug));
-        if !opened_with {
-            self.mentioned.retain(|slug| *slug != askee.slug);
+        if !self.addressed.leading.contains(&askee.slug) {
+            self.addressed.personas.retain(|slug| *slug != askee.slug);
         }
     }
 
-    /// The personas named at the beginning, then those mentioned later in the text.
-    fn addressees(&self) -> Vec<PersonaSlug> {
-        let named = self.opening.as_ref().map(|opening| opening.personas.as_slice()).unwrap_or_default();
-        let later = self.mentioned.iter().filter(|slug| !named.contains(slug));
-        named.iter().chain(later).cloned().collect()
-    }
-
-    fn speaks_to_the_team(&self) -> bool {
-        let named = || ["@everyone", "@here"].iter().any(|name| self.spoken.contains(name));
-        self.opening.as_ref().is_some_and(|opening| opening.team) || named() || self.spoken.to_lowercase().contains("all of you")
+    /// A message to everybody who is here or in the channel. People announce with it.
+    fn announces(&self) -> bool {
+        self.text.iter().flat_map(Sentence::words).any(|word| word.at && matches!(&*word.folded, "here" | "everyone"))
     }
 
     /// Whether this ends a halt: the message addresses an agent. A thread or a bound channel alone does not count.
     fn speaks_to_an_agent(&self, reason: Reason) -> bool {
         matches!(reason, Reason::Mentioned | Reason::Named | Reason::Reply | Reason::Direct | Reason::Team)
-            || (reason == Reason::Standup && (!self.addressees().is_empty() || self.speaks_to_the_team()))
+            || (reason == Reason::Standup && (!self.addressed.personas.is_empty() || self.addressed.team))
     }
 }
 
@@ -170,7 +190,7 @@ fn stopped(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
 fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     let Arrival { message, settings, .. } = arrival;
     let author = &message.author;
-    let listed_bot = author.kind == AuthorKind::ForeignBot && settings.allowed_bots.contains(&author.id) && !reading.mentioned.is_empty();
+    let listed_bot = author.kind == AuthorKind::ForeignBot && settings.allowed_bots.contains(&author.id) && reading.addressed.mentioned;
     let reason = if author.kind != AuthorKind::Person && !listed_bot {
         Reason::NotAPerson
     } else if let Err(Denied::Unheard(reason)) = authorize(Action::Speak, author, &message.channel, settings) {
@@ -187,8 +207,19 @@ fn unheard(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
     Some(Decision::nobody(reason))
 }
 
-fn in_standup(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
-    (arrival.kind == ChannelKind::Standup).then(|| coordinator(arrival, Reason::Standup))
+/// A mention without a word calls somebody.
+fn wants_no_answer(_: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    reading.wants_no_answer.then(|| Decision::nobody(Reason::NoAnswerWanted))
+}
+
+/// The coordinator, for what addresses a persona, asks or requests something.
+fn in_standup(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    (arrival.kind == ChannelKind::Standup).then_some(())?;
+    let addressed = &reading.addressed;
+    let wanted = !addressed.personas.is_empty()
+        || arrival.replied_to.is_some()
+        || (!is_for_others(arrival, reading) && (addressed.team || wants_something(reading) || intent::is_imperative(&reading.text)));
+    Some(if wanted { coordinator(arrival, Reason::Standup) } else { Decision::nobody(Reason::Standup) })
 }
 
 fn written_directly(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
@@ -197,18 +228,45 @@ fn written_directly(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> 
 }
 
 fn addressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    let mut responders = reading.addressees();
-    let reason = if reading.mentioned.is_empty() { Reason::Named } else { Reason::Mentioned };
+    let mut responders = reading.addressed.personas.clone();
+    let reason = if reading.addressed.mentioned { Reason::Mentioned } else { Reason::Named };
     responders.truncate(arrival.settings.max_responders.max(1));
     (!responders.is_empty()).then_some(Decision::by(responders, reason))
 }
 
-fn replied(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
+fn replied(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    // "Bob, look at this", with the persona's message as what to look at.
+    (!reading.addressed.others_first).then_some(())?;
     one(arrival, arrival.replied_to?, Reason::Reply)
 }
 
+/// What people say to people is theirs, question or not.
+fn among_people(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    is_for_others(arrival, reading).then(|| Decision::nobody(Reason::ForOthers))
+}
+
+fn is_for_others(arrival: &Arrival<'_>, reading: &Reading<'_>) -> bool {
+    // A reply to oneself goes on with what one has said.
+    let to_oneself = |reply: &ReplyTo| reply.author.as_ref() == Some(&arrival.message.author.id);
+    let replies = arrival.message.reply_to.as_ref().is_some_and(|reply| !to_oneself(reply)) && arrival.replied_to.is_none();
+    // "Ask Bob …" and "remind <@bob> …" are said to the team.
+    let to_team = !reading.addressed.others_first && (reading.ask.is_some() || intent::begins_request(&reading.text));
+    !to_team && (reading.addressed.others || replies || reading.announces())
+}
+
 fn in_own_thread(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
-    one(arrival, arrival.thread_owner?, Reason::Thread)
+    match arrival.thread? {
+        ThreadOf::Persona(slug) => one(arrival, slug, Reason::Thread),
+        ThreadOf::Person => None,
+    }
+}
+
+fn followed_up(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
+    let recent = arrival.talk.recent?;
+    let goes_on = !recent.is_interrupted || wants_something(reading);
+    // The coordinator asks others, whomever one talked to before.
+    (goes_on && !reading.addressed.team && reading.ask.is_none()).then_some(())?;
+    one(arrival, recent.with.as_ref()?, Reason::FollowUp)
 }
 
 /// A binding to a persona that is no longer on the roster has no effect.
@@ -219,26 +277,39 @@ fn bound(arrival: &Arrival<'_>, _: &Reading<'_>) -> Option<Decision> {
     }
 }
 
-/// The coordinator, if the channel's setting allows it and the text is a question or a directive.
+/// The coordinator, if the channel's setting allows it and the text is a question, a request or a greeting, and people do not talk among themselves.
 fn unaddressed(arrival: &Arrival<'_>, reading: &Reading<'_>) -> Option<Decision> {
-    let (files, text) = (&arrival.message.attachments, reading.spoken);
-    let brings_knowledge = arrival.kind == ChannelKind::Knowledge && (!files.is_empty() || has_link(&arrival.message.text));
+    let (message, text) = (arrival.message, reading.text.as_slice());
+    let brings_knowledge = arrival.kind == ChannelKind::Knowledge && (!message.attachments.is_empty() || has_link(&message.text));
     // A readable file without text counts as a directive, because people post directives as files.
-    let only_a_file = text.trim().is_empty() && files.iter().any(|file| attachments::accept(file).is_ok());
+    let only_a_file = text.is_empty() && message.attachments.iter().any(|file| attachments::accept(file).is_ok());
     let reason = if arrival.fallback == FallbackAnswer::Never {
         return None;
-    } else if reading.speaks_to_the_team() {
-        Reason::Team
     } else if brings_knowledge {
         Reason::Knowledge
-    } else if is_question(text) {
+    } else if intent::is_greeting(text) {
+        arrival.talk.recent.is_none_or(|recent| !recent.is_busy).then_some(Reason::Greeting)?
+    } else if reading.addressed.team {
+        Reason::Team
+    } else if arrival.fallback != FallbackAnswer::Always && are_among_themselves(arrival) {
+        return None;
+    } else if intent::is_question(text) {
         Reason::Question
-    } else if reading.ask.is_some() || is_directive(text) || only_a_file || arrival.fallback == FallbackAnswer::Always {
+    } else if reading.ask.is_some() || intent::is_request(text) || only_a_file || arrival.fallback == FallbackAnswer::Always {
         Reason::Directive
     } else {
         return None;
     };
     Some(coordinator(arrival, reason))
+}
+
+/// People have just talked to each other, or in a thread of theirs.
+fn are_among_themselves(arrival: &Arrival<'_>) -> bool {
+    arrival.talk.recent.is_some_and(|recent| recent.is_among_people) || arrival.thread == Some(&ThreadOf::Person)
+}
+
+fn wants_something(reading: &Reading<'_>) -> bool {
+    reading.ask.is_some() || intent::is_question(&reading.text) || intent::is_request(&reading.text)
 }
 
 fn has_link(text: &str) -> bool {

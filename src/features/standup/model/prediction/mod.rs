@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use kernel::feeds::condition::{Comparison, SettlingRule};
 use kernel::ids::{ChannelId, MeetingId, PersonaSlug, PredictionId};
 
-pub use outlook::call_by_rule;
+pub use outlook::{call_by_rule, find_decision, is_decided};
 
 /// The question for which each standup makes a prediction, and how code settles it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,8 @@ pub struct EssentialQuestion {
     pub comparison: Comparison,
     pub threshold: Threshold,
     pub expires: Expiry,
+    /// It comes with the program, and is not asked where its feed has no such value.
+    pub optional: bool,
 }
 
 /// The threshold of the condition.

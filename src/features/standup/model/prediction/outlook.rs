@@ -46,6 +46,23 @@ pub fn call_by_rule(
     Call { by: by.clone(), answer, confidence, reason: format!("{reason}."), model: None }
 }
 
+/// Whether the value has passed the threshold and cannot come back.
+pub fn is_decided(rule: &SettlingRule, base: f64, only_rises: bool) -> bool {
+    only_rises
+        && match rule.comparison {
+            Comparison::Above | Comparison::AtLeast => rule.holds(base),
+            Comparison::Below | Comparison::AtMost => !rule.holds(base),
+            Comparison::Equals => base > rule.threshold && !rule.holds(base),
+        }
+}
+
+/// The answer to a question that is decided before it expires.
+pub fn find_decision(rule: &SettlingRule, base: f64, only_rises: bool, by: &PersonaSlug) -> Option<Call> {
+    let answer = if rule.holds(base) { Answer::Yes } else { Answer::No };
+    let reason = format!("decided: there are {} already, and {} cannot fall.", rule.with_unit(base), rule.value);
+    is_decided(rule, base, only_rises).then(|| Call { by: by.clone(), answer, confidence: 1.0, reason, model: None })
+}
+
 /// The value over time, oldest first, ending with the current value.
 struct Samples {
     /// Hours before now (at most 0) and the value.
@@ -158,11 +175,16 @@ impl Trend {
             rule.with_unit(samples.now()),
             show_hours(-hours),
             samples.points.len(),
-            rule.with_unit(self.projected),
+            rule.with_unit(rounded(self.projected, samples.now(), rule.threshold)),
             rule.comparison.as_str(),
             rule.with_unit(rule.threshold)
         )
     }
+}
+
+/// A projection of whole numbers is one too.
+fn rounded(projected: f64, now: f64, threshold: f64) -> f64 {
+    if now.fract() == 0.0 && threshold.fract() == 0.0 { projected.round() } else { projected }
 }
 
 fn show_hours(hours: f64) -> String {

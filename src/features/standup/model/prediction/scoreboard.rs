@@ -1,5 +1,7 @@
 //! Statistics of past calls, and advice for the next one (STAND-12).
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 
 use crate::features::standup::model::prediction::{Answer, Band, Prediction, Scoreboard, Verdict};
@@ -12,12 +14,12 @@ const RECENT: usize = 20;
 const TOLERANCE: f64 = 0.1;
 
 impl Scoreboard {
-    /// The statistics at time `now`, without later calls and results.
+    /// The statistics at time `now`, without later calls and results. Of several calls on a question until the same expiry the last counts.
     pub fn of(predictions: &[Prediction], now: DateTime<Utc>) -> Self {
         let mut board = Self::default();
         let mut judged: Vec<(&Prediction, DateTime<Utc>, bool)> = Vec::new();
         let mut errors: Vec<f64> = Vec::new();
-        for prediction in predictions.iter().filter(|prediction| prediction.made_at <= now) {
+        for prediction in list_last(predictions, now) {
             let settled = prediction.settled.as_ref().filter(|settled| settled.at <= now);
             match settled.map(|settled| (settled.verdict, settled.at)) {
                 None => board.open += 1,
@@ -90,6 +92,19 @@ impl Scoreboard {
         let told = |count: u32, what: &str| if count == 0 { String::new() } else { format!(", {count} {what}") };
         told(self.uncalled, "uncalled") + &told(self.void, "void")
     }
+}
+
+/// The last call on each question until each expiry.
+fn list_last(predictions: &[Prediction], now: DateTime<Utc>) -> Vec<&Prediction> {
+    let mut last: BTreeMap<(&str, DateTime<Utc>), &Prediction> = BTreeMap::new();
+    for prediction in predictions.iter().filter(|prediction| prediction.made_at <= now) {
+        let known = last.entry((&prediction.question, prediction.expires_at)).or_insert(prediction);
+        // The later of two forms of one call is the one with its result.
+        if (prediction.made_at, &prediction.id, prediction.settled.is_some()) > (known.made_at, &known.id, known.settled.is_some()) {
+            *known = prediction;
+        }
+    }
+    last.into_values().collect()
 }
 
 /// (Probability of yes − outcome)². A hit on no counts like one on yes, so only the confidence matters.

@@ -75,6 +75,7 @@ fn a_rule_is_fixed_when_the_call_is_made_and_says_its_terms() {
             comparison: Comparison::AtMost,
             threshold: Threshold::parse(threshold).expect("a threshold"),
             expires: Expiry::In(TimeDelta::days(1)),
+            optional: false,
         };
         question.rule(412.5, unit).describe()
     };
@@ -179,7 +180,7 @@ fn a_call_by_rule_follows_the_trend_and_shows_its_arithmetic() {
     let rises = history(480.0, 2.0, 10);
     let yes = called(&rule(Comparison::AtLeast, 505.0), 500.0, &rises);
     assert_eq!(yes.answer, Answer::Yes);
-    assert_eq!(yes.reason, "commits went from 480 to 500 in 10 days (11 samples), which makes about 507.92 at the expiry against >= 505.");
+    assert_eq!(yes.reason, "commits went from 480 to 500 in 10 days (11 samples), which makes about 508 at the expiry against >= 505.");
     let no = called(&rule(Comparison::AtLeast, 520.0), 500.0, &rises);
     assert_eq!((no.answer, no.model.clone()), (Answer::No, None));
     assert!(no.confidence > yes.confidence, "it is farther from the threshold: {no:?} {yes:?}");
@@ -203,6 +204,36 @@ fn what_is_reached_and_never_turns_back_is_called_surely() {
 }
 
 #[test]
+fn a_question_is_decided_once_a_value_that_cannot_fall_has_passed() {
+    let decided = |comparison, base, only_rises| {
+        let found = find_decision(&rule(comparison, 512.0), base, only_rises, &"solus".into());
+        found.map(|call| (call.answer, call.confidence.to_string()))
+    };
+    let (yes, no) = (Some((Answer::Yes, "1".to_owned())), Some((Answer::No, "1".to_owned())));
+    assert_eq!(decided(Comparison::AtLeast, 512.0, true), yes);
+    assert_eq!(decided(Comparison::AtLeast, 511.0, true), None, "it may still come");
+    assert_eq!(decided(Comparison::AtLeast, 600.0, false), None, "it may fall again");
+    assert_eq!(decided(Comparison::Below, 512.0, true), no);
+    assert_eq!(decided(Comparison::AtMost, 512.0, true), None);
+    assert_eq!((decided(Comparison::Equals, 513.0, true), decided(Comparison::Equals, 512.0, true)), (no, None));
+    let call = find_decision(&rule(Comparison::AtLeast, 512.0), 515.0, true, &"solus".into()).unwrap();
+    assert_eq!(call.reason, "decided: there are 515 already, and commits cannot fall.");
+}
+
+#[test]
+fn a_question_and_its_expiry_count_once_however_often_it_was_called() {
+    let call = |hour: i64, answer| {
+        let made_at = at("2026-11-16T09:00:00Z") + TimeDelta::hours(hour);
+        Prediction { id: PredictionId::new(hour.to_string()), made_at, ..prediction(answer, 0.8) }
+    };
+    let settled = |open: Prediction| Prediction { settled: Some(open.settle(515.0, at("2026-11-20T08:00:00Z"))), ..open };
+    let later = Prediction { expires_at: at("2026-11-27T08:00:00Z"), ..call(30, Answer::Yes) };
+    let calls = [later, settled(call(24, Answer::Yes)), settled(call(0, Answer::No))];
+    let board = Scoreboard::of(&calls, at("2026-11-21T08:00:00Z"));
+    assert_eq!((board.hits, board.misses, board.open), (1, 0, 1), "the last call before the expiry counts");
+}
+
+#[test]
 fn without_a_history_or_a_value_nothing_is_claimed() {
     let yes = rule(Comparison::AtLeast, 10.0);
     for (base, history) in [
@@ -218,9 +249,14 @@ fn without_a_history_or_a_value_nothing_is_claimed() {
     assert_eq!((on_the_line.answer, on_the_line.confidence), (Answer::Uncertain, 0.5));
 }
 
+/// Until another expiry, because each counts once.
+fn apart(prediction: Prediction, hours: i64) -> Prediction {
+    Prediction { expires_at: prediction.expires_at + TimeDelta::hours(hours), ..prediction }
+}
+
 fn settled(answer: Answer, confidence: f64, verdict: Verdict, hour: i64) -> Prediction {
     let settled = Settled { verdict, value: Some(1.0), at: at("2026-11-20T08:00:00Z") + TimeDelta::hours(hour), note: String::new() };
-    Prediction { id: PredictionId::new(format!("{hour:05}")), settled: Some(settled), ..prediction(answer, confidence) }
+    Prediction { id: PredictionId::new(format!("{hour:05}")), settled: Some(settled), ..apart(prediction(answer, confidence), hour) }
 }
 
 #[test]
@@ -278,7 +314,7 @@ fn calls() -> impl Strategy<Value = Vec<Prediction>> {
     prop::collection::vec(one, 0..60).prop_map(|calls| {
         let settle = |((answer, confidence, verdict), hour): ((Answer, f64, Option<Verdict>), i64)| match verdict {
             Some(verdict) => settled(answer, confidence, verdict, hour),
-            None => prediction(answer, confidence),
+            None => apart(prediction(answer, confidence), hour),
         };
         calls.into_iter().zip(0..).map(settle).collect()
     })

@@ -80,6 +80,7 @@ mod tests {
             total: 7,
             values: vec![value("latency", 840.0, "ms"), value("orders", 1_240.5, "")],
             note: None,
+            story: Vec::new(),
         };
         let feed = |name: &str, outcome| PageFeed {
             feed: name.to_owned(),
@@ -99,7 +100,7 @@ mod tests {
             usual: None,
         };
         let feeds = vec![feed("Shop", Ok(reading)), feed("prices", Err("down".to_owned()))];
-        SharedPage { read_at: now, since: now, feeds, changes: vec![change] }
+        SharedPage { read_at: now, since: now, is_first: false, feeds, changes: vec![change], people: Vec::new() }
     }
 
     fn is_supported(feed: &str, value: &str) -> bool {

@@ -1,22 +1,30 @@
 use std::fmt::Write as _;
 
 use crate::features::meeting::model::SeatState;
-use crate::features::standup::model::report::{DayReport, ReportedAction};
+use crate::features::standup::model::checkin::PersonSaid;
+use crate::features::standup::model::report::{DayReport, EarlierSummary, ReportedAction};
 use crate::features::standup::model::tension::Tension;
 use kernel::chat::outbound::{Card, CardField};
+use kernel::time::{Today, show_time};
 
 use crate::features::standup::render::labels;
-use crate::features::standup::render::medium::{Medium, shorten};
-use crate::features::standup::render::report::{list_failed, list_quiet, list_skipped, name_of, reason_of, render_author, render_title};
+use crate::features::standup::render::medium::{Medium, flatten, shorten};
+use crate::features::standup::render::report::{
+    list_failed, list_quiet, list_skipped, name_of, reason_of, render_author, render_title, render_when_settled,
+};
 
 /// The most characters of a field's value, which no platform cuts.
 const FIELD: usize = 1024;
+/// The most characters of all texts of a card, which no platform cuts.
+const CARD: usize = 6000;
+const PEOPLE: &str = "From people";
 /// Limits for single texts, so that all sections fit into a card.
 const LINE: usize = 240;
 const QUESTION: usize = 200;
 const WHAT: usize = 160;
 const NAME: usize = 32;
 const SUBJECT: usize = 60;
+const SAID: usize = 200;
 const REASON: usize = 100;
 
 /// The color of the card. The first matching state counts.
@@ -30,7 +38,9 @@ mod color {
 /// The Day Report as a card. What does not fit is in the thread.
 pub fn render_report_card(report: &DayReport) -> Card {
     let tldr: Vec<String> = report.tldr.iter().map(|line| chat(line, LINE)).collect();
-    let mut fields = vec![field("Essential question", render_question(report))];
+    let mut fields: Vec<CardField> = report.earlier.iter().map(|earlier| render_earlier(report, earlier)).collect();
+    fields.extend(report.question.as_ref().map(|question| field("Essential question", render_question(report, question))));
+    let before_actions = fields.len();
     if !report.actions.is_empty() {
         fields.extend(render_actions(&report.actions));
     }
@@ -38,13 +48,39 @@ pub fn render_report_card(report: &DayReport) -> Card {
         fields.push(render_tensions(report));
     }
     fields.extend(render_absent(report));
-    Card {
+    let mut card = Card {
         title: render_title(report, Medium::Chat),
         text: tldr.join("\n"),
         color: pick_color(report),
         fields,
         footer: Some(render_footer(report)),
         ..Card::default()
+    };
+    if let Some(people) = render_people(report, CARD.saturating_sub(length_of(&card))) {
+        card.fields.insert(before_actions, people);
+    }
+    card
+}
+
+/// What people wrote before the standup, in the room that the rest leaves. All of it is in the thread.
+fn render_people(report: &DayReport, room: usize) -> Option<CardField> {
+    let lines: Vec<String> = report.people.iter().map(render_person).collect();
+    let room = FIELD.min(room.saturating_sub(PEOPLE.len()));
+    (!lines.is_empty() && room >= SAID).then(|| field(PEOPLE, fit_lines(&lines, room)))
+}
+
+fn length_of(card: &Card) -> usize {
+    let fields = card.fields.iter().flat_map(|field| [&field.name, &field.value]);
+    fields.chain([&card.title, &card.text]).chain(&card.footer).map(|text| text.chars().count()).sum()
+}
+
+/// What a person wrote before the standup in short: the beginning, and what is in their way if the beginning does not say it.
+fn render_person(said: &PersonSaid) -> String {
+    let text = shorten(&flatten(&said.text), SAID);
+    let line = format!("**{}**: {}", chat(&said.name, NAME), chat(&text, SAID));
+    match said.find_blocker() {
+        Some(blocker) if !text.contains(&flatten(blocker)) => format!("{line} Blocker: {}", chat(blocker, REASON)),
+        _ => line,
     }
 }
 
@@ -60,14 +96,20 @@ fn pick_color(report: &DayReport) -> u32 {
     }
 }
 
-fn render_question(report: &DayReport) -> String {
-    let Some(question) = &report.question else { return "None is configured.".to_owned() };
+/// The summary that a revision replaces.
+fn render_earlier(report: &DayReport, earlier: &EarlierSummary) -> CardField {
+    let lines: Vec<String> = earlier.tldr.iter().map(|line| chat(line, LINE)).collect();
+    let at = Today { now: report.written_at, zone: report.zone }.show(earlier.at);
+    field(&format!("Earlier, {at}"), fit_lines(&lines, FIELD))
+}
+
+fn render_question(report: &DayReport, question: &str) -> String {
     let mut text = chat(question, QUESTION);
     match &report.call {
         Ok(made) => {
             let call = labels::call(&made.call);
             let _ = write!(text, "\n{call} ({}): {}", chat(&made.by_name, NAME), chat(&made.call.reason, LINE));
-            let _ = write!(text, "\n{}; is settled {}", chat(&made.terms, REASON), labels::time(made.expires_at));
+            let _ = write!(text, "\n{}; {}", chat(&made.terms, REASON), render_when_settled(made, report.zone));
         }
         Err(reason) => {
             let _ = write!(text, "\nNo call: {}", chat(reason, LINE));
@@ -97,7 +139,7 @@ fn render_actions(actions: &[ReportedAction]) -> Vec<CardField> {
 fn render_tensions(report: &DayReport) -> CardField {
     let tensions = &report.cross_check.tensions;
     let lines: Vec<String> = tensions.iter().map(|tension| render_tension(report, tension)).collect();
-    field(&format!("Tensions ({})", tensions.len()), fit_lines(&lines))
+    field(&format!("Tensions ({})", tensions.len()), fit_lines(&lines, FIELD))
 }
 
 /// `latency: up (Vince) against down (Eliza, Solus)`.
@@ -126,7 +168,7 @@ fn render_absent(report: &DayReport) -> Option<CardField> {
         (true, false) => "Failed",
         (false, false) => "Skipped and failed",
     };
-    (!lines.is_empty()).then(|| field(name, fit_lines(&lines)))
+    (!lines.is_empty()).then(|| field(name, fit_lines(&lines, FIELD)))
 }
 
 /// Markdown is not rendered in a footer.
@@ -134,20 +176,20 @@ fn render_footer(report: &DayReport) -> String {
     let parts = [
         format!("{} for {} tokens", report.cost, labels::thousands(report.usage.total())),
         labels::duration(report.seconds),
-        labels::time(report.written_at),
+        show_time(report.written_at, report.zone),
         shorten(&render_author(report), LINE),
     ];
     parts.join(" · ")
 }
 
-/// As many whole lines as fit into a field. The rest is counted.
-fn fit_lines(lines: &[String]) -> String {
+/// As many whole lines as fit into `room`. The rest is counted.
+fn fit_lines(lines: &[String], room: usize) -> String {
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         let more = format!("and {} more", lines.len() - at);
         let is_last = at + 1 == lines.len();
         let reserve = if is_last { 0 } else { more.chars().count() + 1 };
-        if text.chars().count() + 1 + line.chars().count() + reserve > FIELD {
+        if text.chars().count() + 1 + line.chars().count() + reserve > room {
             append_line(&mut text, &more);
             break;
         }

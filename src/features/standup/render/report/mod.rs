@@ -8,10 +8,13 @@ mod file;
 mod sample;
 mod sections;
 
+use chrono_tz::Tz;
+
 use crate::features::meeting::model::{Participant, SeatState};
-use crate::features::standup::model::report::{Contributed, DayReport, FeedLine};
+use crate::features::standup::model::report::{Contributed, DayReport, FeedLine, ReportedCall};
 use kernel::chat::format::TextFormat;
 use kernel::ids::PersonaSlug;
+use kernel::time::show_time;
 
 use crate::features::standup::render::medium::Medium;
 use crate::features::standup::render::{labels, messages};
@@ -41,6 +44,14 @@ fn render_title(report: &DayReport, medium: Medium) -> String {
 
 fn render_author(report: &DayReport) -> String {
     report.model.as_ref().map_or("generated without AI".to_owned(), |model| format!("summary by {model}"))
+}
+
+/// `is settled Fri 27 Nov, 09:00`, or the result.
+fn render_when_settled(made: &ReportedCall, zone: Tz) -> String {
+    match &made.settled {
+        None => format!("is settled {}", show_time(made.expires_at, zone)),
+        Some(settled) => format!("settled {}: {}", show_time(settled.at, zone), labels::verdict(settled.verdict)),
+    }
 }
 
 /// The display name of a participant. The slug for others.

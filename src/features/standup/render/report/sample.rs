@@ -3,6 +3,7 @@
 use crate::features::backlog::model::{RefusedAction, Urgency};
 use crate::features::meeting::model::{Participant, SeatState};
 use crate::features::meeting::signal::{Claim, Direction, Evidence, Signal};
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::prediction::{Answer, Call, Scoreboard};
 use crate::features::standup::model::report::{Contributed, DayReport, FeedLine, FeedRead, ReportedAction, ReportedCall, ValueChange};
 use crate::features::standup::model::tension::{CrossCheck, Finding, Tension};
@@ -17,11 +18,15 @@ pub(super) fn empty() -> DayReport {
         meeting: "m1".into(),
         revision: 1,
         written_at: "2026-11-20T08:03:00Z".parse().unwrap(),
+        read_at: None,
+        zone: chrono_tz::Tz::UTC,
         tldr: Vec::new(),
+        earlier: Vec::new(),
         question: None,
         call: Err("no question is configured".to_owned()),
         scoreboard: Scoreboard::default(),
         contributions: Vec::new(),
+        people: Vec::new(),
         cross_check: CrossCheck::default(),
         changes: Vec::new(),
         moved: Vec::new(),
@@ -48,6 +53,8 @@ pub(super) fn usual() -> DayReport {
         items: 12,
         values: vec!["commits 502".to_owned(), "authors 4".to_owned()],
         note: Some("the newest commit is 2 h old".to_owned()),
+        numbers: Vec::new(),
+        known: Vec::new(),
     };
     DayReport {
         revision: 2,
@@ -119,6 +126,7 @@ pub(super) fn full_of(text: &str) -> DayReport {
         question: Some(cut(300)),
         call: Ok(ReportedCall { by_name: cut(32), terms: cut(200), ..call }),
         contributions: contributions.collect(),
+        people: vec![PersonSaid { name: cut(32), text: cut(1200) }; 10],
         cross_check: CrossCheck {
             findings: vec![finding; 60],
             tensions: vec![Tension { subject: cut(60), sides }; 10],
@@ -151,6 +159,7 @@ fn call() -> ReportedCall {
         by_name: "Vince".to_owned(),
         terms: "repository commits >= 512 (now 502)".to_owned(),
         expires_at: "2026-11-27T08:00:00Z".parse().unwrap(),
+        settled: None,
     }
 }
 

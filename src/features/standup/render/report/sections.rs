@@ -6,6 +6,7 @@ use crate::features::meeting::signal::{Evidence, Signal};
 use crate::features::standup::model::report::{DayReport, FeedLine, FeedRead, ReportedAction};
 use crate::features::standup::model::tension::{Finding, Tension};
 use kernel::figure;
+use kernel::time::show_time;
 
 use crate::features::standup::render::labels;
 use crate::features::standup::render::medium::{Medium, shorten};
@@ -27,7 +28,9 @@ pub(super) struct Section {
 /// The sections after summary and call, in the order of STAND-13.
 pub(super) fn list_sections(report: &DayReport, medium: Medium) -> Vec<Section> {
     let page = Page { report, medium };
-    [
+    // Teams without check-ins do not read of them.
+    let people = (!report.people.is_empty()).then(|| ("From people", page.people()));
+    let sections = [
         ("Signals", page.signals()),
         ("Tensions", page.tensions()),
         ("What changed", page.changes()),
@@ -35,9 +38,9 @@ pub(super) fn list_sections(report: &DayReport, medium: Medium) -> Vec<Section> 
         ("Skipped and quiet", page.absent()),
         ("Feeds", page.feeds()),
         ("Cost", page.cost()),
-    ]
-    .map(|(title, text)| Section { title, text: Some(text.trim_end().to_owned()).filter(|text| !text.is_empty()) })
-    .into()
+    ];
+    let section = |(title, text): (_, String)| Section { title, text: Some(text.trim_end().to_owned()).filter(|text| !text.is_empty()) };
+    people.into_iter().chain(sections).map(section).collect()
 }
 
 /// A report and the medium to render for.
@@ -47,6 +50,16 @@ struct Page<'r> {
 }
 
 impl Page<'_> {
+    /// What people wrote before the standup. The first line has the name.
+    fn people(&self) -> String {
+        let mut text = String::new();
+        for said in &self.report.people {
+            let lines: Vec<String> = said.text.lines().filter(|line| !line.trim().is_empty()).map(|line| self.line(line)).collect();
+            let _ = writeln!(text, "- **{}**: {}", self.line(&said.name), lines.join("\n  "));
+        }
+        text
+    }
+
     fn signals(&self) -> String {
         let mut findings: Vec<&Finding> = self.report.cross_check.findings.iter().collect();
         findings.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
@@ -109,7 +122,7 @@ impl Page<'_> {
                 self.cell(&figure::amount(change.before, &change.name, &change.unit)),
                 self.cell(&figure::amount(change.now, &change.name, &change.unit)),
                 labels::difference(change.now - change.before),
-                labels::time(change.before_at),
+                show_time(change.before_at, self.report.zone),
             ]
         });
         let mut text = render_table("| value | before | now | change | since |\n| --- | ---: | ---: | ---: | --- |", rows);
@@ -176,11 +189,19 @@ impl Page<'_> {
     fn feed(&self, line: &FeedLine) -> String {
         let (feed, of) = (self.line(&line.feed), self.line(&line.of.join(", ")));
         match &line.outcome {
-            Ok(FeedRead { source, as_of, items, values, note }) => {
+            Ok(FeedRead { items: 0, values, note: Some(note), .. }) if values.is_empty() => {
+                format!("- **{feed}** of {of}: nothing to read yet, {}\n", self.line(note))
+            }
+            Ok(FeedRead { source, as_of, items, values, note, .. }) => {
                 let mut parts = values.clone();
                 parts.push(labels::count(*items, "item"));
                 parts.extend(note.clone());
-                format!("- **{feed}** of {of}: {}, as of {}: {}\n", self.line(source), labels::time(*as_of), self.line(&parts.join("; ")))
+                format!(
+                    "- **{feed}** of {of}: {}, as of {}: {}\n",
+                    self.line(source),
+                    show_time(*as_of, self.report.zone),
+                    self.line(&parts.join("; "))
+                )
             }
             Err(reason) => format!("- **{feed}** of {of} failed: {}\n", self.line(reason)),
         }
@@ -195,7 +216,7 @@ impl Page<'_> {
             labels::thousands(usage.total()),
             labels::duration(self.report.seconds),
             self.line(&render_author(self.report)),
-            labels::time(self.report.written_at)
+            show_time(self.report.written_at, self.report.zone)
         )
     }
 

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::model::report::DayReport;
 use crate::features::standup::render::report::sample::{empty, full_of, usual};
 use crate::features::standup::render::report::*;
@@ -33,6 +34,23 @@ fn within_limits(messages: &[String]) -> bool {
 #[test]
 fn a_usual_report_as_a_card() {
     insta::assert_snapshot!(shown(&render_report_card(&usual())));
+}
+
+#[test]
+fn what_people_said_is_short_in_the_card_and_whole_below_it() {
+    let text = format!("Yesterday the import.\n{}\nBlocked: nobody has the key.", "Today the tests of it. ".repeat(20));
+    let people = vec![PersonSaid { name: "Ann".to_owned(), text }, PersonSaid { name: "Bob".to_owned(), text: "No blockers.".to_owned() }];
+    let report = DayReport { people, ..usual() };
+    let card = render_report_card(&report);
+    let field = &card.fields.iter().find(|field| field.name == "From people").unwrap().value;
+    assert!(field.starts_with("**Ann**: Yesterday the import. Today the tests of it."), "{field}");
+    assert!(field.contains("… Blocker: nobody has the key.\n**Bob**: No blockers."), "{field}");
+    let file = render_report_markdown(&report);
+    assert!(
+        file.contains("## From people\n\n- **Ann**: Yesterday the import.\n  Today") && file.contains("\n  Blocked: nobody has the key.\n"),
+        "{file}"
+    );
+    assert!(!render_report_markdown(&usual()).contains("From people"));
 }
 
 #[test]
@@ -94,7 +112,7 @@ fn the_largest_report_fits_into_a_card_with_every_section() {
         let report = full_of(text);
         let card = render_report_card(&report);
         let text = shown(&card);
-        for part in ["Scoreboard:", "Actions (7)", "\n7. ", "Tensions (10)", "against", "Skipped and failed", "more\n(", "08:03 UTC"] {
+        for part in ["Scoreboard:", "Actions (7)", "\n7. ", "Tensions (10)", "against", "Skipped and failed", "more\n(", ", 08:03"] {
             assert!(text.contains(part), "{part} is missing: {text}");
         }
         assert!(within_limits(&render_report_thread(&report, &TextFormat::plain(2000))));

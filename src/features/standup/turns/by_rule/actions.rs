@@ -8,9 +8,10 @@ use crate::features::standup::model::prediction::{Answer, Call};
 use crate::features::standup::model::tension::Tension;
 use crate::features::standup::turns::by_rule::causes;
 use crate::features::standup::turns::{ConcludeAsked, QuestionAsked};
-use kernel::agent::offline::wording::{foreign, moment};
+use kernel::agent::offline::wording::foreign;
 use kernel::ids::PersonaSlug;
 use kernel::persona::roster::Roster;
+use kernel::time::Today;
 
 /// An open item without changes for this long gets a follow-up.
 const FORGOTTEN: TimeDelta = TimeDelta::days(7);
@@ -23,15 +24,16 @@ const FOLLOW_UP: &str = "Follow up on";
 
 /// The actions that follow from the data, what matters most first.
 pub(crate) fn propose(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<ProposedAction> {
+    let today = roster.today(now);
     let matters = list_matters(asked.page);
     let causes = causes::list_causes(&matters);
-    let causes = causes.iter().map(|cause| causes::look_into(cause, roster, now));
+    let causes = causes.iter().map(|cause| causes::look_into(cause, roster, today));
     let failing = asked.page.feeds.iter().filter_map(|feed| repair(feed, roster, now));
-    let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster));
+    let watched = asked.question.zip(asked.call).and_then(|(question, call)| watch(&question, call, roster, today));
     let tensions = asked.cross_check.tensions.iter().map(|tension| settle(tension, roster));
     let mut forgotten: Vec<&WorkItem> = asked.open.iter().filter(|item| is_forgotten(item, now)).collect();
     forgotten.sort_by_key(|item| item.updated_at);
-    let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, now));
+    let forgotten = forgotten.into_iter().map(|item| follow_up(item, roster, today));
     causes
         .take(OF_A_KIND)
         .chain(failing.take(OF_A_KIND))
@@ -77,7 +79,7 @@ fn side(claim: &Claim, roster: &Roster) -> String {
     format!("{} says {} ({:.0} %)", roster.name_of(by), signal.direction.as_str(), signal.confidence * 100.0)
 }
 
-fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+fn follow_up(item: &WorkItem, roster: &Roster, today: Today) -> ProposedAction {
     let owner = match &item.owner {
         Owner::Persona(slug) => owner_of(Some(slug), roster),
         Owner::Person { name, .. } => name.clone(),
@@ -85,7 +87,7 @@ fn follow_up(item: &WorkItem, roster: &Roster, now: DateTime<Utc>) -> ProposedAc
     ProposedAction {
         what: format!("{FOLLOW_UP} \"{}\"", foreign(&item.what, 100)),
         how: "Report its progress, finish it, or close it.".into(),
-        why: format!("No changes since {}.", moment(item.updated_at, now)),
+        why: format!("No changes since {}.", today.show(item.updated_at)),
         owner,
         urgency: Urgency::ThisWeek,
         execution: Some(ExecutionKind::Remind),
@@ -98,11 +100,11 @@ fn is_forgotten(item: &WorkItem, now: DateTime<Utc>) -> bool {
 }
 
 /// A question without a clear prediction is watched.
-fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster) -> Option<ProposedAction> {
+fn watch(question: &QuestionAsked<'_>, call: &Call, roster: &Roster, today: Today) -> Option<ProposedAction> {
     let rule = question.rule;
     let (feed, value) = (foreign(&rule.feed, 60), foreign(&rule.value, 60));
     (call.answer == Answer::Uncertain).then(|| ProposedAction {
-        what: format!("Watch {value} of {feed} until {}", question.expires_at.format("%a %-d %b %H:%M UTC")),
+        what: format!("Watch {value} of {feed} until {}", today.show(question.expires_at)),
         how: format!("Check the feed {feed} each day. The condition at the end is {}.", foreign(&rule.describe(), 100)),
         why: format!("The call is uncertain: {}", foreign(&call.reason, 160)),
         owner: owner_of(Some(&call.by), roster),

@@ -1,17 +1,15 @@
 //! Values that are wrong or unusual, as signals and as actions: one action for each feed, because one cause moves several values.
 
-use chrono::{DateTime, Utc};
-
-use crate::features::backlog::model::{ExecutionKind, ProposedAction, Urgency, WatchTerms};
+use crate::features::backlog::model::{ExecutionKind, ProposedAction, Urgency};
 use crate::features::meeting::signal::{Direction, Evidence, Signal};
 use crate::features::standup::model::matter::{Consequence, Matter};
-use crate::features::standup::turns::by_rule::actions::{PATIENCE, owner_of};
+use crate::features::standup::turns::by_rule::actions::owner_of;
 use crate::features::standup::turns::figures;
-use kernel::agent::offline::wording::{foreign, moment};
-use kernel::feeds::condition::{Comparison, SettlingRule};
+use kernel::agent::offline::wording::foreign;
 use kernel::figure;
 use kernel::persona::roster::Roster;
 use kernel::text::essence;
+use kernel::time::Today;
 
 /// A name may mislead, so the confidence is limited. What the operator expects does not.
 const BY_NAME: f64 = 0.7;
@@ -43,36 +41,35 @@ pub(super) fn signal(matter: &Matter<'_>) -> Signal {
 }
 
 /// The action for a cause.
-pub(super) fn look_into(cause: &[&Matter<'_>], roster: &Roster, now: DateTime<Utc>) -> ProposedAction {
+pub(super) fn look_into(cause: &[&Matter<'_>], roster: &Roster, today: Today) -> ProposedAction {
     let first = cause[0];
     let (feed, reading) = (first.feed, first.reading);
     let name = foreign(&feed.feed, 60);
     let names: Vec<String> = cause.iter().take(NAMED).map(|matter| foreign(&matter.value.name, 60)).collect();
-    let facts: Vec<String> = cause.iter().take(NAMED).map(|matter| describe(matter, now)).collect();
+    let facts: Vec<String> = cause.iter().take(NAMED).map(|matter| describe(matter)).collect();
     let wrong = first.consequence == Consequence::Wrong;
     let goal = if wrong { "Put it right, or explain why it may stay." } else { "Say whether it matters." };
     ProposedAction {
         what: format!("Look into {} of {name}", names.join(", ")),
         how: format!("Find the cause at {}. {goal}", foreign(&reading.source, 120)),
-        why: format!("{}; as of {}.", facts.join("; "), moment(reading.as_of, now)),
+        why: format!("{}{}.", facts.join("; "), since(first, today)),
         owner: fitting_owner(cause, roster),
         urgency: Urgency::Today,
-        execution: Some(if wrong { ExecutionKind::Watch } else { ExecutionKind::Ask }),
-        watch: wrong.then(|| WatchTerms { feed: feed.feed.clone(), rule: Some(goal_of(first)), until: now + PATIENCE }),
+        // Watching the value would prove nothing about its cause.
+        execution: Some(ExecutionKind::Ask),
+        watch: None,
     }
 }
 
-/// The condition under which a wrong value is right again.
-fn goal_of(matter: &Matter<'_>) -> SettlingRule {
-    let (comparison, threshold) = matter.expected.map_or((Comparison::AtMost, 0.0), |expected| (expected.comparison, expected.threshold));
-    let (value, unit) = (matter.value.name.clone(), matter.value.unit.clone());
-    SettlingRule { feed: matter.feed.feed.clone(), value, unit, comparison, threshold }
+/// `, since Fri 27 Nov, 09:00`. Empty for a value without a change.
+pub(super) fn since(matter: &Matter<'_>, today: Today) -> String {
+    matter.change.map_or_else(String::new, |change| format!(", since {}", today.show(change.before_at)))
 }
 
-/// `ci failed jobs 1 → 4 (+3) since Fri 09:00, should be 0`.
-pub(super) fn describe(matter: &Matter<'_>, now: DateTime<Utc>) -> String {
+/// `ci failed jobs 1 → 4 (+3), should be 0`.
+pub(super) fn describe(matter: &Matter<'_>) -> String {
     let fact = match matter.change {
-        Some(change) => foreign(&figures::change(change, now), 160),
+        Some(change) => foreign(&figures::step(change), 160),
         None => format!("{} {}", foreign(&matter.feed.feed, 60), foreign(&figures::value(matter.value), 60)),
     };
     format!("{fact}{}", judgement(matter))

@@ -1,6 +1,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::features::standup::model::matter::list_matters;
+use crate::features::standup::model::matter::{Consequence, list_matters};
 use crate::features::standup::model::prediction::Prediction;
 use crate::features::standup::model::report::ValueChange;
 use crate::features::standup::turns::{ReportAsked, figures};
@@ -16,12 +16,14 @@ const ACTIONS: usize = 4;
 pub(super) fn tell(asked: &ReportAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let Some(last) = asked.last_report else { return vec!["First report, so nothing to compare with yet.".into()] };
     let mut lines = Vec::new();
-    let moved: Vec<&ValueChange> = list_matters(asked.page).iter().filter_map(|matter| matter.change).collect();
+    // What the team itself moved is told with its feed.
+    let matters = list_matters(asked.page).into_iter().filter(|matter| matter.consequence < Consequence::Own);
+    let moved: Vec<&ValueChange> = matters.filter_map(|matter| matter.change).collect();
     if !moved.is_empty() {
         let values: Vec<_> = moved.iter().take(VALUES).map(|change| foreign(&figures::step(change), 120)).collect();
         let others = moved.len().saturating_sub(VALUES);
         let others = if others > 0 { format!("; and {others} more") } else { String::new() };
-        lines.push(format!("Against the report of {}: {}{others}.", last.day.format("%a %-d %b"), values.join("; ")));
+        lines.push(format!("Against the report of {}: {}{others}.", roster.today(now).show(last.written_at), values.join("; ")));
     }
     lines.extend(asked.moved.iter().take(ACTIONS).map(|line| format!("- {}", foreign(line, 160))));
     // Without changes the state of the calls is unchanged too, so they are left out.

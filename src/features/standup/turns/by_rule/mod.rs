@@ -6,6 +6,7 @@
 mod actions;
 mod causes;
 mod delta;
+mod news;
 mod report;
 mod signals;
 mod summary;

@@ -4,13 +4,14 @@ use crate::features::meeting::model::{Contribution, Participant, Seat, SeatState
 use crate::features::meeting::signal::cut_at_sentence;
 use crate::features::standup::model::matter::{Consequence, Matter, list_matters};
 use crate::features::standup::model::page::{PageFeed, PageItem, PageReading, PageValue};
-use crate::features::standup::turns::by_rule::{causes, delta, events, signals};
+use crate::features::standup::turns::by_rule::{causes, delta, events, news, signals};
 use crate::features::standup::turns::{QuestionAsked, ReportAsked, figures};
-use kernel::agent::offline::wording::{count, foreign, moment};
+use kernel::agent::offline::wording::{count, foreign};
 use kernel::chat::text::Subtext;
 use kernel::money::TokenUsage;
 use kernel::persona::roster::Roster;
 use kernel::persona::{Persona, StandupDuty};
+use kernel::time::Today;
 
 /// The most items quoted, over all feeds.
 const QUOTED: usize = 3;
@@ -20,23 +21,28 @@ const OLD: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
 /// Composes a persona's report from its feeds, plus the delta or the call if that is its duty.
 pub(crate) fn compose(asked: &ReportAsked<'_>, persona: &Persona, roster: &Roster, now: DateTime<Utc>) -> Contribution {
+    let today = roster.today(now);
     let own: Vec<&PageFeed> = asked.page.feeds_of(&persona.slug).collect();
     let matters: Vec<Matter<'_>> = list_matters(asked.page).into_iter().filter(|matter| matter.feed.of.contains(&persona.slug)).collect();
     let mut lines = match (persona.standup.duty, &asked.question) {
         (Some(StandupDuty::Delta), _) => delta::tell(asked, roster, now),
-        (Some(StandupDuty::Call), Some(question)) => vec![call(question, persona, now)],
+        (Some(StandupDuty::Call), Some(question)) => vec![call(question, persona, asked.page.read_at)],
         _ => Vec::new(),
     };
     let (told, mut untold): (Vec<&PageFeed>, Vec<&PageFeed>) = own.iter().copied().partition(|feed| was_told(feed, asked.before));
     // What matters most first, and feeds that failed before those where nothing moved.
     untold.sort_by_key(|feed| (place_of(feed, &matters), feed.outcome.is_ok()));
-    lines.extend(untold.iter().filter_map(|feed| tell(feed, &matters, now)));
-    lines.extend(newest(&untold).map(|item| quote(item, now)));
+    let watched = news::list_watched(asked.page, roster);
+    for feed in &untold {
+        lines.extend(tell(feed, &matters, &watched, today));
+        lines.extend(feed.reading().iter().flat_map(|reading| &reading.story).map(|line| format!("- {}", foreign(line, 240))));
+    }
+    lines.extend(newest(&untold, &watched).map(|item| quote(item, today)));
     if lines.is_empty() {
         lines.extend(told.iter().filter(|feed| is_told_of(feed, &matters)).filter_map(|feed| refer(feed, asked.before, roster)));
     }
     if lines.is_empty() {
-        lines = vec!["Nothing to report.".to_owned(), Subtext(looked_at(&own, asked, now)).to_string()];
+        lines = vec!["Nothing to report.".to_owned(), Subtext(looked_at(&own, asked, today)).to_string()];
     }
     let failing = own.iter().filter(|feed| feed.outcome.is_err()).map(|feed| signals::of_failure(feed));
     let wrong = matters.iter().filter(|matter| matter.consequence == Consequence::Wrong).map(causes::signal);
@@ -66,7 +72,7 @@ fn place_of(feed: &PageFeed, matters: &[Matter<'_>]) -> usize {
 
 /// Whether there is something to tell of a feed: a failure, a value or an event.
 fn is_told_of(feed: &PageFeed, matters: &[Matter<'_>]) -> bool {
-    feed.reading().is_none_or(|reading| place_of(feed, matters) < matters.len() || tally(reading).is_some())
+    feed.reading().is_none_or(|reading| place_of(feed, matters) < matters.len() || tally(reading).is_some() || !reading.story.is_empty())
 }
 
 /// "Sentinel has told what is new in repository."
@@ -90,27 +96,31 @@ fn within(lines: &[String], cap: usize) -> String {
     text
 }
 
-/// One line about a feed. None without events.
-fn tell(feed: &PageFeed, matters: &[Matter<'_>], now: DateTime<Utc>) -> Option<String> {
+/// One line about a feed. None if there is nothing to tell.
+fn tell(feed: &PageFeed, matters: &[Matter<'_>], watched: &[String], today: Today) -> Option<String> {
     let name = foreign(&feed.feed, 40);
     let reading = match &feed.outcome {
         Ok(reading) => reading,
         Err(reason) => return Some(format!("**{name}**: {}", foreign(reason, 200))),
     };
-    let events = tally(reading).map(|events| format!("{events} new"));
+    let events = tally(reading).map(|events| format!("{events} new{}", news::count_matching(feed, watched)));
     let matters: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.feed.feed == feed.feed).collect();
-    if matters.is_empty() && events.is_none() {
+    if matters.is_empty() && events.is_none() && reading.story.is_empty() {
         return None;
     }
+    // The story counts what is new, and how many entries a site keeps says nothing.
+    let events = events.filter(|_| reading.story.is_empty());
+    let values: &[PageValue] = if feed.is_news() { &[] } else { &reading.values };
     let is_among = |value: &&PageValue| matters.iter().any(|matter| matter.value.name == value.name);
-    let rest = reading.values.iter().filter(|value| !is_among(value)).map(|value| foreign(&figures::value(value), 60));
-    let facts: Vec<String> = matters.iter().map(|matter| fact(matter, now)).chain(rest).chain(events).chain(age(reading, now)).collect();
+    let rest = values.iter().filter(|value| !is_among(value)).map(|value| foreign(&figures::value(value), 60));
+    let facts: Vec<String> =
+        matters.iter().map(|matter| fact(matter, today)).chain(rest).chain(events).chain(age(reading, today)).collect();
     Some(format!("**{name}**: {}", facts.join("; ")))
 }
 
 /// `latency 840 ms, +430 since Fri 09:00, should be below 300`.
-fn fact(matter: &Matter<'_>, now: DateTime<Utc>) -> String {
-    let since = matter.change.map(|change| format!(", {} since {}", figures::difference(change), moment(change.before_at, now)));
+fn fact(matter: &Matter<'_>, today: Today) -> String {
+    let since = matter.change.map(|change| format!(", {} since {}", figures::difference(change), today.show(change.before_at)));
     format!("{}{}{}", foreign(&figures::value(matter.value), 60), since.unwrap_or_default(), causes::judgement(matter))
 }
 
@@ -133,19 +143,25 @@ pub(super) fn tally(reading: &PageReading) -> Option<String> {
     }
 }
 
-fn age(reading: &PageReading, now: DateTime<Utc>) -> Option<String> {
-    (now - reading.as_of > OLD).then(|| format!("as of {}", moment(reading.as_of, now)))
+fn age(reading: &PageReading, today: Today) -> Option<String> {
+    (today.now - reading.as_of > OLD).then(|| format!("as of {}", today.show(reading.as_of)))
 }
 
-/// The newest events of all feeds. Events without a time come last.
-fn newest<'a>(feeds: &[&'a PageFeed]) -> impl Iterator<Item = &'a PageItem> + use<'a> {
-    let mut items: Vec<&PageItem> = feeds.iter().filter_map(|feed| feed.outcome.as_ref().ok()).flat_map(events).collect();
+/// The events of feeds that tell no story: of news those that match what the team watches, if any do. The newest first; events without a
+/// time come last.
+fn newest<'a>(feeds: &[&'a PageFeed], watched: &[String]) -> impl Iterator<Item = &'a PageItem> + use<'a> {
+    let readings = feeds.iter().filter_map(|feed| Some((*feed, feed.reading().filter(|reading| reading.story.is_empty())?)));
+    let mut items: Vec<&PageItem> = Vec::new();
+    for (feed, reading) in readings {
+        let matching = news::list_matching(feed, watched);
+        if matching.is_empty() { items.extend(events(reading)) } else { items.extend(matching) }
+    }
     items.sort_by_key(|item| std::cmp::Reverse(item.at));
     items.into_iter().take(QUOTED)
 }
 
-fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
-    let details = [item.by.as_deref().map(|by| foreign(by, 40)), item.at.map(|at| moment(at, now))];
+fn quote(item: &PageItem, today: Today) -> String {
+    let details = [item.by.as_deref().map(|by| foreign(by, 40)), item.at.map(|at| today.show(at))];
     let details: Vec<String> = details.into_iter().flatten().collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
     let (text, reference) = (foreign(&item.text, 120), foreign(&item.reference, 200).replace(['`', '<', '>'], "'"));
@@ -154,14 +170,17 @@ fn quote(item: &PageItem, now: DateTime<Utc>) -> String {
 }
 
 /// The generated call with its arithmetic.
-fn call(question: &QuestionAsked<'_>, persona: &Persona, now: DateTime<Utc>) -> String {
-    let call = question.call_by_rule(now, &persona.slug);
+fn call(question: &QuestionAsked<'_>, persona: &Persona, made_at: DateTime<Utc>) -> String {
+    let call = question.call_by_rule(made_at, &persona.slug);
     format!("{} **{}, {:.0} %**: {}", question.text, figures::answer(call.answer), call.confidence * 100.0, call.reason)
 }
 
 /// What was checked and found unchanged.
-fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, now: DateTime<Utc>) -> String {
+fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, today: Today) -> String {
     let feed = |feed: &&PageFeed| {
+        if let Some(absence) = feed.find_absence() {
+            return format!("{} ({})", foreign(&feed.feed, 40), foreign(absence, 120));
+        }
         let values = feed.outcome.as_ref().map(figures::values).unwrap_or_default();
         let values = if values.is_empty() { String::new() } else { format!(" ({})", foreign(&values, 80)) };
         format!("{}{values}", foreign(&feed.feed, 40))
@@ -170,5 +189,5 @@ fn looked_at(own: &[&PageFeed], asked: &ReportAsked<'_>, now: DateTime<Utc>) -> 
         return "no feed is declared".into();
     }
     let feeds: Vec<String> = own.iter().map(feed).collect();
-    format!("looked at {} since {}", feeds.join(", "), moment(asked.page.since, now))
+    format!("looked at {} since {}", feeds.join(", "), today.show(asked.page.since))
 }

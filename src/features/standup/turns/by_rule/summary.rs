@@ -1,13 +1,15 @@
 use chrono::{DateTime, Utc};
 
-use crate::features::backlog::model::{Owner, WorkItem, WorkStatus};
+use crate::features::backlog::model::{Owner, Wait, WorkItem, WorkStatus};
 use crate::features::standup::model::matter::{Consequence, Matter, find_news, list_matters};
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::turns::ConcludeAsked;
-use crate::features::standup::turns::by_rule::causes::describe;
+use crate::features::standup::turns::by_rule::causes::{describe, since};
+use crate::features::standup::turns::by_rule::news;
 use crate::features::standup::turns::by_rule::report::tally;
-use kernel::agent::offline::wording::{count, foreign, moment};
+use kernel::agent::offline::wording::{count, foreign};
 use kernel::persona::roster::Roster;
+use kernel::time::Today;
 
 /// The most names in a line. The rest is counted.
 const NAMED: usize = 4;
@@ -18,53 +20,72 @@ const VALUES: usize = 3;
 /// The generated TL;DR, at most three lines, what matters most first: values that are wrong or unusual; what waits for people, contradicts
 /// itself or gives no data; news. The team's own work comes last, or that all is quiet.
 pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
-    let page = asked.page;
+    let (page, today) = (asked.page, roster.today(now));
     let matters = list_matters(page);
     let tensions = list_names(asked.cross_check.tensions.iter().map(|tension| tension.subject.as_str()));
     let failing = list_names(page.feeds.iter().filter(|feed| feed.outcome.is_err()).map(|feed| feed.feed.as_str()));
     let troubles = [
-        wait_for(asked.open, roster, now),
+        tell_blocked(page),
+        wait_for(asked.open, roster, today),
         failing.map(|feeds| format!("No data from {feeds}.")),
         tensions.map(|subjects| format!("Contradictions: {subjects}.")),
     ];
     let troubles: Vec<String> = troubles.into_iter().flatten().collect();
     let troubles = (!troubles.is_empty()).then(|| troubles.join(" "));
-    let new = list_new(page).map(|new| format!("New since {}: {new}.", moment(page.since, now)));
+    let new = list_new(page).map(|new| format!("New since {}: {new}.", today.show(page.since)));
     let news: Vec<String> = [tell_news(page, roster), new].into_iter().flatten().collect();
     let news = (!news.is_empty()).then(|| news.join(" "));
-    let lines: Vec<String> = [tell_values(&matters, now), troubles, news].into_iter().flatten().collect();
+    let lines: Vec<String> = [tell_values(&matters, today), troubles, news].into_iter().flatten().collect();
     if lines.is_empty() {
-        let own = matters.first().map(|matter| format!(" Of the team's own work: {}.", describe(matter, now)));
-        let quiet = format!("All quiet: nothing changed in {} since {}.", count(watched(page), "feed"), moment(page.since, now));
-        return vec![quiet + &own.unwrap_or_default()];
+        let watched = page.feeds.iter().filter(|feed| !feed.is_own() && feed.find_absence().is_none()).count();
+        let own = matters.first().map(|matter| format!(" Of the team's own work: {}.", describe(matter)));
+        return vec![tell_quiet(watched, page, today) + &own.unwrap_or_default()];
     }
     lines
 }
 
-/// The feeds that watch anything besides the team itself.
-fn watched(page: &SharedPage) -> usize {
-    page.feeds.iter().filter(|feed| !feed.is_own()).count()
+/// That nothing happened, and what could not be watched.
+fn tell_quiet(watched: usize, page: &SharedPage, today: Today) -> String {
+    let absent: Vec<String> = page.feeds.iter().filter_map(|feed| Some(foreign(feed.find_absence()?, 120))).collect();
+    let absent = if absent.is_empty() { String::new() } else { format!(" Not watched yet: {}.", absent.join("; ")) };
+    let quiet = match watched {
+        0 => "Nothing to watch yet besides the team itself.".to_owned(),
+        _ if page.is_first => format!("All quiet: nothing out of the ordinary in {}.", count(watched, "feed")),
+        _ => format!("All quiet: nothing changed in {} since {}.", count(watched, "feed"), today.show(page.since)),
+    };
+    quiet + &absent
 }
 
 /// The wrong and unusual values, or else the one that moved most.
-fn tell_values(matters: &[Matter<'_>], now: DateTime<Utc>) -> Option<String> {
+fn tell_values(matters: &[Matter<'_>], today: Today) -> Option<String> {
     let serious: Vec<&Matter<'_>> = matters.iter().filter(|matter| matter.consequence <= Consequence::Unusual).collect();
     if serious.is_empty() {
         let moved = matters.iter().find(|matter| matter.consequence == Consequence::Moved)?;
-        return Some(format!("Changed most: {}.", describe(moved, now)));
+        return Some(format!("Changed most: {}{}.", describe(moved), since(moved, today)));
     }
-    let told: Vec<String> = serious.iter().take(VALUES).map(|matter| describe(matter, now)).collect();
+    let told: Vec<String> = serious.iter().take(VALUES).map(|matter| describe(matter)).collect();
     let others = serious.len().saturating_sub(VALUES);
     let others = if others > 0 { format!("; and {others} more") } else { String::new() };
     Some(format!("{}{others}.", told.join("; ")))
 }
 
+/// What is in the way of people, in their words: "Blocked: Ann (waiting for the key)."
+fn tell_blocked(page: &SharedPage) -> Option<String> {
+    let blocked = page
+        .people
+        .iter()
+        .filter_map(|said| Some(format!("{} ({})", foreign(&said.name, 32), foreign(said.find_blocker()?.trim_end_matches('.'), 80))));
+    let blocked: Vec<String> = blocked.take(NAMED).collect();
+    (!blocked.is_empty()).then(|| format!("Blocked: {}.", blocked.join(", ")))
+}
+
 /// "Waiting for people: "Call the provider" (Ann, since Fri 09:00) and 2 more."
-fn wait_for(open: &[WorkItem], roster: &Roster, now: DateTime<Utc>) -> Option<String> {
-    let mut waiting: Vec<&WorkItem> = open.iter().filter(|item| item.status == WorkStatus::Waiting).collect();
+fn wait_for(open: &[WorkItem], roster: &Roster, today: Today) -> Option<String> {
+    let mut waiting: Vec<&WorkItem> =
+        open.iter().filter(|item| item.status == WorkStatus::Waiting && item.wait.as_ref().is_none_or(Wait::is_for_people)).collect();
     waiting.sort_by_key(|item| item.updated_at);
     let first = waiting.first()?;
-    let owner = match &first.owner {
+    let owner = match first.find_awaited().unwrap_or(&first.owner) {
         Owner::Persona(slug) => roster.name_of(slug).to_owned(),
         Owner::Person { name, .. } => name.clone(),
     };
@@ -73,16 +94,13 @@ fn wait_for(open: &[WorkItem], roster: &Roster, now: DateTime<Utc>) -> Option<St
         "Waiting for people: \"{}\" ({}, since {}){others}.",
         foreign(&first.what, 80),
         foreign(&owner, 40),
-        moment(first.updated_at, now)
+        today.show(first.updated_at)
     ))
 }
 
 /// The headline that has most to do with what the team watches.
 fn tell_news(page: &SharedPage, roster: &Roster) -> Option<String> {
-    let subjects = roster.personas().iter().flat_map(|persona| persona.expertise.iter().cloned().chain([persona.role.clone()]));
-    let values =
-        page.feeds.iter().filter_map(|feed| feed.reading()).flat_map(|reading| reading.values.iter().map(|value| value.name.clone()));
-    let watched: Vec<String> = subjects.chain(values).chain(page.feeds.iter().map(|feed| feed.feed.clone())).collect();
+    let watched = news::list_watched(page, roster);
     let (feed, item) = find_news(page, &watched)?;
     Some(format!("In the news: \"{}\" ({}).", foreign(&item.text, 120), foreign(&feed.feed, 60)))
 }

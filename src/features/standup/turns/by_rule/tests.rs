@@ -156,11 +156,11 @@ fn the_summary_names_what_matters_first_and_the_news_in_three_lines() {
     first.page.feeds = Standup::new().page.feeds;
     let told = [
         "No data from prices.",
-        "In the news: \"Great shop but paying failed twice today, part 2\" (reviews). New since Fri 09:00: repository 14 commits.",
+        "In the news: \"Great shop but paying failed twice today, part 2\" (reviews). New since Fri 20 Nov, 09:00: repository 14 commits.",
     ];
     assert_eq!(sum_up(&first.conclude_asked(), &first.roster, now()), told);
     let quiet = Standup::quiet();
-    assert_eq!(sum_up(&quiet.conclude_asked(), &quiet.roster, now()), ["All quiet: nothing changed in 5 feeds since Fri 09:00."]);
+    assert_eq!(sum_up(&quiet.conclude_asked(), &quiet.roster, now()), ["All quiet: nothing changed in 5 feeds since Fri 20 Nov, 09:00."]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod answer;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use tokio_util::sync::CancellationToken;
 
 use crate::features::meeting::model::{Contribution, Meeting};
@@ -15,6 +16,7 @@ use kernel::agent::context::new_marker;
 use kernel::agent::prompt::{Block, render_system};
 use kernel::agent::{Prompt, Run, RunError};
 use kernel::persona::{Persona, StandupDuty};
+use kernel::time::Today;
 
 /// The tokens reserved for signals.
 const SIGNAL_TOKENS: usize = 400;
@@ -62,18 +64,18 @@ fn prompt(team: &str, asked: &ReportAsked<'_>, persona: &Persona, material: Mate
     let ratings = useful + not_useful;
     let message = template::render_report(&template::Report {
         marker: material.marker,
-        now: spelt(material.now),
+        now: spelt(material.now, material.roster.zone()),
         channel: material.name(&asked.meeting.channel.name),
         role: &persona.standup.role,
         duty: duty.map(|duty| match duty {
             StandupDuty::Delta => "delta",
             StandupDuty::Call => "call",
         }),
-        since: spelt(asked.page.since),
+        since: spelt(asked.page.since, material.roster.zone()),
         cap: persona.standup.cap,
         useful: (ratings > 0).then_some(useful),
         ratings,
-        question: asked.question.as_ref().filter(|_| duty == Some(StandupDuty::Call)).map(question),
+        question: asked.question.as_ref().filter(|_| duty == Some(StandupDuty::Call)).map(|asked| question(asked, material.roster.zone())),
         scoreboard: asked.scoreboard.in_words(),
         blocks: &blocks(asked, persona, material),
     });
@@ -84,6 +86,7 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
     let is_own = |feed: &&PageFeed| feed.of.contains(&persona.slug);
     let (own, others): (Vec<&PageFeed>, Vec<&PageFeed>) = asked.page.feeds.iter().partition(is_own);
     let mut blocks: Vec<Block> = own.iter().map(|feed| material.feed(feed, ", yours")).collect();
+    blocks.extend(material.people(asked.page));
     if asked.delta_context {
         blocks.extend(material.values(others.into_iter()));
         blocks.extend(material.changes(asked.page));
@@ -106,13 +109,13 @@ fn blocks(asked: &ReportAsked<'_>, persona: &Persona, material: Material<'_>) ->
 }
 
 /// The essential question as text for prompts.
-pub(super) fn question<'a>(asked: &QuestionAsked<'a>) -> template::Question<'a> {
-    template::Question { text: asked.text, terms: asked.rule.describe(), expires: spelt(asked.expires_at) }
+pub(super) fn question<'a>(asked: &QuestionAsked<'a>, zone: Tz) -> template::Question<'a> {
+    template::Question { text: asked.text, terms: asked.rule.describe(), expires: spelt(asked.expires_at, zone) }
 }
 
-/// A full date and time.
-pub(super) fn spelt(at: DateTime<Utc>) -> String {
-    at.format("%A, %-d %B %Y, %H:%M UTC").to_string()
+/// A full date and time, with its zone: `Friday, 27 November 2026, 09:00 CET`.
+pub(super) fn spelt(at: DateTime<Utc>, zone: Tz) -> String {
+    Today { now: at, zone }.spell()
 }
 
 #[cfg(test)]

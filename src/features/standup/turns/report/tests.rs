@@ -1,6 +1,7 @@
 use crate::config;
 use crate::config::Config;
 use crate::features::meeting::model::SeatState;
+use crate::features::standup::model::checkin::PersonSaid;
 use crate::features::standup::turns::fixture::{Standup, speakers};
 use crate::features::standup::turns::report::answer::{read_answer, whole_sentences};
 use crate::features::standup::turns::report::*;
@@ -62,6 +63,7 @@ fn hostile_material_stays_in_its_blocks() {
     standup.items[0].what = hostile.clone();
     standup.lessons[0].text = hostile.clone();
     standup.moved[0] = hostile.clone();
+    standup.page.people = vec![PersonSaid { name: hostile.clone(), text: hostile.clone() }];
     standup.last_report.tldr[0] = hostile;
     for delta_context in [true, false] {
         for speaker in ["vince", "eliza"] {

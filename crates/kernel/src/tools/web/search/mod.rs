@@ -32,7 +32,8 @@ const SNIPPET: usize = 500;
 const QUERY: usize = 400;
 const CONNECT: Duration = Duration::from_secs(5);
 
-pub(super) struct WebSearch {
+/// The client of the configured search engine, which is a tool and the source of feeds.
+pub struct WebSearch {
     client: Client,
     engine: SearchEngine,
     url: Url,
@@ -40,14 +41,16 @@ pub(super) struct WebSearch {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Hit {
-    title: String,
-    url: String,
-    snippet: String,
+pub struct Hit {
+    pub title: String,
+    pub url: String,
+    pub snippet: String,
 }
 
 impl WebSearch {
-    pub(super) fn new(settings: &SearchSettings) -> anyhow::Result<Self> {
+    /// # Errors
+    /// The address is invalid, or TLS cannot be set up.
+    pub fn new(settings: &SearchSettings) -> anyhow::Result<Self> {
         let agent = concat!("teamroom/", env!("CARGO_PKG_VERSION"));
         // The key is sent only to the configured address.
         let client = Client::builder().connect_timeout(CONNECT).user_agent(agent).redirect(Policy::none()).build();
@@ -73,7 +76,9 @@ impl WebSearch {
         }
     }
 
-    async fn search(&self, query: &str) -> Result<Vec<Hit>, ToolError> {
+    /// # Errors
+    /// The engine refuses, fails or answers with something else.
+    pub async fn find(&self, query: &str) -> Result<Vec<Hit>, ToolError> {
         let response = self.request(query).send().await.map_err(|error| about_the_search(&failed(&error)))?;
         match response.status().as_u16() {
             401 | 403 if self.engine == SearchEngine::Searxng => {
@@ -121,7 +126,7 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, arguments: &Value, _: &ToolContext<'_>) -> Result<ToolOutput, ToolError> {
-        let hits = self.search(arguments["query"].as_str().unwrap_or_default()).await?;
+        let hits = self.find(arguments["query"].as_str().unwrap_or_default()).await?;
         let urls = hits.iter().map(|hit| hit.url.clone()).collect();
         Ok(ToolOutput { text: render(&hits), outside: true, trace: Some(Trace::Found { urls }) })
     }

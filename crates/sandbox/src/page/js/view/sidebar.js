@@ -23,6 +23,7 @@ export class Sidebar {
     element.replaceChildren(
       h("header", { class: "brand" }, h("h1", {}, "Teamroom"), h("span", { class: "tag" }, "sandbox")),
       search,
+      ...page.links.map((link) => h("a", { class: "jump", href: link.url, target: "_blank", rel: "noopener" }, link.label)),
       this.#list,
       this.#renderAccount(),
     );

@@ -29,7 +29,7 @@ async fn a_call_that_outside_text_may_have_wished_for_is_put_before_a_person_wit
     let ids: Vec<_> = message.buttons.iter().map(|button| button.id.clone()).collect();
     assert_eq!(ids, [format!("work:allow:{approval}"), format!("work:refuse:{approval}")]);
 
-    assert!(stage.store.wake_item(&stage.item.id, now()).await.expect("stored"));
+    assert!(stage.store.wake_item(&stage.item.id, None, now()).await.expect("stored"));
     stage.claim().await;
     assert_eq!(waits_for(stage.continue_run().await), approval, "woken without an answer, it waits for the same");
     assert_eq!((stage.model.count(), stage.saved()), (2, 0));

@@ -63,6 +63,7 @@ fn sketch(entry: &JournalEntry) -> String {
         }
         JournalEntry::Began { call } => format!("began {call}"),
         JournalEntry::Judged { verdict, .. } => format!("judged {}", verdict.as_str()),
+        JournalEntry::Graded { entry, .. } => format!("graded {}", sketch(entry)),
         JournalEntry::Returned { call, outside, status, trace, .. } => {
             let trace = match trace {
                 Some(Trace::Fetched { .. }) => " fetched",

@@ -1,5 +1,6 @@
 use chrono::TimeDelta;
 
+use crate::features::chat::model::talk::RecentTalk;
 use crate::features::chat::rules::router::tests::*;
 use kernel::chat::message::{Attachment, Author, Channel};
 use kernel::testing::roster as sample;
@@ -12,11 +13,13 @@ pub(super) struct Case {
     pub(super) fallback: FallbackAnswer,
     pub(super) halted: bool,
     pub(super) replied_to: Option<PersonaSlug>,
-    pub(super) thread_owner: Option<PersonaSlug>,
+    pub(super) thread: Option<ThreadOf>,
     pub(super) roster: Roster,
     pub(super) accounts: Accounts,
     pub(super) settings: ChatSettings,
     pub(super) age: TimeDelta,
+    pub(super) people: Vec<String>,
+    pub(super) recent: RecentTalk,
 }
 
 impl Case {
@@ -25,7 +28,7 @@ impl Case {
             message: InboundMessage {
                 id: "1".into(),
                 channel: Channel { id: "7".into(), name: "general".into(), place: Place::Server },
-                author: Author { id: "9".into(), name: "Ann".into(), kind: AuthorKind::Person, roles: Vec::new() },
+                author: Author { id: "9".into(), name: "Ann".into(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() },
                 text: text.into(),
                 mentions: Vec::new(),
                 reply_to: None,
@@ -39,11 +42,13 @@ impl Case {
             fallback: FallbackAnswer::WhenAddressed,
             halted: false,
             replied_to: None,
-            thread_owner: None,
+            thread: None,
             roster: sample::roster(),
             accounts: sample::accounts(),
             settings: ChatSettings::default(),
             age: TimeDelta::seconds(1),
+            people: vec!["Bob Miller".into()],
+            recent: RecentTalk::default(),
         }
     }
 
@@ -60,10 +65,11 @@ impl Case {
             fallback: self.fallback,
             halted: self.halted,
             replied_to: self.replied_to.as_ref(),
-            thread_owner: self.thread_owner.as_ref(),
+            thread: self.thread.as_ref(),
             roster: &self.roster,
             accounts: &self.accounts,
             settings: &self.settings,
+            talk: Talk { people: &self.people, recent: Some(&self.recent) },
             now: self.message.sent_at + self.age,
         })
     }

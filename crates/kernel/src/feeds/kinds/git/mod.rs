@@ -1,3 +1,7 @@
+//! A repository. `story` says what a colleague would tell of its commits.
+
+mod story;
+
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -7,6 +11,7 @@ use chrono::{DateTime, Utc};
 use tokio::process::Command;
 
 use crate::feeds::kinds::Source;
+use crate::feeds::kinds::git::story::{Branch, Commit, FileChange};
 use crate::feeds::settings::Settings;
 use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, Reading, Value};
 
@@ -15,11 +20,17 @@ use crate::feeds::{FeedError, FeedItem, FeedQuery, FeedSources, FeedSpecError, R
 const RECORD: char = '\x1e';
 const FIELD: char = '\x1f';
 
-/// Only the newest commits get their size, because git must read every version of every file for it.
-const SIZED: usize = 50;
+/// Only the newest commits are read with their files, because git must read every version of every file for it.
+const SIZED: usize = 100;
 
 /// The limit for counting commits, which takes git about a second. Beyond it no value is reported.
 const MOST_COUNTED: u64 = 100_000;
+
+/// The value that counts commits.
+const COMMITS: &str = "commits";
+
+/// The most open branches whose commits are counted.
+const BRANCHES: usize = 5;
 
 /// A repository: commits, tags and branches. Reads only metadata and fetches nothing.
 struct Git {
@@ -46,8 +57,9 @@ impl Source for Git {
         let Ok(count) = self.git(&["rev-list", "--count", &most, "HEAD"]).await else {
             return Ok(empty(asked, gauges(Some(0), &[]), format!("the git repository {repository} has no commits yet")));
         };
-        let (commits, refs) = tokio::try_join!(self.list_commits(asked), self.list_refs())?;
-        let (mut items, total) = commits;
+        let (commits, refs, open) = tokio::try_join!(self.list_commits(asked), self.list_refs(), self.list_open_branches())?;
+        let Commits { mut items, total, detailed } = commits;
+        let story = story::tell(&detailed, total, &open, asked);
         let moved: Vec<_> = refs.iter().filter(|r| !r.current && (asked.since..=asked.until).contains(&r.at)).map(Ref::item).collect();
         let total = total + moved.len();
         items.extend(moved);
@@ -55,16 +67,34 @@ impl Source for Git {
         items.truncate(asked.limit);
         let counted = Some(parse_count(&count)?).filter(|count| *count <= MOST_COUNTED);
         let (values, note) = (gauges(counted, &refs), Some(describe_refs(&refs)));
-        Ok(Reading { source: format!("git repository {repository}"), as_of: asked.now, values, items, total, note })
+        Ok(Reading { source: format!("git repository {repository}"), as_of: asked.now, values, items, total, note, story })
+    }
+
+    /// The number of commits at the end of each day, by the time at which they were written. Commits can be added but not taken back.
+    async fn history(&self, value: &str, since: DateTime<Utc>, until: DateTime<Utc>) -> Result<Vec<(DateTime<Utc>, f64)>, FeedError> {
+        if value != COMMITS {
+            return Ok(Vec::new());
+        }
+        let newer = format!("--max-age={}", since.timestamp());
+        let most = format!("--max-count={}", MOST_COUNTED + 1);
+        let (all, written) =
+            (["rev-list", "--count", &most, "HEAD"], ["log", "--no-show-signature", "--format=%at", &newer, &most, "HEAD"]);
+        let (count, times) = tokio::try_join!(self.git(&all), self.git(&written))?;
+        let times: Vec<_> = times.lines().filter_map(|time| DateTime::from_timestamp(time.parse().ok()?, 0)).collect();
+        Ok(story::count_by_day(parse_count(&count)?, &times, since, until))
+    }
+
+    fn only_rises(&self, value: &str) -> bool {
+        value == COMMITS
     }
 }
 
 fn empty(asked: &FeedQuery, values: Vec<Value>, note: String) -> Reading {
-    Reading { source: "git".into(), as_of: asked.now, values, items: Vec::new(), total: 0, note: Some(note) }
+    Reading { source: "git".into(), as_of: asked.now, values, items: Vec::new(), total: 0, note: Some(note), story: Vec::new() }
 }
 
 fn gauges(commits: Option<u64>, refs: &[Ref]) -> Vec<Value> {
-    let commits = commits.map(|count| Value::count("commits", count));
+    let commits = commits.map(|count| Value::count(COMMITS, count));
     let refs = [("branches", "branch"), ("tags", "tag")].map(|(name, what)| Value::count(name, count_refs(refs, what)));
     commits.into_iter().chain(refs).collect()
 }
@@ -74,27 +104,39 @@ fn parse_count(count: &str) -> Result<u64, FeedError> {
 }
 
 impl Git {
-    /// The newest commits of the range, and their total number.
-    async fn list_commits(&self, asked: &FeedQuery) -> Result<(Vec<FeedItem>, usize), FeedError> {
+    /// The newest commits of the range.
+    async fn list_commits(&self, asked: &FeedQuery) -> Result<Commits, FeedError> {
         let since = format!("--max-age={}", asked.since.timestamp());
         let until = format!("--min-age={}", asked.until.timestamp());
-        let (limit, newest) = (format!("--max-count={}", asked.limit), format!("--max-count={}", asked.limit.min(SIZED)));
+        let (limit, newest) = (format!("--max-count={}", asked.limit), format!("--max-count={SIZED}"));
         let log = ["log", "--no-show-signature", COMMIT_FORMAT, &since, &until, &limit, "HEAD"];
-        let fixed = ["log", "--no-show-signature", SIZE_FORMAT, "--numstat", "--no-ext-diff", "--no-textconv"];
-        let sizes = [&fixed[..], &[&since, &until, &newest, "HEAD"]].concat();
-        let (log, sizes) = tokio::try_join!(self.git(&log), self.git(&sizes))?;
-        let mut commits: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).collect();
-        for (hash, size) in sizes.split(RECORD).skip(1).map(parse_size) {
-            if let Some(commit) = commits.iter_mut().find(|commit| commit.reference == hash) {
-                commit.values = size;
+        let fixed = ["log", "--no-show-signature", COMMIT_FORMAT, "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv"];
+        let files = [&fixed[..], &[&since, &until, &newest, "HEAD"]].concat();
+        let (log, files) = tokio::try_join!(self.git(&log), self.git(&files))?;
+        let mut items: Vec<_> = log.split(RECORD).skip(1).filter_map(parse_commit).map(Commit::item).collect();
+        let detailed: Vec<_> = files.split(RECORD).skip(1).filter_map(parse_commit).collect();
+        for commit in &detailed {
+            if let Some(item) = items.iter_mut().find(|item| item.reference == commit.hash) {
+                item.values = commit.size();
             }
         }
-        if commits.len() < asked.limit {
-            let total = commits.len();
-            return Ok((commits, total));
+        if items.len() < asked.limit {
+            let total = items.len();
+            return Ok(Commits { items, total, detailed });
         }
         let count = self.git(&["rev-list", "--count", &since, &until, "HEAD"]).await?;
-        Ok((commits, usize::try_from(parse_count(&count)?).unwrap_or(usize::MAX)))
+        Ok(Commits { items, total: usize::try_from(parse_count(&count)?).unwrap_or(usize::MAX), detailed })
+    }
+
+    /// The branches with commits that the current one does not have, the last changed first. Those of remotes count too.
+    async fn list_open_branches(&self) -> Result<Vec<Branch>, FeedError> {
+        let listing = ["for-each-ref", BRANCH_FORMAT, "--sort=-committerdate", "--no-merged=HEAD", "refs/heads", "refs/remotes"];
+        let mut open = parse_branches(&self.git(&listing).await?);
+        for branch in open.iter_mut().take(BRANCHES) {
+            let count = self.git(&["rev-list", "--count", &format!("HEAD..{}", branch.hash)]).await?;
+            branch.commits = Some(parse_count(&count)?);
+        }
+        Ok(open)
     }
 
     async fn list_refs(&self) -> Result<Vec<Ref>, FeedError> {
@@ -138,35 +180,57 @@ impl From<GitError> for FeedError {
 }
 
 const COMMIT_FORMAT: &str = "--format=%x1e%h%x1f%ct%x1f%an%x1f%s";
-const SIZE_FORMAT: &str = "--format=%x1e%h";
 
-fn parse_commit(record: &str) -> Option<FeedItem> {
-    let mut fields = record.trim_end_matches('\n').splitn(4, FIELD);
+/// The commits of a range.
+struct Commits {
+    items: Vec<FeedItem>,
+    /// Also those beyond the limit.
+    total: usize,
+    /// The newest, with their files.
+    detailed: Vec<Commit>,
+}
+
+/// The commit on the first line, then one line per file with lines added and removed (`-` for a binary file) if they were asked for.
+fn parse_commit(record: &str) -> Option<Commit> {
+    let (head, files) = record.split_once('\n').unwrap_or((record, ""));
+    let mut fields = head.splitn(4, FIELD);
     let (hash, at, author, subject) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-    Some(FeedItem {
+    Some(Commit {
+        hash: hash.to_owned(),
         at: DateTime::from_timestamp(at.parse().ok()?, 0),
-        what: "commit".into(),
-        by: Some(author.to_owned()),
-        text: subject.to_owned(),
-        reference: hash.to_owned(),
-        values: Vec::new(),
+        author: author.to_owned(),
+        subject: subject.to_owned(),
+        files: files.lines().filter_map(parse_file).collect(),
     })
 }
 
-/// The commit on the first line, then one line per file with lines added and removed (`-` for a binary file).
-fn parse_size(record: &str) -> (&str, Vec<Value>) {
-    let (hash, files) = record.split_once('\n').unwrap_or((record, ""));
-    let (mut touched, mut added, mut removed) = (0.0, 0.0, 0.0);
-    for mut columns in files.lines().filter(|line| !line.is_empty()).map(|line| line.split('\t')) {
-        touched += 1.0;
-        added += lines_of(columns.next());
-        removed += lines_of(columns.next());
-    }
-    (hash, vec![Value::new("files", touched, "files"), Value::new("added", added, "lines"), Value::new("removed", removed, "lines")])
+fn parse_file(line: &str) -> Option<FileChange> {
+    let mut columns = line.splitn(3, '\t');
+    let (added, removed, path) = (columns.next()?, columns.next()?, columns.next()?);
+    let lines = |column: &str| column.parse().unwrap_or(0);
+    // Git quotes paths with unusual characters.
+    Some(FileChange { path: path.trim_matches('"').to_owned(), added: lines(added), removed: lines(removed) })
 }
 
-fn lines_of(column: Option<&str>) -> f64 {
-    column.and_then(|number| number.parse().ok()).unwrap_or(0.0)
+const BRANCH_FORMAT: &str = "--format=%(refname)%1f%(objectname:short)%1f%(committerdate:unix)%1f%(authorname)";
+
+/// A branch of a remote that has a local branch of the same commit is the same branch.
+fn parse_branches(listing: &str) -> Vec<Branch> {
+    let mut branches: Vec<Branch> = Vec::new();
+    for line in listing.lines() {
+        let mut fields = line.splitn(4, FIELD);
+        let (Some(full), Some(hash), Some(at), Some(author)) = (fields.next(), fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let Some(at) = at.parse().ok().and_then(|at| DateTime::from_timestamp(at, 0)) else { continue };
+        // refs/heads/fix, refs/remotes/origin/fix
+        let name = full.strip_prefix("refs/heads/").or_else(|| full.strip_prefix("refs/remotes/")?.split_once('/').map(|(_, name)| name));
+        let Some(name) = name.filter(|name| *name != "HEAD") else { continue };
+        if !branches.iter().any(|known| known.name == name) {
+            branches.push(Branch { name: name.to_owned(), hash: hash.to_owned(), at, author: author.to_owned(), commits: None });
+        }
+    }
+    branches
 }
 
 const REF_FORMAT: &str = "--format=%(refname)%1f%(objectname:short)%1f%(creatordate:unix)%1f%(HEAD)%1f%(subject)";

@@ -1,0 +1,43 @@
+//! Reminds people of what items wait for.
+
+use chrono::TimeDelta;
+
+use crate::features::backlog::Work;
+use crate::features::backlog::model::{WorkItem, WorkStatus};
+use crate::features::backlog::render::Announcer;
+use crate::features::backlog::store::{RequestOf, record_reminder};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::outbox::Delivery;
+use kernel::jobs::{JobContext, JobError};
+
+/// A pending message of before is given this long to arrive.
+const UNDELIVERED: TimeDelta = TimeDelta::hours(1);
+
+impl Work {
+    /// The job of one request. It sleeps until the next reminder and ends after the last one, or when the person has answered. Each reminder is
+    /// counted and put into the outbox in one transaction.
+    pub(super) async fn remind_person(&self, job: &JobContext) -> Result<(), JobError> {
+        let of: RequestOf = job.payload()?;
+        let (deps, now) = (self.deps(), job.now());
+        let Some(request) = deps.store.find_open_request(&of).await? else { return Ok(()) };
+        let Some(item) = deps.store.find_item(&of.item).await? else { return Ok(()) };
+        let Some(at) = request.next_reminder(item.due, &deps.settings.working_hours, deps.zone) else { return Ok(()) };
+        // After a clock has jumped ahead nobody is told at night, and only once.
+        job.sleep_until(deps.settings.working_hours.at_or_after(at.max(now), deps.zone))?;
+        let Some(channel) = self.find_channel(&item).await? else { return Err(JobError::Sleep(now + UNDELIVERED)) };
+        for before in [WorkItem::reminder_id_of(&item.id, item.run), WorkItem::notice_id_of(&item.id, item.run, WorkStatus::Waiting)] {
+            if matches!(deps.store.find_delivery(&before).await?, Some(Delivery::Pending)) {
+                return Err(JobError::Sleep(now + UNDELIVERED));
+            }
+        }
+        let announcer = Announcer { persona: &deps.roster.coordinator().slug, channel: &channel, roster: &deps.roster };
+        let message = announcer.remind_again(&item, request.is_last(item.due), now, deps.zone);
+        let message = OutboundMessage { id: WorkItem::repeat_id_of(&request), ..message };
+        let mut transaction = job.begin_step().await?;
+        if record_reminder(&mut transaction, &request, &message, now).await? {
+            transaction.commit().await?;
+        }
+        // The next run of the job finds how many were sent.
+        Err(JobError::Sleep(now + TimeDelta::minutes(1)))
+    }
+}

@@ -1,0 +1,124 @@
+//! What people are asked to do: reminders, questions and calls for help.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use crate::features::backlog::button::WorkButton;
+use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem};
+use crate::features::backlog::render::labels;
+use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
+use kernel::chat::medium::Medium;
+use kernel::chat::outbound::{Button, ButtonStyle, OutboundMessage};
+use kernel::time::show_time;
+
+/// How a person answers a question.
+const HOW_TO_ANSWER: &str = "Reply to this message, or attach the file.";
+
+impl Announcer<'_> {
+    /// Tells the one that an item is for. Pings a person. Buttons report the result.
+    pub fn remind(&self, item: &WorkItem, zone: Tz) -> OutboundMessage {
+        let (whom, pings) = address(item.find_awaited());
+        let mut text = format!("⏰ Reminder for {whom} ({}): {}", labels::when(item, zone), title(item));
+        push_details(&mut text, item);
+        OutboundMessage { pings, buttons: word_buttons(item), ..self.say(text) }
+    }
+
+    /// Asks a person something, who answers with a reply.
+    pub fn ask_person(&self, item: &WorkItem, question: &str, zone: Tz) -> OutboundMessage {
+        let (whom, pings) = address(item.find_awaited());
+        let mut text = format!("❓ Question for {whom}: {}", title(item));
+        // The question begins with the title, unless somebody else worded it.
+        let rest = question.strip_prefix(item.what.as_str()).map_or(question, |rest| rest.trim_start_matches(['.', ' ']));
+        if !rest.is_empty() {
+            let _ = write!(text, "\n{}", Medium::Chat.line_within(rest, HOW));
+        }
+        if !item.why.is_empty() {
+            let _ = write!(text, "\nWhy: {}", Medium::Chat.line_within(&item.why, HOW));
+        }
+        if let Some(due) = item.due {
+            let _ = write!(text, "\nNeeded by {}", show_time(due, zone));
+        }
+        let _ = write!(text, "\n{HOW_TO_ANSWER}");
+        OutboundMessage { pings, buttons: answer_buttons(item), ..self.say(text) }
+    }
+
+    /// Reminds a person of what an item waits for. `is_last`: no other reminder follows.
+    pub fn remind_again(&self, item: &WorkItem, is_last: bool, now: DateTime<Utc>, zone: Tz) -> OutboundMessage {
+        let of = match &item.wait {
+            Some(Wait::Help { of }) => of.as_ref(),
+            _ => item.find_awaited(),
+        };
+        let (whom, pings) = address(of);
+        let asks = matches!(&item.execution, Some(Execution::Ask { .. }));
+        let mut text = format!("⏰ {whom}, {}: {}", if asks { "this still waits for your answer" } else { "is this done" }, title(item));
+        if let Some(due) = item.due {
+            let _ = write!(text, "\n{} {}", if due < now { "It was due on" } else { "It is due on" }, show_time(due, zone));
+        }
+        if asks {
+            let _ = write!(text, "\n{HOW_TO_ANSWER}");
+        }
+        if is_last {
+            text.push_str("\nThis is the last reminder. It stays open in `/backlog list`.");
+        }
+        OutboundMessage { pings, buttons: if asks { answer_buttons(item) } else { word_buttons(item) }, ..self.say(text) }
+    }
+
+    /// Asks a person for what the asked personas did not know: what was asked, who did not know it, and how to help.
+    pub fn ask_help(&self, item: &WorkItem, person: Option<&Owner>) -> OutboundMessage {
+        let (whom, pings) = address(person);
+        let mut text = format!("❓ Help needed from {whom}: nobody on the team knows the answer to {}", title(item));
+        if let Some(Execution::Ask { question, unanswered, .. }) = &item.execution {
+            let _ = write!(text, "\nAsked: {}", Medium::Chat.line_within(question, HOW));
+            for reply in unanswered {
+                let by = labels::name(self.roster.name_of(&reply.by));
+                let _ = write!(text, "\n- {by}: {}", Medium::Chat.line_within(&reply.said, REPLY));
+            }
+        }
+        let _ = write!(
+            text,
+            "\nIf you know it, reply to this message, or use `/backlog answer id:{} text:…`. If a file or a data source has the answer, add it and try again.",
+            item.short_id()
+        );
+        OutboundMessage { pings, buttons: help_buttons(item), ..self.say(text) }
+    }
+
+    /// Asks back whether an item is done, below a person's reply that does not say so plainly.
+    pub fn ask_word(&self, item: &WorkItem) -> OutboundMessage {
+        OutboundMessage { buttons: word_buttons(item), ..self.say(format!("Is {} done?", title(item))) }
+    }
+}
+
+fn push_details(text: &mut String, item: &WorkItem) {
+    for (label, words) in [("How", &item.how), ("Why", &item.why)] {
+        if !words.is_empty() {
+            let _ = write!(text, "\n{label}: {}", Medium::Chat.line_within(words, HOW));
+        }
+    }
+    push_criteria(text, item);
+}
+
+/// The buttons below what the asked personas did not know.
+pub(super) fn help_buttons(item: &WorkItem) -> Vec<Button> {
+    vec![
+        button(&WorkButton::Retry(item.id.clone()), "Try again", ButtonStyle::Primary),
+        button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
+    ]
+}
+
+/// The buttons below what a person is asked.
+pub(super) fn answer_buttons(item: &WorkItem) -> Vec<Button> {
+    vec![
+        button(&WorkButton::Unknown(item.id.clone()), "I don't know", ButtonStyle::Secondary),
+        button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
+    ]
+}
+
+/// The buttons below what a person is reminded of.
+pub(super) fn word_buttons(item: &WorkItem) -> Vec<Button> {
+    vec![
+        button(&WorkButton::Done(item.id.clone()), "Done", ButtonStyle::Success),
+        button(&WorkButton::NotNeeded(item.id.clone()), "Not needed", ButtonStyle::Secondary),
+    ]
+}

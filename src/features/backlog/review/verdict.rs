@@ -1,0 +1,181 @@
+//! Reads a grader's verdict. Only code decides: every criterion met, each shown by a passage that is really there.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use kernel::memory::retrieval::cut;
+use kernel::text::without_invisible;
+
+/// The most characters of a passage or of a reason that are kept.
+const KEPT: usize = 300;
+/// The fewest letters and digits of a passage, unless it is a whole line. A single word stands everywhere.
+const LEAST: usize = 8;
+
+/// The model's verdict, not checked yet.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GivenVerdict {
+    pub(super) grades: Vec<GivenGrade>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GivenGrade {
+    /// The number of the criterion.
+    criterion: usize,
+    met: bool,
+    /// If it is met: the passage of the material that shows it, copied.
+    #[serde(default)]
+    shown_by: String,
+    /// If it is not met: what is missing or wrong, where, and what would be right.
+    #[serde(default)]
+    missing: String,
+}
+
+/// A criterion with its grade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grade {
+    pub criterion: String,
+    pub found: Found,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// With the passage that shows it.
+    Met(String),
+    /// With what is missing.
+    Missing(String),
+}
+
+/// Checks a verdict on these criteria. `material`: the texts that may be quoted.
+///
+/// # Errors
+/// Why it is none, as a sentence for the model.
+pub(super) fn read_verdict(given: &GivenVerdict, criteria: &[String], material: &[&str]) -> Result<Vec<Grade>, String> {
+    if let Some(unknown) = given.grades.iter().find(|grade| grade.criterion == 0 || grade.criterion > criteria.len()) {
+        return Err(format!("there is no criterion {}; they are numbered from 1 to {}", unknown.criterion, criteria.len()));
+    }
+    let mut grades = Vec::new();
+    for (number, criterion) in (1..).zip(criteria) {
+        let found = match &given.grades.iter().filter(|grade| grade.criterion == number).collect::<Vec<_>>()[..] {
+            [] => return Err(format!("criterion {number} has no grade")),
+            [GivenGrade { met: true, shown_by, .. }] => Found::Met(line(shown_by)),
+            [GivenGrade { missing, .. }] => Found::Missing(line(missing)),
+            _ => return Err(format!("criterion {number} has several grades")),
+        };
+        grades.push(Grade { criterion: criterion.clone(), found });
+    }
+    if let Some(number) = grades.iter().position(|grade| matches!(&grade.found, Found::Missing(why) if !says_something(why))) {
+        return Err(format!("criterion {} is not met, but what is missing is not said", number + 1));
+    }
+    // What is rejected needs no passages for the rest.
+    if grades.iter().any(|grade| matches!(grade.found, Found::Missing(_))) {
+        return Ok(grades);
+    }
+    let material: Vec<String> = material.iter().map(|text| plain(text)).collect();
+    let lines: Vec<&str> = material.iter().flat_map(|text| text.lines()).map(str::trim).collect();
+    let texts: Vec<String> = material.iter().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let stands = |passage: &str| {
+        let enough = passage.chars().filter(|c| c.is_alphanumeric()).count() >= LEAST;
+        lines.contains(&passage) || (enough && texts.iter().any(|text| text.contains(passage)))
+    };
+    for (number, grade) in (1..).zip(given_in_order(given)) {
+        let quoted = plain(&grade.shown_by).split_whitespace().collect::<Vec<_>>().join(" ");
+        // A passage may leave something out in the middle.
+        let passages: Vec<&str> = quoted.split("...").map(str::trim).filter(|passage| says_something(passage)).collect();
+        if passages.is_empty() || !passages.into_iter().all(stands) {
+            return Err(format!("the passage that shows criterion {number} does not stand in the material; copy one letter by letter"));
+        }
+    }
+    Ok(grades)
+}
+
+fn given_in_order(given: &GivenVerdict) -> Vec<&GivenGrade> {
+    let mut grades: Vec<_> = given.grades.iter().collect();
+    grades.sort_by_key(|grade| grade.criterion);
+    grades
+}
+
+/// In lower case, without the marks and quotes that a copy may lose. Headings are left out: a title shows nothing.
+fn plain(text: &str) -> String {
+    let kept = without_invisible(text);
+    let kept = kept.lines().filter(|line| !line.trim_start().starts_with("# ") && !line.trim_start().starts_with("## "));
+    let kept = kept.collect::<Vec<_>>().join("\n").to_lowercase().replace('…', "...");
+    kept.chars().filter(|c| !"*_`\"'“”„«»‘’|>".contains(*c)).collect()
+}
+
+fn says_something(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+fn line(text: &str) -> String {
+    cut(&without_invisible(text).split_whitespace().collect::<Vec<_>>().join(" "), KEPT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "# Prices of scanners\n\nScanner A asks **nine dollars**, says https://a.example/x.\nB asks 4.\n";
+
+    fn grade(criterion: usize, met: bool, text: &str) -> GivenGrade {
+        let (shown_by, missing) = if met { (text.to_owned(), String::new()) } else { (String::new(), text.to_owned()) };
+        GivenGrade { criterion, met, shown_by, missing }
+    }
+
+    fn read(grades: Vec<GivenGrade>) -> Result<Vec<Found>, String> {
+        let criteria = ["Two scanners have prices".to_owned(), "Each price has its page".to_owned()];
+        let read = read_verdict(&GivenVerdict { grades }, &criteria, &[REPORT, "a.md: Markdown, 1 heading"]);
+        read.map(|grades| grades.into_iter().map(|grade| grade.found).collect())
+    }
+
+    #[test]
+    fn all_are_met_if_each_is_shown_by_a_passage_that_is_there() {
+        for passage in [
+            "Scanner A asks nine dollars, says https://a.example/x.",
+            "“scanner a asks **nine dollars**”",
+            "Scanner A asks … says https://a.example/x.\n B asks 4.",
+            "B asks 4.",
+            "a.md: Markdown, 1 heading",
+        ] {
+            let read = read(vec![grade(2, true, passage), grade(1, true, "Scanner A asks nine dollars")]);
+            assert!(matches!(read.as_deref(), Ok([Found::Met(_), Found::Met(_)])), "{passage}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_grader_that_only_agrees_has_given_no_verdict() {
+        for passage in
+            ["", "It is fine.", "asks", "…", "Prices of scanners", "Scanner A asks twelve dollars", "Scanner A asks … twelve dollars"]
+        {
+            let read = read(vec![grade(1, true, passage), grade(2, true, "Scanner A asks nine dollars")]);
+            assert_eq!(
+                read,
+                Err("the passage that shows criterion 1 does not stand in the material; copy one letter by letter".into()),
+                "{passage}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_met_is_named_and_one_is_enough() {
+        let missing = Found::Missing("The price of B has no page.".into());
+        assert_eq!(
+            read(vec![grade(1, true, "never said"), grade(2, false, "The price of B\nhas no page.")]),
+            Ok(vec![Found::Met("never said".into()), missing])
+        );
+        assert!(read(vec![grade(1, true, "B asks 4."), grade(2, false, " … ")]).is_err_and(|why| why.contains("is not said")));
+    }
+
+    #[test]
+    fn a_criterion_that_is_missing_unknown_or_graded_twice_makes_it_no_verdict() {
+        let met = |number| grade(number, true, "Scanner A asks nine dollars");
+        for (grades, why) in [
+            (vec![], "criterion 1 has no grade"),
+            (vec![met(1)], "criterion 2 has no grade"),
+            (vec![met(1), met(2), met(3)], "there is no criterion 3"),
+            (vec![met(0), met(1), met(2)], "there is no criterion 0"),
+            (vec![met(1), met(2), grade(2, false, "No.")], "criterion 2 has several grades"),
+        ] {
+            assert!(read(grades).is_err_and(|error| error.contains(why)), "{why}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Finds what a person's message answers, and what follows from it.
+
+use chrono::TimeDelta;
+
+use crate::features::backlog::given::describe_files;
+use crate::features::backlog::model::{Evidence, Execution, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::replies::{TakeAnswer, TakeWord, words_of};
+use crate::features::backlog::service::{Asker, Backlog};
+use crate::features::backlog::store::PersonAnswer;
+use crate::features::chat::listener::Taken;
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::rules::router::only_tells;
+use kernel::chat::message::{InboundMessage, Place};
+use kernel::chat::outbound::OutboundMessage;
+use kernel::chat::text::parts;
+use kernel::commands::Right;
+use kernel::db::StoreError;
+use kernel::ids::MessageId;
+use kernel::text::fold_name;
+
+/// What follows a question within this time, with nothing between, is the answer to it.
+const FOLLOWS: TimeDelta = TimeDelta::hours(1);
+
+/// Replies to a reminder that say plainly that it is done. Any other reply is asked back with buttons, in every language.
+const PLAIN: [&str; 14] = ["👍", "✅", "✔", "✔️", "☑", "👌", "done", "erledigt", "fait", "hecho", "fatto", "feito", "готово", "完了"];
+
+/// How a question back ends.
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+
+impl Backlog {
+    /// What a message of somebody who was asked means. None: it is no reply to an item.
+    pub(in crate::features::backlog) async fn take_reply(
+        &self,
+        message: &InboundMessage,
+        decision: &Decision,
+    ) -> Result<Option<Taken>, StoreError> {
+        let Some(item) = self.find_replied(message, decision).await? else { return Ok(None) };
+        let why = format!("it answers the item {}", item.short_id());
+        let is_question = matches!(&item.execution, Some(Execution::Ask { .. }));
+        let text = said(message);
+        if is_question && message.attachments.is_empty() && text.ends_with(QUESTION_MARKS) {
+            // A persona answers the question back.
+            return Ok(None);
+        }
+        if is_question && matches!(item.wait, Some(Wait::Answer { .. })) {
+            let answer = self.read_answer(&item, message).await?;
+            return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(TakeAnswer(answer))) }));
+        }
+        // Help in words is the answer. That a thing is done is said plainly, or by a button.
+        if is_question || PLAIN.contains(&fold_name(&text).trim_end_matches(['.', '!'])) {
+            let words = if is_question { words_of(message, &[]) } else { "done".to_owned() };
+            let asker = Asker::Person {
+                id: message.author.id.clone(),
+                name: message.author.name.clone(),
+                right: Right::Anybody,
+                channel: Some(message.channel.id.clone()),
+            };
+            let outbox = self.announce_answer(&item, &asker, (true, &words));
+            let evidence = [Evidence::Answer { by: message.author.name.clone(), text: words.clone(), at: self.deps.clock.now() }];
+            let memory = self.learn(&item, &evidence).await?;
+            let effect = TakeWord { item: item.id.clone(), by: message.author.name.clone(), text: words, memory, outbox };
+            return Ok(Some(Taken { why, reply: None, effect: Some(Box::new(effect)) }));
+        }
+        let reply = OutboundMessage { reply_to: Some(message.id.clone()), ..self.announcer(&message.channel.id).ask_word(&item) };
+        Ok(Some(Taken { why, reply: Some(reply), effect: None }))
+    }
+
+    async fn read_answer(&self, item: &WorkItem, message: &InboundMessage) -> Result<PersonAnswer, StoreError> {
+        let mut given = Vec::new();
+        for attachment in &message.attachments {
+            given.extend(self.deps.store.find_file(&attachment.id).await?);
+        }
+        let files = describe_files(&given, &message.author.name);
+        Ok(PersonAnswer {
+            item: item.id.clone(),
+            run: item.run,
+            person: message.author.id.clone(),
+            by: message.author.name.clone(),
+            text: words_of(message, &files),
+            files,
+            attachments: message.attachments.iter().map(|attachment| attachment.id.clone()).collect(),
+        })
+    }
+
+    /// The item that a message answers, if it still waits for its author.
+    async fn find_replied(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<WorkItem>, StoreError> {
+        let person = &message.author.id;
+        let waits = |item: &WorkItem| item.status == WorkStatus::Waiting && item.find_asked() == Some(person);
+        if let Some(replied_to) = &message.reply_to {
+            return Ok(self.find_asking(&replied_to.message).await?.filter(waits));
+        }
+        if matches!(message.channel.place, Place::Thread { .. }) {
+            // A thread on a message has its id.
+            let starter = MessageId::new(message.channel.id.as_str());
+            if let Some(item) = self.find_asking(&starter).await?.filter(waits) {
+                return Ok(Some(item));
+            }
+        }
+        // Who is asked for help may well talk about something else, and so may anybody who wants something or thanks.
+        if message.attachments.is_empty() && !only_tells(&said(message), &self.deps.roster) {
+            return Ok(None);
+        }
+        let mut here = Vec::new();
+        for request in self.deps.store.list_requests_of(person).await? {
+            let item = self.deps.store.find_item(&request.item).await?.filter(waits);
+            let Some(item) = item.filter(|item| matches!(item.wait, Some(Wait::Answer { .. }))) else { continue };
+            let asked = match self.deps.store.find_posted(&WorkItem::reminder_id_of(&item.id, item.run)).await? {
+                Some(asked) => Some(asked),
+                None => self.deps.store.find_posted(&item.notice_id()).await?,
+            };
+            here.extend(asked.filter(|asked| asked.channel == message.channel.id).map(|asked| (item, asked.at)));
+        }
+        // With several questions open, only a reply says which one is meant.
+        let [(item, asked_at)] = here.as_slice() else { return Ok(None) };
+        let is_question = matches!(&item.execution, Some(Execution::Ask { .. }));
+        let coordinator = &self.deps.roster.coordinator().slug;
+        let addresses_asker = matches!(decision.reason, Reason::Mentioned | Reason::Named) && decision.responders == [coordinator.clone()];
+        let addresses_nobody = message.mentions.is_empty()
+            && !matches!(decision.reason, Reason::Mentioned | Reason::Named | Reason::Reply | Reason::Thread | Reason::AgentMention);
+        let follows = addresses_nobody
+            && message.sent_at - *asked_at <= FOLLOWS
+            && !self.deps.store.has_messages_between(message.channel.id.as_str(), *asked_at, message.sent_at).await?;
+        // Whether a reminder is done is not guessed from what somebody happens to say.
+        Ok((is_question && (addresses_asker || follows)).then(|| item.clone()))
+    }
+
+    /// The item that asked with this message, in its current run.
+    async fn find_asking(&self, message: &MessageId) -> Result<Option<WorkItem>, StoreError> {
+        let Some(posted) = self.deps.store.find_by_platform_id(message).await? else { return Ok(None) };
+        let Some((item, run)) = WorkItem::parse_notice_id(&posted.id) else { return Ok(None) };
+        Ok(self.deps.store.find_item(&item).await?.filter(|item| item.run == run))
+    }
+}
+
+/// The text of a message without mentions.
+fn said(message: &InboundMessage) -> String {
+    let text: String = parts(&message.text)
+        .into_iter()
+        .filter_map(|part| match part {
+            kernel::chat::text::Part::Markdown(text) => Some(text),
+            _ => None,
+        })
+        .collect();
+    text.trim().to_owned()
+}

@@ -1,0 +1,96 @@
+//! Artefacts: what items made, with the content. Those of the item's current run are its result.
+
+use crate::features::backlog::model::{Artefact, ArtefactFacts};
+use crate::store::Store;
+use kernel::db::{Result, Transaction, count, sql};
+use kernel::ids::WorkItemId;
+
+#[derive(sqlx::FromRow)]
+struct FactsColumns {
+    name: String,
+    media_type: String,
+    #[sqlx(try_from = "i64")]
+    bytes: u64,
+    sha256: String,
+}
+
+#[derive(sqlx::FromRow)]
+struct ArtefactColumns {
+    #[sqlx(flatten)]
+    facts: FactsColumns,
+    content: Vec<u8>,
+}
+
+impl From<FactsColumns> for ArtefactFacts {
+    fn from(row: FactsColumns) -> Self {
+        Self { name: row.name, media_type: row.media_type, bytes: row.bytes, sha256: row.sha256 }
+    }
+}
+
+impl From<ArtefactColumns> for Artefact {
+    fn from(row: ArtefactColumns) -> Self {
+        Self { facts: row.facts.into(), content: row.content }
+    }
+}
+
+/// Stores what a run made, in place of what an earlier run did.
+pub(super) async fn insert_artefacts(transaction: &mut Transaction, item: &WorkItemId, run: u32, artefacts: &[Artefact]) -> Result<()> {
+    sql!(transaction.on(), execute, "DELETE FROM artefacts WHERE item = $1", item.as_str())?;
+    for (position, artefact) in (0_i64..).zip(artefacts) {
+        sql!(
+            transaction.on(),
+            execute,
+            "INSERT INTO artefacts (item, run, position, name, media_type, bytes, sha256, content) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            item.as_str(),
+            i64::from(run),
+            position,
+            artefact.facts.name.as_str(),
+            artefact.facts.media_type.as_str(),
+            count(artefact.facts.bytes),
+            artefact.facts.sha256.as_str(),
+            artefact.content.as_slice()
+        )?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// The files of an item's result, in order.
+    pub async fn list_artefacts(&self, item: &WorkItemId) -> Result<Vec<ArtefactFacts>> {
+        let rows: Vec<FactsColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT name, media_type, bytes, sha256 FROM artefacts JOIN work_items ON work_items.id = artefacts.item AND work_items.run = artefacts.run
+             WHERE artefacts.item = $1 ORDER BY position",
+            item.as_str()
+        )?;
+        Ok(rows.into_iter().map(ArtefactFacts::from).collect())
+    }
+
+    /// The same with their contents.
+    pub async fn read_artefacts(&self, item: &WorkItemId) -> Result<Vec<Artefact>> {
+        let rows: Vec<ArtefactColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT name, media_type, bytes, sha256, content FROM artefacts
+                 JOIN work_items ON work_items.id = artefacts.item AND work_items.run = artefacts.run
+             WHERE artefacts.item = $1 ORDER BY position",
+            item.as_str()
+        )?;
+        Ok(rows.into_iter().map(Artefact::from).collect())
+    }
+
+    /// One file of an item's result by its place, from 0.
+    pub async fn find_artefact(&self, item: &WorkItemId, position: u32) -> Result<Option<Artefact>> {
+        let row: Option<ArtefactColumns> = sql!(
+            self.db().read(),
+            fetch_optional,
+            "SELECT name, media_type, bytes, sha256, content FROM artefacts
+                 JOIN work_items ON work_items.id = artefacts.item AND work_items.run = artefacts.run
+             WHERE artefacts.item = $1 AND position = $2",
+            item.as_str(),
+            i64::from(position)
+        )?;
+        Ok(row.map(Artefact::from))
+    }
+}

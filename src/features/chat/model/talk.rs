@@ -1,0 +1,105 @@
+//! What was said in a channel before a message, as far as it tells whom the message is for.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use kernel::ids::{PersonaSlug, UserId};
+
+/// How long a person goes on talking to the persona that has answered.
+const FOLLOW_UP: Duration = Duration::from_mins(3);
+/// How long two people's talk goes on without a word.
+const AMONG_PEOPLE: Duration = Duration::from_mins(2);
+/// How long a room is busy after somebody spoke.
+pub(crate) const BUSY: Duration = Duration::from_mins(10);
+
+/// A person's message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub by: UserId,
+    pub at: DateTime<Utc>,
+    /// It was said to people, or to nobody.
+    pub among_people: bool,
+    /// It names or mentions the author of what is said now.
+    pub names_author: bool,
+    /// Who answered it, and when.
+    pub answer: Option<(PersonaSlug, DateTime<Utc>)>,
+}
+
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct RecentTalk {
+    /// The persona that has just answered the author.
+    pub with: Option<PersonaSlug>,
+    /// Another person has put in something since.
+    pub is_interrupted: bool,
+    /// Another person has just said something that was not for the team.
+    pub is_among_people: bool,
+    /// Another person spoke in the last minutes.
+    pub is_busy: bool,
+}
+
+impl RecentTalk {
+    /// Of what was `said` in a channel before `author` speaks at `now`.
+    pub fn before(said: &[Said], author: &UserId, now: DateTime<Utc>) -> Self {
+        // The platform's clock may differ from ours, which says when an answer was given.
+        let within = |at: DateTime<Utc>, limit: Duration| (now - at).abs().to_std().unwrap_or(Duration::MAX) <= limit;
+        let others = || said.iter().filter(|said| said.by != *author);
+        let answers = said.iter().filter(|said| said.by == *author).filter_map(|said| said.answer.as_ref());
+        let answer = answers.max_by_key(|(_, at)| *at).filter(|(_, at)| within(*at, FOLLOW_UP));
+        let put_in = |after: DateTime<Utc>| others().filter(move |said| said.among_people && said.at > after);
+        let answer = answer.filter(|(_, at)| !put_in(*at).any(|said| said.names_author));
+        Self {
+            with: answer.map(|(persona, _)| persona.clone()),
+            is_interrupted: answer.is_some_and(|(_, at)| put_in(*at).next().is_some()),
+            is_among_people: others().any(|said| said.among_people && within(said.at, AMONG_PEOPLE)),
+            is_busy: others().any(|said| within(said.at, BUSY)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn said(by: &str, ago: i64, among_people: bool, answer: Option<(&str, i64)>) -> Said {
+        let at = |ago: i64| DateTime::UNIX_EPOCH - TimeDelta::seconds(ago);
+        Said {
+            by: by.into(),
+            at: at(ago),
+            among_people,
+            names_author: false,
+            answer: answer.map(|(persona, ago)| (persona.into(), at(ago))),
+        }
+    }
+
+    fn before(said: &[Said]) -> (Option<String>, bool, bool) {
+        let talk = RecentTalk::before(said, &"ann".into(), DateTime::UNIX_EPOCH);
+        (talk.with.map(|persona| persona.as_str().to_owned()), talk.is_among_people, talk.is_busy)
+    }
+
+    #[test]
+    fn a_person_goes_on_with_the_persona_that_answered_last() {
+        let asked = |ago| said("ann", ago + 10, false, Some(("vince", ago)));
+        assert_eq!(before(&[asked(60)]), (Some("vince".into()), false, false));
+        assert_eq!(before(&[asked(181)]), (None, false, false), "too long ago");
+        assert_eq!(before(&[asked(90), said("ann", 40, false, Some(("eliza", 30)))]).0.as_deref(), Some("eliza"));
+    }
+
+    #[test]
+    fn another_talk_with_a_persona_changes_nothing_and_talk_among_people_does() {
+        let asked = said("ann", 70, false, Some(("vince", 60)));
+        assert_eq!(before(&[asked.clone(), said("bob", 50, false, Some(("echo", 40)))]), (Some("vince".into()), false, true));
+        let put_in = said("bob", 50, true, None);
+        assert_eq!(before(&[asked.clone(), put_in.clone()]), (Some("vince".into()), true, true));
+        assert_eq!(before(&[asked, Said { names_author: true, ..put_in }]), (None, true, true), "Bob speaks to Ann");
+    }
+
+    #[test]
+    fn a_talk_is_over_after_minutes_of_silence() {
+        assert_eq!(before(&[said("bob", 119, true, None)]), (None, true, true));
+        assert_eq!(before(&[said("bob", 121, true, None)]), (None, false, true));
+        assert_eq!(before(&[said("bob", 601, true, None), said("ann", 5, true, None)]), (None, false, false));
+    }
+}

@@ -1,0 +1,286 @@
+//! Splits a text into sentences of words, mentions and marks, for the rules that read it.
+
+use std::borrow::Cow;
+
+use kernel::chat::text::split_mention;
+use kernel::ids::UserId;
+
+use crate::features::chat::rules::words::{self, Sense};
+
+/// A part of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    Word(Word<'t>),
+    Mention {
+        account: UserId,
+        /// Where the text goes on after it.
+        end: usize,
+    },
+    Comma,
+    /// A colon, a semicolon or a dash.
+    Pause,
+    /// An address, a path, an emoji.
+    Other(&'t str),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word<'t> {
+    /// In lower case.
+    pub(super) folded: Cow<'t, str>,
+    /// Written with an `@` before it.
+    pub(super) at: bool,
+    /// In bold or italics.
+    pub(super) emphasised: bool,
+    /// Between quotation marks.
+    pub(super) quoted: bool,
+    /// Where the text goes on after it.
+    pub(super) end: usize,
+}
+
+/// A sentence, or a line without a mark at its end.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one sentence")]
+pub(super) struct Sentence<'t> {
+    pub(super) pieces: Vec<Piece<'t>>,
+    /// It ends with a question mark.
+    pub(super) asks: bool,
+    /// It ends with a mark.
+    pub(super) ended: bool,
+    /// It begins its line.
+    pub(super) begins_line: bool,
+    /// It is an entry of a list.
+    pub(super) is_entry: bool,
+    /// For each piece and sense, how many pieces from there on together say it.
+    said: Vec<[u8; Sense::COUNT]>,
+}
+
+impl Sentence<'_> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &Word<'_>> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Word(word) => Some(word),
+            _ => None,
+        })
+    }
+
+    /// How many pieces from `at` on together say this: those of the longest phrase. Zero if they do not.
+    pub(super) fn phrase(&self, at: usize, sense: Sense) -> usize {
+        self.said.get(at).map_or(0, |said| usize::from(said[sense as usize]))
+    }
+
+    /// Looks up every phrase once. The rules ask for them many times.
+    fn look_up(&mut self) {
+        self.said = vec![[0; Sense::COUNT]; self.pieces.len()];
+        let mut phrase = String::new();
+        for (at, said) in self.said.iter_mut().enumerate() {
+            phrase.clear();
+            for (length, piece) in (1..=words::LONGEST).zip(&self.pieces[at..]) {
+                let Piece::Word(word) = piece else { break };
+                if length == 1 {
+                    note_word(&word.folded, said);
+                } else {
+                    phrase.push(' ');
+                }
+                phrase.push_str(&word.folded);
+                for sense in words::senses(&phrase) {
+                    said[*sense as usize] = length;
+                }
+            }
+        }
+    }
+
+    /// Whether a word or phrase in it says this.
+    pub(super) fn holds(&self, sense: Sense) -> bool {
+        (0..self.pieces.len()).any(|at| self.phrase(at, sense) > 0) || self.words().any(|word| words::holds(&word.folded, sense))
+    }
+}
+
+/// Notes what a word says by itself, also as "what's" and "heyyy", and in writing without spaces.
+fn note_word(word: &str, said: &mut [u8; Sense::COUNT]) {
+    if let Some((question, _)) = word.split_once(['\'', '’'])
+        && words::says(question, Sense::Question)
+    {
+        said[Sense::Question as usize] = 1;
+    }
+    let last = word.chars().next_back().map_or(0, char::len_utf8);
+    let once = word.trim_end_matches(&word[word.len() - last..]).len() + last;
+    if once < word.len() {
+        let drawn_out = [Sense::Greeting, Sense::Thanks, Sense::Stop];
+        let senses = words::senses(&word[..once]).iter().filter(|sense| drawn_out.contains(sense));
+        senses.for_each(|sense| said[*sense as usize] = 1);
+    }
+    if word.contains(words::is_unspaced) {
+        words::senses_of_unspaced(word).for_each(|sense| said[sense as usize] = 1);
+    }
+}
+
+/// Emphasis, quotation marks and brackets.
+fn decorates(c: char) -> bool {
+    "*_~|\"'“”„‘’«»‹›()[]{}¿¡#「」『』（）【】《》\\".contains(c)
+}
+
+fn pauses(c: char) -> bool {
+    ",:;-–—，、：；،؛".contains(c)
+}
+
+fn asks(c: char) -> bool {
+    "?？؟".contains(c)
+}
+
+fn ends(c: char) -> bool {
+    asks(c) || ".!…。！।۔".contains(c)
+}
+
+/// The sentences of a text without invisible characters, quotes and code.
+pub(super) fn sentences(text: &str) -> Vec<Sentence<'_>> {
+    let mut reader = Reader { text, found: Vec::new(), open: Sentence::default(), quoted: false };
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        reader.read_line(start, line);
+        start += line.len();
+    }
+    reader.found
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    found: Vec<Sentence<'t>>,
+    open: Sentence<'t>,
+    quoted: bool,
+}
+
+impl Reader<'_> {
+    fn read_line(&mut self, start: usize, line: &str) {
+        self.open = Sentence { begins_line: true, is_entry: begins_entry(line.trim_start()), ..Sentence::default() };
+        self.quoted = false;
+        let mut at = start;
+        for chunk in line.split_inclusive(char::is_whitespace) {
+            self.read_chunk(at, at + chunk.trim_end().len());
+            at += chunk.len();
+        }
+        self.close();
+    }
+
+    fn close(&mut self) {
+        let mut sentence = std::mem::take(&mut self.open);
+        sentence.look_up();
+        if !sentence.pieces.is_empty() || sentence.asks {
+            self.found.push(sentence);
+        }
+    }
+
+    /// Reads what stands between two spaces.
+    fn read_chunk(&mut self, mut from: usize, to: usize) {
+        let (mut at_sign, mut emphasised) = (false, false);
+        while let Some(first) = self.text[from..to].chars().next() {
+            let rest = &self.text[from..to];
+            if let Some((account, after)) = split_mention(rest) {
+                from = to - after.len();
+                self.open.pieces.push(Piece::Mention { account, end: from });
+                continue;
+            }
+            if matches!(first, '@' | '＠') || decorates(first) {
+                at_sign |= matches!(first, '@' | '＠');
+                emphasised |= matches!(first, '*' | '_');
+                self.quote(first);
+            } else if ends(first) {
+                self.end(first);
+            } else if pauses(first) {
+                self.pause(first);
+            } else {
+                from += self.read_word(from, to, std::mem::take(&mut at_sign), emphasised);
+                continue;
+            }
+            from += first.len_utf8();
+        }
+    }
+
+    fn end(&mut self, mark: char) {
+        // "Mr. Vince" goes on.
+        if mark == '.' && matches!(self.open.pieces.last(), Some(Piece::Word(word)) if words::says(&word.folded, Sense::Title)) {
+            return;
+        }
+        match self.found.last_mut() {
+            // A further mark of the same end, as in "?!".
+            Some(last) if self.open.pieces.is_empty() && !self.open.begins_line => last.asks |= asks(mark),
+            _ => {
+                self.open.asks = asks(mark);
+                self.open.ended = true;
+                self.close();
+            }
+        }
+    }
+
+    fn quote(&mut self, mark: char) {
+        match mark {
+            // `“` ends a quotation in German and begins one in English.
+            '"' | '“' => self.quoted = !self.quoted,
+            '„' | '«' | '「' | '『' => self.quoted = true,
+            '”' | '»' | '」' | '』' => self.quoted = false,
+            _ => {}
+        }
+    }
+
+    fn pause(&mut self, mark: char) {
+        let pause = if ",，、،".contains(mark) { Piece::Comma } else { Piece::Pause };
+        if !matches!(self.open.pieces.last(), None | Some(Piece::Comma | Piece::Pause)) {
+            self.open.pieces.push(pause);
+        }
+    }
+
+    /// Reads a word or something else without spaces, and returns its length.
+    fn read_word(&mut self, from: usize, to: usize, at: bool, emphasised: bool) -> usize {
+        let rest = &self.text[from..to];
+        let inner = rest.trim_end_matches(|c| decorates(c) || pauses(c) || ends(c));
+        let is_mail = inner.match_indices('@').any(|(at, _)| inner[..at].ends_with(|c: char| c.is_ascii_alphanumeric()));
+        if inner.contains('/') || is_mail {
+            self.open.pieces.push(Piece::Other(inner));
+            return inner.len();
+        }
+        let length = word_length(inner);
+        let word = &rest[..length];
+        if !word.contains(char::is_alphanumeric) || word.contains(['.', '=']) {
+            self.open.pieces.push(Piece::Other(word));
+            return length;
+        }
+        // "Vince-san" is Vince with a title.
+        let name = word.rsplit_once('-').filter(|(_, title)| words::says(title, Sense::Title)).map_or(word, |(name, _)| name);
+        self.open.pieces.push(Piece::Word(Word { folded: fold(name), at, emphasised, quoted: self.quoted, end: from + length }));
+        length
+    }
+}
+
+fn begins_entry(line: &str) -> bool {
+    let numbered = || line.split_once(['.', ')']).is_some_and(|(number, rest)| number.parse::<u16>().is_ok() && rest.starts_with(' '));
+    ["- ", "* ", "+ ", "• ", "– "].iter().any(|mark| line.starts_with(mark)) || numbered()
+}
+
+/// Where a word ends: at a mark that splits, or where another writing begins.
+fn word_length(text: &str) -> usize {
+    let mut before: Option<char> = None;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let after = chars.peek().map(|(_, c)| *c);
+        if let Some(before) = before {
+            let letters = before.is_alphabetic() && after.is_some_and(char::is_alphabetic);
+            let splits = (",:;".contains(c) && letters) || "!?<@＠".contains(c) || (!c.is_ascii() && (pauses(c) || ends(c)));
+            let changes = c.is_alphanumeric() && before.is_alphanumeric() && words::is_unspaced(c) != words::is_unspaced(before);
+            if splits || changes {
+                return at;
+            }
+        }
+        before = Some(c);
+    }
+    text.len()
+}
+
+/// In lower case, with full-width letters as ordinary ones.
+pub(super) fn fold(word: &str) -> Cow<'_, str> {
+    if word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()) {
+        return Cow::Borrowed(word);
+    }
+    let narrow = |c: char| match c {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        c => c,
+    };
+    Cow::Owned(word.chars().map(narrow).flat_map(char::to_lowercase).collect())
+}

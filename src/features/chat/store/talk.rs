@@ -1,0 +1,75 @@
+//! What was said in a channel in the last minutes.
+
+use chrono::{DateTime, Utc};
+
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::model::talk::Said;
+use crate::store::Store;
+use kernel::agent::turn::Trigger;
+use kernel::chat::message::{Author, AuthorKind, InboundMessage};
+use kernel::chat::text::Mention;
+use kernel::db::{Document, Result, sql};
+use kernel::text::fold_name;
+
+/// More is not needed to tell who talks with whom.
+const MESSAGES: i64 = 40;
+
+#[derive(sqlx::FromRow)]
+struct SaidColumns {
+    #[sqlx(try_from = "String")]
+    message: Document<InboundMessage>,
+    sent_at: DateTime<Utc>,
+    decision: Option<String>,
+    persona: Option<String>,
+    trigger: Option<String>,
+    finished_at: Option<DateTime<Utc>>,
+}
+
+impl Store {
+    /// What people said in the channel of a message since a time, with who answered it.
+    pub(crate) async fn list_said_before(&self, message: &InboundMessage, since: DateTime<Utc>) -> Result<Vec<Said>> {
+        let rows: Vec<SaidColumns> = sql!(
+            self.db().read(),
+            fetch_all,
+            "SELECT inbox.message, inbox.sent_at, inbox.decision, turns.persona, turns.trigger, turns.finished_at
+             FROM inbox LEFT JOIN turns ON turns.message = inbox.burst AND turns.state = 'answered'
+             WHERE inbox.channel = $1 AND inbox.speaker IS NOT NULL AND inbox.sent_at BETWEEN $2 AND $3 AND inbox.id <> $4
+             ORDER BY inbox.sent_at DESC, inbox.id DESC LIMIT $5",
+            message.channel.id.as_str(),
+            since,
+            message.sent_at,
+            message.id.as_str(),
+            MESSAGES
+        )?;
+        rows.into_iter().filter_map(|row| row.read(&message.author).transpose()).collect()
+    }
+}
+
+impl SaidColumns {
+    /// As the author of a later message sees it. None for what no person said.
+    fn read(self, author: &Author) -> Result<Option<Said>> {
+        let InboundMessage { author: Author { id, kind: AuthorKind::Person, .. }, text, reply_to, .. } = self.message.0 else {
+            return Ok(None);
+        };
+        let names = names_person(&text, &author.name) || text.contains(&Mention(&author.id).to_string());
+        let replies = reply_to.and_then(|reply| reply.author).is_some_and(|replied_to| replied_to == author.id);
+        let decision: Option<Decision> = self.decision.map(Document::read).transpose()?;
+        let trigger: Option<Trigger> = self.trigger.map(Document::read).transpose()?;
+        // Agents that answer agents do not talk to the person.
+        let to_person = matches!(trigger, Some(Trigger::Message | Trigger::Ask { .. }));
+        Ok(Some(Said {
+            by: id,
+            at: self.sent_at,
+            among_people: decision.is_some_and(|decision| matches!(decision.reason, Reason::Silence | Reason::ForOthers)),
+            names_author: names || replies,
+            answer: self.persona.zip(self.finished_at).filter(|_| to_person).map(|(persona, at)| (persona.into(), at)),
+        }))
+    }
+}
+
+/// Whether a text has the first name of a person as a word.
+fn names_person(text: &str, name: &str) -> bool {
+    let name = fold_name(name);
+    let first = name.split_whitespace().next().unwrap_or_default();
+    !first.is_empty() && text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == first)
+}

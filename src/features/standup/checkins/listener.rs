@@ -1,0 +1,78 @@
+//! Takes what people answer before a standup.
+
+use async_trait::async_trait;
+
+use crate::features::chat::listener::{Listener, Taken};
+use crate::features::chat::model::decision::{Decision, Reason};
+use crate::features::chat::rules::router::speaks_to_a_persona;
+use crate::features::standup::commands::StandupCommands;
+use crate::features::standup::render;
+use crate::features::standup::store::{AddReply, OpenCheckIn};
+use kernel::chat::message::{AuthorKind, InboundMessage, Place};
+use kernel::chat::outbound::{OutboundKind, OutboundMessage};
+use kernel::commands::Late;
+use kernel::db::StoreError;
+use kernel::time::Today;
+
+pub(in crate::features::standup) struct CheckInListener {
+    pub(in crate::features::standup) standups: Late<StandupCommands>,
+}
+
+#[async_trait]
+impl Listener for CheckInListener {
+    /// Only the database knows who was asked.
+    fn recognises(&self, _: &InboundMessage) -> bool {
+        false
+    }
+
+    async fn take(&self, message: &InboundMessage, decision: &Decision) -> Result<Option<Taken>, StoreError> {
+        let Ok(standups) = self.standups.get() else { return Ok(None) };
+        let is_private = message.channel.place == Place::Direct && message.author.kind == AuthorKind::Person;
+        if !is_private || message.is_empty() || is_shut_out(decision.reason) {
+            return Ok(None);
+        }
+        standups.take_checkin(message).await
+    }
+}
+
+/// Whether the message is nothing to keep, or its author may not speak. The team asked, so it counts where direct messages are off, while the team is
+/// halted, and after a downtime.
+fn is_shut_out(reason: Reason) -> bool {
+    use Reason::{AuthorNotAllowed, ChannelIgnored, Deleted, Empty, NoAnswerWanted, NotAPerson, Stop};
+    matches!(reason, Stop | AuthorNotAllowed | ChannelIgnored | NotAPerson | Empty | NoAnswerWanted | Deleted)
+}
+
+impl StandupCommands {
+    async fn take_checkin(&self, message: &InboundMessage) -> Result<Option<Taken>, StoreError> {
+        let now = self.clock.now();
+        let open = self.store.list_open_checkins(&message.author.id, &message.seen_by, now).await?;
+        let Some(OpenCheckIn { checkin, is_answered }) = self.find_answered(message, open).await? else { return Ok(None) };
+        let at = Today { now, zone: self.terms.zone }.show(checkin.standup_at);
+        let reply = OutboundMessage {
+            reply_to: Some(message.id.clone()),
+            ..OutboundMessage::new(
+                &message.seen_by,
+                &message.channel.id,
+                OutboundKind::Notice,
+                render::render_checkin_noted(&at, is_answered),
+            )
+        };
+        let effect = AddReply { checkin, message: message.id.clone() };
+        Ok(Some(Taken { why: "it is a check-in before a standup".to_owned(), reply: Some(reply), effect: Some(Box::new(effect)) }))
+    }
+
+    /// The check-in that a message answers: the one to which it replies, else the latest, unless it is said to the persona.
+    async fn find_answered(&self, message: &InboundMessage, open: Vec<OpenCheckIn>) -> Result<Option<OpenCheckIn>, StoreError> {
+        if open.is_empty() {
+            return Ok(None);
+        }
+        if let Some(reply) = &message.reply_to
+            && let Some(answered) = self.store.find_by_platform_id(&reply.message).await?
+        {
+            return Ok(open.into_iter().find(|open| open.checkin.post == answered.id));
+        }
+        let accounts = self.store.read_accounts().await?;
+        let is_chat = speaks_to_a_persona(&message.text, &self.roster, &accounts);
+        Ok(open.into_iter().next().filter(|_| !is_chat))
+    }
+}

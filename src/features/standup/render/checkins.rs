@@ -1,0 +1,47 @@
+//! What people read of check-ins.
+
+use std::time::Duration;
+
+use crate::features::standup::render::labels;
+use kernel::chat::medium::Medium;
+use kernel::chat::text::ChannelRef;
+use kernel::ids::ChannelId;
+
+/// The most characters of the reason why a person could not be reached.
+const REASON: usize = 120;
+
+/// The direct message before a standup that begins at this time.
+pub fn render_checkin_question(channel: &ChannelId, at: impl AsRef<str>) -> String {
+    format!(
+        "The standup in {} is at {}. What did you do yesterday, what is on for today, what is in your way?\n\
+         Write it here before then. It goes into the Day Report, where everybody in the channel can read it.",
+        ChannelRef(channel),
+        at.as_ref()
+    )
+}
+
+/// That a message was taken.
+pub fn render_checkin_noted(at: &str, is_answered: bool) -> String {
+    if is_answered { "Added.".to_owned() } else { format!("Thanks, noted for the standup at {at}. You can add to it until then.") }
+}
+
+/// That a person is asked from now on, or why they were not reached the last time.
+pub fn render_checkin_on(channel: &ChannelId, lead: Duration, failed: Option<&str>) -> String {
+    let lead = labels::duration(lead.as_secs());
+    let told = format!(
+        "I'll send you a direct message {lead} before each scheduled standup in {}. \
+         Your answer goes into the Day Report. Press the button again or use `/standup checkin off` to stop it.",
+        ChannelRef(channel)
+    );
+    match failed {
+        Some(why) => format!(
+            "{told}\nMy last direct message did not reach you ({}). Allow direct messages from members of this server in its privacy settings.",
+            Medium::Chat.line_within(why, REASON)
+        ),
+        None => told,
+    }
+}
+
+pub fn render_checkin_off(channel: &ChannelId) -> String {
+    format!("I won't ask you before standups in {}.", ChannelRef(channel))
+}

@@ -1,0 +1,152 @@
+//! Work in a repository: on a branch of its own, with the tests as they were before, posted as a patch.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use kernel::repository::RepositorySettings;
+use kernel::tools::command::run_confined;
+use serde_json::json;
+use teamroom::features::backlog::model::{Evidence, Execution, WorkItem, WorkStatus};
+use tokio_util::sync::CancellationToken;
+
+use super::part::{Part, Play};
+use super::stage::{Setting, Stage};
+use crate::support::git::git;
+use crate::support::model::Script;
+use crate::support::skip;
+use crate::support::team::{Backing, eventually, on_both_stores};
+
+on_both_stores!(a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing, a_cancelled_item_leaves_nothing_in_the_repository);
+
+const BUG: &str = "# The total with 10 % off.\necho $(( $1 * 80 / 100 ))\n";
+const TEST: &str = "[ \"$(sh src/total.sh 200)\" = 180 ] || { echo 'the total of 200 is not 180'; exit 1; }\n";
+
+/// A repository with a bug and a test that fails because of it.
+fn seed() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for (path, text) in [("src/total.sh", BUG), ("tests/total.sh", TEST)] {
+        let path = home.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    git(home.path(), &["init", "--quiet", "--initial-branch=main"]);
+    git(home.path(), &["add", "."]);
+    git(home.path(), &["commit", "--quiet", "-m", "Begin"]);
+    home
+}
+
+fn settings(repository: &Path) -> RepositorySettings {
+    let test_command = ["sh", "tests/total.sh"].map(str::to_owned).into();
+    RepositorySettings { name: "shop".into(), path: repository.into(), test_command, tests: Vec::new() }
+}
+
+async fn open(backing: Backing, repository: &Path) -> Stage {
+    let settings = settings(repository);
+    Setting::on(backing).with_model().configure(move |config| config.repositories = vec![settings.clone()]).open().await
+}
+
+fn tool(name: &str, arguments: serde_json::Value) -> Script {
+    Script::call(name, arguments)
+}
+
+fn finish() -> Script {
+    tool("finish", json!({"summary": "The discount is 10 % now."}))
+}
+
+async fn a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing(backing: Backing) {
+    let seeded = seed();
+    let repository = seeded.path();
+    let (command, limit) = (["true".to_owned()], Duration::from_secs(9));
+    if let Err(error) = run_confined(&command, repository, limit, &CancellationToken::new()).await {
+        return skip::missing("landlock", &error.to_string());
+    }
+    let stage = open(backing, repository).await;
+    let mend = json!({"path": "src/total.sh", "old": "80 / 100", "new": "90 / 100"});
+    let cheat = tool("repo_write", json!({"path": "tests/total.sh", "text": "exit 0\n"}));
+    Play::of(vec![
+        Part::new(
+            "honest",
+            vec![
+                finish(),
+                tool("repo_search", json!({"text": "100"})),
+                tool("repo_write", json!({"path": ".git/hooks/pre-commit", "text": "exit 1\n"})),
+                tool("repo_read", json!({"path": "src/total.sh"})),
+                tool("repo_edit", mend),
+                tool("repo_test", json!({})),
+                finish(),
+            ],
+        ),
+        Part::new("cheating", vec![cheat, tool("repo_test", json!({})), finish()]),
+        Part::new("idle", vec![Script::say("I looked at it and all is well.")]),
+    ])
+    .perform(&stage.team.model);
+    let item = |how: &str| stage.item(&format!("Mend the total, {how}"), "The test in tests/total.sh fails.", Execution::Build);
+    let (honest, cheating, idle) = (item("honest"), item("cheating"), item("idle"));
+    stage.put(&[&honest, &cheating, &idle]).await;
+
+    let done = stage.comes_to(&honest.id, WorkStatus::Done).await;
+    let branch = format!("teamroom/{}", honest.short_id());
+    assert_eq!(done.repository.as_deref(), Some("shop"), "the only repository is meant");
+    let tested = |found: &Evidence| matches!(found, Evidence::Test { exit_code: 0, .. });
+    let changed = |found: &Evidence| matches!(found, Evidence::Branch { branch: of, tests, .. } if *of == branch && tests.is_empty());
+    let reviewed = |found: &Evidence| matches!(found, Evidence::Review { .. });
+    assert!(done.evidence.iter().any(tested) && done.evidence.iter().any(changed) && done.evidence.iter().any(reviewed), "{done:#?}");
+    let refusals = stage.refusals(&honest.id).await;
+    assert!(refusals[0].contains("nothing in the repository was changed") && refusals[1].contains(".git"), "{refusals:?}");
+    assert!(git(repository, &["show", &format!("{branch}:src/total.sh")]).contains("90 / 100"));
+    let commit = git(repository, &["log", "-1", "--format=%an <%ae>%n%B", &branch]);
+    assert!(
+        commit.starts_with("Eliza <eliza@teamroom>\nMend the total, honest") && commit.contains(&format!("#{}", honest.short_id())),
+        "{commit}"
+    );
+
+    let announced = stage.hears("✔ Eliza: Mend the total, honest").await;
+    for wanted in ["src/total.sh | 2 +-", "1 file changed", &format!("git merge {branch}")] {
+        assert!(announced.text.contains(wanted), "{wanted} in {}", announced.text);
+    }
+    let patch = format!("{}.patch", honest.short_id());
+    assert_eq!(announced.raw["attachments"][0]["filename"], patch.as_str());
+    let kept = stage.store.read_artefacts(&honest.id).await.unwrap();
+    assert!(kept[0].text().unwrap().contains("+echo $(( $1 * 90 / 100 ))"), "{kept:?}");
+
+    let failed = stage.comes_to(&cheating.id, WorkStatus::Failed).await;
+    let why = failed.outcome.as_deref().unwrap();
+    assert!(why.contains("with the tests as they were before") && why.contains("is not 180"), "{why}");
+    assert!(
+        stage.asked_about("cheating").iter().any(|asked| asked.prompt().contains("ended with 0")),
+        "it passed before the worker's eyes"
+    );
+    let failed = stage.comes_to(&idle.id, WorkStatus::Failed).await;
+    assert!(failed.outcome.as_deref().unwrap().contains("nothing in the repository was changed"), "{failed:?}");
+
+    // People's files and branch are as they were, and all worktrees are gone.
+    eventually("no worktree is left", || async { git(repository, &["worktree", "list"]).lines().count() == 1 }).await;
+    assert_eq!(git(repository, &["status", "--porcelain", "--branch"]), "## main\n");
+    assert_eq!(git(repository, &["log", "--format=%s"]), "Begin\n");
+    assert_eq!(std::fs::read_to_string(repository.join("src/total.sh")).unwrap(), BUG);
+    git(repository, &["merge", "--quiet", &branch]);
+    assert!(Command::new("sh").arg("tests/total.sh").current_dir(repository).status().unwrap().success(), "merged, the test passes");
+}
+
+async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
+    let seeded = seed();
+    let repository = seeded.path();
+    let stage = open(backing, repository).await;
+    let edit = tool("repo_edit", json!({"path": "src/total.sh", "old": "80", "new": "90"}));
+    Play::of(vec![Part::new("total", vec![edit, Script::Hang])]).perform(&stage.team.model);
+    let item = WorkItem { repository: Some("shop".into()), ..stage.item("Mend the total", "", Execution::Build) };
+    stage.put(&[&item]).await;
+    eventually("it is being worked on", || async { stage.journal(&item.id).await.len() >= 3 }).await;
+    let branch = format!("teamroom/{}", item.short_id());
+    assert!(git(repository, &["branch", "--list", &branch]).contains(&branch));
+    assert!(stage.team.config.data.join("worktrees").join(item.id.as_str()).exists());
+    stage.backlog("cancel", &[("id", item.short_id())]).await;
+    eventually("nothing is left", || async {
+        git(repository, &["branch", "--list", "teamroom/*"]).is_empty()
+            && git(repository, &["worktree", "list"]).lines().count() == 1
+            && !stage.team.config.data.join("worktrees").join(item.id.as_str()).exists()
+    })
+    .await;
+    assert_eq!(git(repository, &["status", "--porcelain"]), "");
+}

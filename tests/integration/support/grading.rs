@@ -1,0 +1,44 @@
+//! What a scripted grader says.
+
+use serde_json::{Value, json};
+
+use super::model::Asked;
+
+pub(crate) fn is_grading(asked: &Asked) -> bool {
+    asked.schema.as_ref().is_some_and(|schema| schema.to_string().contains("grades"))
+}
+
+/// All criteria are met, shown by the first passage of what was made.
+pub(crate) fn all_met(asked: &Asked) -> Value {
+    all_shown_by(asked, &find_passage(&asked.prompt()))
+}
+
+/// All criteria are met, shown by these words.
+pub(crate) fn all_shown_by(asked: &Asked, shown_by: &str) -> Value {
+    let grade = |number: usize| json!({"criterion": number, "met": true, "shown_by": shown_by, "missing": ""});
+    json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()})
+}
+
+/// The first criterion is not met.
+pub(crate) fn not_met(asked: &Asked, missing: &str) -> Value {
+    let grade =
+        |number: usize| json!({"criterion": number, "met": number > 1, "shown_by": "", "missing": if number == 1 { missing } else { "" }});
+    json!({"grades": (1..=count_criteria(asked)).map(grade).collect::<Vec<_>>()})
+}
+
+fn count_criteria(asked: &Asked) -> usize {
+    let prompt = asked.prompt();
+    prompt.split("| its criteria>>\n").nth(1).map_or(0, |block| block.lines().take_while(|line| !line.starts_with("<<end")).count())
+}
+
+/// A line that is no title: of a file, a reply, or else what code found.
+fn find_passage(prompt: &str) -> String {
+    let blocks = ["| file ", "| reply of ", "| part ", "| what code found>>"];
+    let behind = blocks.iter().find_map(|label| prompt.split(label).nth(1)).unwrap_or_default();
+    let lines = behind.lines().skip(1).take_while(|line| !line.starts_with("<<end"));
+    // What an item is called, and what its author said of it, shows nothing.
+    let titles = ["#", "what: ", "came of it: "];
+    let passage =
+        lines.map(|line| line.trim_start_matches("- ")).find(|line| line.len() > 4 && !titles.iter().any(|title| line.starts_with(title)));
+    passage.unwrap_or_default().to_owned()
+}
