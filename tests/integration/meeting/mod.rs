@@ -97,13 +97,13 @@ async fn a_pause_lets_the_speaker_finish_and_holds_the_floor_until_it_is_resumed
     gate.wake();
     eventually("the first speaker has finished", async || stage.store.list_seats(id).await.unwrap()[0].state == SeatState::Spoke).await;
 
-    // Far beyond the meeting's time limit, and notified: it still waits.
+    // Far beyond the meeting's time limit: it still waits.
     stage.clock.advance(Duration::from_hours(2));
+    assert_eq!(stage.turns(), ["0 begins", "0 Vince"], "nobody spoke meanwhile");
     stage.store.resume_meeting(id, stage.clock.now()).await.unwrap();
     assert!(!stage.store.resume_meeting(id, stage.clock.now()).await.unwrap(), "it is not paused any more");
     let resumed = stage.find(id).await;
     assert_eq!((resumed.paused, resumed.deadline), (None, panel.deadline + TimeDelta::hours(2)));
-    assert_eq!(stage.turns(), ["0 begins", "0 Vince"], "nobody spoke meanwhile");
     eventually("the next turn has begun", async || stage.turns().len() == 3).await;
     gate.wake();
     stage.until_done(id).await;
