@@ -9,3 +9,4 @@ mod poison;
 mod recovery;
 mod stage;
 mod wall;
+mod wholes;

@@ -27,7 +27,7 @@ on_both_stores!(
 );
 
 /// Starts a process, waits for a condition and kills it; twice.
-async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, mut holds: impl FnMut() -> F) {
+pub(super) async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, mut holds: impl FnMut() -> F) {
     for _ in 0..2 {
         let process = TeamProcess::start(team, &[]).await;
         eventually(what, &mut holds).await;
@@ -36,11 +36,11 @@ async fn kill_twice_once<F: Future<Output = bool>>(team: &TestTeam, what: &str, 
     }
 }
 
-async fn note(store: &Store, item: &WorkItem) {
+pub(super) async fn note(store: &Store, item: &WorkItem) {
     store.insert_items(std::slice::from_ref(item), SystemClock.now()).await.unwrap();
 }
 
-fn reviews(team: &TestTeam) -> usize {
+pub(super) fn reviews(team: &TestTeam) -> usize {
     let judges = |asked: &&Asked| {
         asked.schema.as_ref().is_some_and(|schema| ["grades", "verdict"].iter().any(|word| schema.to_string().contains(word)))
     };

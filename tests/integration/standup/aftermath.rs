@@ -161,7 +161,7 @@ impl Aftermath {
     }
 
     /// Each persona's stored turn was posted once, from its own account.
-    fn expect_reports_once(&self) {
+    pub(super) fn expect_reports_once(&self) {
         let spoken = self.seats.iter().filter(|seat| seat.state == SeatState::Spoke);
         let stored: Vec<String> = spoken.filter_map(|seat| seat.contribution.as_ref()).map(|said| said.text.clone()).collect();
         let posted: Vec<String> = self.posts.iter().map(|post| post.text.clone()).filter(|text| text.starts_with("Report ")).collect();

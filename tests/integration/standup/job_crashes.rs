@@ -1,4 +1,4 @@
-//! `kill -9` around scheduled jobs of the standup: settling a call, and the weekly chart.
+//! `kill -9` around settling a call, by a scheduled job or with a later report, and around the weekly chart.
 
 use std::time::Duration;
 
@@ -6,10 +6,15 @@ use teamroom::features::standup::model::prediction::Prediction;
 
 use super::aftermath::{Aftermath, CALL, CHANNEL, open, set, team};
 use crate::support::database::{allow, count, execute, forbid};
+use crate::support::git::git;
 use crate::support::process::TeamProcess;
 use crate::support::team::{Backing, TestTeam, eventually, on_both_stores};
 
-on_both_stores!(killed_around_the_settling_of_a_call, killed_before_the_weekly_chart_was_stored);
+on_both_stores!(
+    killed_around_the_settling_of_a_call,
+    killed_around_a_call_that_is_settled_with_a_report,
+    killed_before_the_weekly_chart_was_stored,
+);
 
 const EVERY_SECOND: &str = "cron = \"* * * * * *\"";
 
@@ -69,6 +74,30 @@ async fn killed_around_the_settling_of_a_call(backing: Backing) {
     let _process = TeamProcess::start(&team, &[]).await;
     all_over(&team).await;
     assert_eq!((settled().await, told().await), (1, 1));
+}
+
+/// A later standup of the day finds the question decided.
+async fn killed_around_a_call_that_is_settled_with_a_report(backing: Backing) {
+    let team = after_a_standup(backing).await;
+    for number in 1..=11 {
+        git(team.dir.path(), &["commit", "--quiet", "--allow-empty", "-m", &format!("Go on {number}")]);
+    }
+    let settled = async || count(&team, "SELECT COUNT(*) FROM predictions WHERE settled_at IS NOT NULL").await;
+    let sent = async || team.answers(CHANNEL).await.iter().filter(|shown| shown.text.contains("-# Condition")).count();
+    team.say(CHANNEL, CALL).await;
+    kill_before(&team, "INSERT ON predictions", "NEW.settled_at IS NOT NULL").await;
+    assert_eq!((settled().await, sent().await), (0, 0));
+    assert_eq!(open(&team).await.list_reports(100).await.unwrap()[0].report.revision, 1, "the report waits for the verdict");
+    // The platform has the verdict, and the store does not know it.
+    forbid(&team, "unsent", "UPDATE OF state ON outbox", "NEW.state = 'sent' AND NEW.message LIKE '%-# Condition%'").await;
+    let process = TeamProcess::start(&team, &[]).await;
+    eventually("the verdict is told", || async { sent().await == 1 }).await;
+    process.kill();
+    allow(&team, "unsent").await;
+    let _process = TeamProcess::start(&team, &[]).await;
+    let held = Aftermath::wait(&team, 2).await;
+    assert_eq!((settled().await, held.count("-# Condition")), (1, 1), "{:#?}", held.texts());
+    held.expect_reports_once();
 }
 
 async fn killed_before_the_weekly_chart_was_stored(backing: Backing) {

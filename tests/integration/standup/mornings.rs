@@ -1,15 +1,16 @@
-//! Three mornings offline, on a real project's history, while two feeds get worse and alarming news arrives.
+//! Three mornings on a real project's history, while two feeds get worse and alarming news arrives.
 
 use std::time::Duration;
 
 use serde_json::json;
 
+use super::cast::{Cast, conclusion};
 use super::newsstand::{Paper, news_of, shop};
 use super::stage::{Held, Setting, Stage};
 use crate::support::history;
 use crate::support::team::{Backing, on_both_stores};
 
-on_both_stores!(what_gets_worse_and_alarming_news_come_first);
+on_both_stores!(what_gets_worse_and_alarming_news_come_first, a_model_that_says_all_is_well_does_not_hide_them);
 
 const DAY: Duration = Duration::from_hours(24);
 const ALARM: &str = "Attackers drain shops through a hole in the checkout of a payment provider";
@@ -47,6 +48,28 @@ async fn what_gets_worse_and_alarming_news_come_first(backing: Backing) {
     assert!(open.iter().any(|action| action.owner == "Sentinel"), "{open:#?}");
     let latency = third.report.actions.iter().find(|action| action.what.contains("latency of shop")).expect("it has nearly doubled");
     assert_eq!(latency.owner, "Vince");
+}
+
+async fn a_model_that_says_all_is_well_does_not_hide_them(backing: Backing) {
+    let stage = Setting::on(backing).with_model().with_builds().open().await;
+    let lines = ["All is well.", "The team had a quiet night.", "Nothing waits for anybody.", "Have a good day."];
+    let action = json!({"what": "Find out why builds fail", "how": "Read the log of the oldest one.", "why": "Four fail.", "owner": "Sentinel",
+        "urgency": "today"});
+    Cast::default().conclusion(conclusion(&lines, json!([action]), json!([]))).perform(&stage.team.model);
+    lay_out(&stage, 0, 412);
+    let calm = stage.hold().await;
+    show(&stage, &calm).await;
+    assert_eq!(calm.report.actions[0].what, "Find out why builds fail");
+    assert!(calm.report.tldr[..2] == lines[..2] && calm.report.tldr[2].starts_with(lines[2]), "{:?}", calm.report.tldr);
+
+    stage.pass(DAY).await;
+    lay_out(&stage, 4, 840);
+    stage.feeds.lay_out("news", Paper::Xml(news_of(stage.now(), &[("Ten recipes for pumpkins", 1), (ALARM, 2)])));
+    let held = stage.hold().await;
+    show(&stage, &held).await;
+    let tldr = &held.report.tldr;
+    assert!(tldr[0].starts_with("builds failed jobs 0 → 4 (+4)") && tldr[0].contains("shop latency 412 → 840 ms"), "{tldr:#?}");
+    assert!(tldr[1] == lines[0] && tldr[2].ends_with(&format!("In the news: \"{ALARM}\" (news).")) && tldr.len() == 3, "{tldr:#?}");
 }
 
 fn lay_out(stage: &Stage, failed: u32, latency: u32) {

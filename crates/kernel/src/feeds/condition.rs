@@ -107,6 +107,17 @@ impl Comparison {
         }
     }
 
+    /// For sentences: `at least` 512.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Above => "more than",
+            Self::AtLeast => "at least",
+            Self::Below => "less than",
+            Self::AtMost => "at most",
+            Self::Equals => "exactly",
+        }
+    }
+
     fn holds(self, value: f64, threshold: f64) -> bool {
         let same = (value - threshold).abs() <= SAME * threshold.abs().max(1.0);
         match self {

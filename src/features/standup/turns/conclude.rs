@@ -8,6 +8,7 @@ use crate::features::meeting::model::Meeting;
 use crate::features::standup::model::page::PageFeed;
 use crate::features::standup::model::prediction::Call;
 use crate::features::standup::prompts as template;
+use crate::features::standup::turns::by_rule::LINE;
 use crate::features::standup::turns::material::Material;
 use crate::features::standup::turns::report::spelt;
 use crate::features::standup::turns::{ConcludeAsked, Conclusion, Turns, by_rule, figures, run};
@@ -21,9 +22,6 @@ use kernel::persona::roster::Roster;
 
 /// Enough for a summary, seven actions and three lessons.
 pub(super) const TOKENS: u32 = 1500;
-/// The most lines of the summary, and characters per line (STAND-13).
-const LINES: usize = 3;
-const LINE: usize = 240;
 /// The most actions of a standup (STAND-14).
 const ACTIONS: usize = 7;
 /// The most lessons of a standup.
@@ -56,7 +54,11 @@ impl Turns<'_> {
             let marker = new_marker();
             let prompt = prompt(&self.agents.team, asked, persona, Material { roster, marker: &marker, now });
             match self.agents.run_structured(run(persona, asked.meeting, prompt, TOKENS, cancel)).await {
-                Ok(given) => conclusion = read_conclusion(given, conclusion.tldr, roster),
+                Ok(given) => {
+                    conclusion = read_conclusion(given, conclusion.tldr, roster);
+                    // What matters most is not left to a model.
+                    conclusion.tldr = by_rule::complete(conclusion.tldr, asked.page, roster, now);
+                }
                 Err(error) => {
                     tracing::warn!(meeting = %asked.meeting.id, %error, "the standup is concluded without a model");
                     conclusion.problems.push(format!("concluded without a model: {error}"));
@@ -137,12 +139,12 @@ fn read_conclusion(given: Structured<ConclusionGiven>, tldr_by_rule: Vec<String>
         tldr = tldr_by_rule;
     }
     let mut lessons: Vec<_> = value.lessons.iter().filter(|lesson| !lesson.text.trim().is_empty()).collect();
-    for (what, given, most) in [("lines", tldr.len(), LINES), ("lessons", lessons.len(), LESSONS)] {
+    for (what, given, most) in [("lines", tldr.len(), by_rule::LINES), ("lessons", lessons.len(), LESSONS)] {
         if given > most {
             problems.push(format!("{given} {what} were given, and the first {most} are kept"));
         }
     }
-    tldr.truncate(LINES);
+    tldr.truncate(by_rule::LINES);
     lessons.truncate(LESSONS);
     let about = |name: &String| roster.find_named(name).map(|persona| persona.slug.clone());
     let lessons = lessons.into_iter().map(|lesson| (lesson.about.as_ref().and_then(about), one_line(&lesson.text))).collect();

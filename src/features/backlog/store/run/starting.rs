@@ -34,16 +34,16 @@ impl Store {
         let mut transaction = self.db().begin().await?;
         let Some(mut record) = ItemRecord::hold(&mut transaction, job).await? else { return Ok(None) };
         let of = job.job();
-        let note = format!("run {}, job {}, token {}", record.item.run, of.id, of.token);
+        let note = (record.item.run > 0).then(|| format!("try {}", record.item.run + 1));
         match record.item.status {
-            WorkStatus::Ready => record.begin(&mut transaction, &note, at).await?,
+            WorkStatus::Ready => record.begin(&mut transaction, note.as_deref(), at).await?,
             WorkStatus::InProgress if of.suspicions > 0 => {
                 record.item.attempts += 1;
                 let died =
                     if of.crashes > 0 { format!("its worker died over it (crash {})", of.crashes) } else { "its worker died".into() };
                 let taken_back = WorkItem { status: WorkStatus::Ready, ..record.item.clone() };
                 insert_event(&mut transaction, &taken_back, Some(WorkStatus::InProgress), Some(&died), at).await?;
-                insert_event(&mut transaction, &record.item, Some(WorkStatus::Ready), Some(&note), at).await?;
+                insert_event(&mut transaction, &record.item, Some(WorkStatus::Ready), note.as_deref(), at).await?;
                 record.save(&mut transaction, at).await?;
             }
             // Its run was put off, and goes on.

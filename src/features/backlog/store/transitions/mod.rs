@@ -160,11 +160,11 @@ impl ItemRecord {
     }
 
     /// Ready becomes in progress, by its job, which goes on.
-    pub(super) async fn begin(&mut self, transaction: &mut Transaction, note: &str, at: DateTime<Utc>) -> Result<()> {
+    pub(super) async fn begin(&mut self, transaction: &mut Transaction, note: Option<&str>, at: DateTime<Utc>) -> Result<()> {
         self.item.status = WorkStatus::InProgress;
         self.item.not_before = None;
         self.save(transaction, at).await?;
-        insert_event(transaction, &self.item, Some(WorkStatus::Ready), Some(note), at).await
+        insert_event(transaction, &self.item, Some(WorkStatus::Ready), note, at).await
     }
 
     /// Cancels its job, which also ends a run in another process, and enqueues the one that its status needs.

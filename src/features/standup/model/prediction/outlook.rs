@@ -169,14 +169,14 @@ impl Trend {
     fn reason(&self, rule: &SettlingRule, samples: &Samples) -> String {
         let (hours, then) = samples.oldest();
         format!(
-            "{} went from {} to {} in {} ({} samples), which makes about {} at the expiry against {} {}",
+            "{} went from {} to {} in {} ({} readings), which makes about {} at the expiry; yes needs {} {}",
             rule.value,
             figure::number(then),
             rule.with_unit(samples.now()),
             show_hours(-hours),
             samples.points.len(),
             rule.with_unit(rounded(self.projected, samples.now(), rule.threshold)),
-            rule.comparison.as_str(),
+            rule.comparison.in_words(),
             rule.with_unit(rule.threshold)
         )
     }

@@ -180,7 +180,10 @@ fn a_call_by_rule_follows_the_trend_and_shows_its_arithmetic() {
     let rises = history(480.0, 2.0, 10);
     let yes = called(&rule(Comparison::AtLeast, 505.0), 500.0, &rises);
     assert_eq!(yes.answer, Answer::Yes);
-    assert_eq!(yes.reason, "commits went from 480 to 500 in 10 days (11 samples), which makes about 508 at the expiry against >= 505.");
+    assert_eq!(
+        yes.reason,
+        "commits went from 480 to 500 in 10 days (11 readings), which makes about 508 at the expiry; yes needs at least 505."
+    );
     let no = called(&rule(Comparison::AtLeast, 520.0), 500.0, &rises);
     assert_eq!((no.answer, no.model.clone()), (Answer::No, None));
     assert!(no.confidence > yes.confidence, "it is farther from the threshold: {no:?} {yes:?}");

@@ -13,7 +13,7 @@ mod summary;
 
 pub(super) use actions::propose;
 pub(super) use report::compose;
-pub(super) use summary::sum_up;
+pub(super) use summary::{LINE, LINES, complete, sum_up};
 
 use crate::features::standup::model::page::{PageItem, PageReading};
 

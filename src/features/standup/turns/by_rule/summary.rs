@@ -1,18 +1,29 @@
 use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Owner, Wait, WorkItem, WorkStatus};
-use crate::features::standup::model::matter::{Consequence, Matter, find_news, list_matters};
+use crate::features::standup::model::matter::{Consequence, Matter, count_in_common, find_news, list_matters};
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::turns::ConcludeAsked;
 use crate::features::standup::turns::by_rule::causes::{describe, since};
 use crate::features::standup::turns::by_rule::news;
 use crate::features::standup::turns::by_rule::report::tally;
 use kernel::agent::offline::wording::{count, foreign};
+use kernel::figure;
+use kernel::memory::retrieval::cut;
 use kernel::persona::roster::Roster;
 use kernel::time::Today;
 
 /// The most names in a line. The rest is counted.
 const NAMED: usize = 4;
+
+/// The most lines (STAND-13).
+pub(crate) const LINES: usize = 3;
+
+/// The most characters of a line.
+pub(crate) const LINE: usize = 240;
+
+/// Less of a line tells nothing.
+const LEAST: usize = 40;
 
 /// The most values in the first line.
 const VALUES: usize = 3;
@@ -42,6 +53,46 @@ pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<U
         return vec![tell_quiet(watched, page, today) + &own.unwrap_or_default()];
     }
     lines
+}
+
+/// A model's summary with what it must not leave out: the worst value in the first line, and news about what the team watches. At
+/// most three lines.
+pub(crate) fn complete(given: Vec<String>, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
+    let matters = list_matters(page);
+    let worst = matters.first().filter(|matter| matter.consequence <= Consequence::Unusual);
+    let values =
+        worst.filter(|worst| !given.iter().any(|line| names_value(line, worst))).and_then(|_| tell_values(&matters, roster.today(now)));
+    let watched = news::list_watched(page, roster);
+    let headline = find_news(page, &watched).filter(|(_, item)| count_in_common(&item.text, &watched) > 0);
+    let headline = headline.filter(|(_, item)| !given.iter().any(|line| tells(line, &item.text)));
+    let news = headline.and_then(|_| tell_news(page, roster));
+    let mut lines: Vec<String> = values.into_iter().chain(given).chain(news).collect();
+    while lines.len() > LINES {
+        let last = lines.pop().unwrap_or_default();
+        let before = lines.pop().unwrap_or_default();
+        lines.push(join(&before, &last));
+    }
+    lines
+}
+
+/// Two lines as one, the first cut so that the second is whole.
+fn join(first: &str, second: &str) -> String {
+    let room = LINE.saturating_sub(second.chars().count() + 1);
+    if room < LEAST { second.to_owned() } else { format!("{} {second}", cut(first, room)) }
+}
+
+/// Whether a line gives the value's number and says of what. A model may write "4 jobs failed" for `builds failed jobs 4`.
+fn names_value(line: &str, matter: &Matter<'_>) -> bool {
+    let number = figure::number(matter.value.number);
+    let has_number =
+        line.split(|c: char| !c.is_alphanumeric() && !".,".contains(c)).any(|word| word.trim_end_matches(['.', ',']) == number);
+    has_number && count_in_common(line, &[matter.feed.feed.clone(), matter.value.name.clone()]) > 0
+}
+
+/// Whether a line repeats at least half of a headline's words.
+fn tells(line: &str, headline: &str) -> bool {
+    let words = count_in_common(headline, &[headline.to_owned()]);
+    count_in_common(headline, &[line.to_owned()]) * 2 >= words.max(1)
 }
 
 /// That nothing happened, and what could not be watched.

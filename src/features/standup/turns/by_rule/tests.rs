@@ -186,3 +186,28 @@ fn a_quiet_day_proposes_nothing_and_follow_ups_are_not_followed_up() {
     standup.items[0].updated_at = now() - TimeDelta::days(6);
     assert_eq!(propose(&standup.conclude_asked(), &standup.roster, now()), []);
 }
+
+#[test]
+fn a_models_summary_cannot_leave_out_what_matters_most() {
+    let standup = Standup::new();
+    let completed = |given: &[&str]| {
+        let given = given.iter().map(|line| (*line).to_owned()).collect();
+        complete(given, &standup.page, &standup.roster, now())
+    };
+    let by_rule = sum_up(&standup.conclude_asked(), &standup.roster, now()).remove(0);
+    assert!(by_rule.contains("840"), "{by_rule}");
+    let news = "In the news: \"Great shop but paying failed twice today, part 2\" (reviews).";
+    let told = completed(&["All is well.", "Work goes on.", "Ann is back."]);
+    assert_eq!(told, [&by_rule, "All is well.", &format!("Work goes on. Ann is back. {news}")]);
+    for named in [["Checkout latency is at 840 ms.", "Two say that the great shop failed twice."], ["Die Latenz von shop: 840.", news]] {
+        assert_eq!(completed(&named), named);
+    }
+    let long = completed(&["a".repeat(240).as_str(), "b".repeat(240).as_str(), "c".repeat(240).as_str()]);
+    assert!(long.len() == 3 && long[2].ends_with(news) && long.iter().all(|line| line.chars().count() <= 240), "{long:?}");
+    // Another number, and the number of something else.
+    for not_named in ["Latency is at 410 ms.", "840 visitors came."] {
+        assert_eq!(completed(&[not_named])[0], by_rule);
+    }
+    let quiet = Standup::quiet();
+    assert_eq!(complete(vec!["All is well.".to_owned()], &quiet.page, &quiet.roster, now()), ["All is well."]);
+}
