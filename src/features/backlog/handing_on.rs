@@ -1,7 +1,7 @@
 //! Hands a question on that its persona could not answer: once to another persona with matching expertise, then to a person.
 
 use crate::features::backlog::Work;
-use crate::features::backlog::model::{Execution, NoAnswer, Origin, Owner, Wait, WorkItem, name_of_helper};
+use crate::features::backlog::model::{Execution, MeetingOrigin, NoAnswer, Origin, Owner, Wait, WorkItem, name_of_helper};
 use crate::features::backlog::review::find_fitting;
 use crate::features::backlog::store::End;
 use kernel::agent::AnswerVerdict;
@@ -54,7 +54,9 @@ impl Work {
         let mut origin = item.origin.clone();
         for _ in 0..STEPS {
             let from = match origin {
-                Origin::Person { id, name, .. } => return Ok(Some(Owner::Person { id, name })),
+                Origin::Person { id, name, .. } | Origin::Meeting(MeetingOrigin { called_by: Some((id, name)), .. }) => {
+                    return Ok(Some(Owner::Person { id, name }));
+                }
                 Origin::WorkItem(from) => self.deps().store.find_item(&from).await?,
                 Origin::Meeting(_) | Origin::CommandLine | Origin::KanbanPage => None,
             };

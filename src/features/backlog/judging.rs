@@ -2,6 +2,7 @@
 
 use crate::features::backlog::learning::{ItemEnd, memory_of};
 use crate::features::backlog::model::{Evidence, JournalEntry, Judge, Wait, WorkItem, WorkStatus};
+use crate::features::backlog::render::put_to;
 use crate::features::backlog::review::{ForReview, Judgement, review};
 use crate::features::backlog::store::{ItemJudgement, ItemOf};
 use crate::features::backlog::{Announcer, Work};
@@ -105,7 +106,7 @@ impl Work {
         files
     }
 
-    /// Asks people once: the message has the id of the question.
+    /// Asks people once, and the one responsible by name: the message has the id of the question.
     async fn ask_people(
         &self,
         item: &WorkItem,
@@ -118,6 +119,7 @@ impl Work {
             return Err(JobError::Sleep(self.next_round(job.now())));
         };
         let message = question(Announcer { persona: self.speaker_of(item), channel: &channel, roster: &deps.roster });
+        let message = put_to(message, self.find_person(item).await?.as_ref());
         // Not if the item was changed meanwhile.
         if deps.store.find_item(&item.id).await?.is_some_and(|now| now.notice_id() == item.notice_id()) {
             deps.store.enqueue_once(&OutboundMessage { id: item.notice_id(), ..message }, deps.clock.now()).await?;

@@ -109,7 +109,7 @@ impl BacklogAdd {
                 let Author { id: by, name, .. } = message.author;
                 Ok((Origin::Person { id: by, name, message: Some(id.clone()) }, Some(message.channel.id)))
             }
-            MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone()), None)),
+            MemorySource::Meeting(id) => Ok((Origin::Meeting(id.clone().into()), None)),
         }
     }
 

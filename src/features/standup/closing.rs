@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::features::backlog::action;
 use crate::features::backlog::action::{AcceptedAction, CheckedActions, KnownOwners};
-use crate::features::backlog::model::{Origin, ProposedAction, WorkItem};
+use crate::features::backlog::model::{MeetingOrigin, Origin, ProposedAction, WorkItem};
 use crate::features::backlog::store::ItemFilter;
 use crate::features::meeting::agenda::Session;
-use crate::features::meeting::model::{Meeting, Participant};
+use crate::features::meeting::model::{CalledBy, Meeting, Participant};
 use crate::features::standup::checkins::ask_button;
 use crate::features::standup::model::page::SharedPage;
 use crate::features::standup::model::prediction::{Call, Prediction, Settled};
@@ -289,11 +289,15 @@ impl Standup {
 
 /// The backlog rows of accepted actions.
 fn make_items(meeting: &Meeting, accepted: &[AcceptedAction], now: DateTime<Utc>) -> Vec<WorkItem> {
+    let called_by = match &meeting.called_by {
+        CalledBy::Person { id, name, .. } => Some((id.clone(), name.clone())),
+        CalledBy::Schedule { .. } | CalledBy::CommandLine => None,
+    };
+    let origin = Origin::Meeting(MeetingOrigin { id: meeting.id.clone(), called_by });
     let item = |action: &AcceptedAction| {
         let AcceptedAction { what, how, why, owner, urgency, execution } = action.clone();
-        let origin = Origin::Meeting(meeting.id.clone());
         let channel = Some(meeting.channel.id.clone());
-        WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin, now) }
+        WorkItem { how, why, urgency, execution, channel, ..WorkItem::new(what, owner, origin.clone(), now) }
     };
     accepted.iter().map(item).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kernel::ids::WorkItemId;
+use kernel::ids::{MeetingId, WorkItemId};
 use kernel::persona::roster::Roster;
 use serde_json::json;
 use teamroom::features::backlog::model::{Execution, Origin, Owner, Urgency, Wait, WorkItem, WorkStatus};
@@ -81,7 +81,8 @@ async fn what_ends_with_others_is_told_in_a_few_lines(backing: Backing) {
 async fn a_persona_is_not_only_told_of_its_own_work(backing: Backing) {
     let stage = Setting::on(backing).open().await;
     let reminder = stage.item("Write a guide to the queue", "", Execution::Remind { whom: None });
-    let of_an_agent = WorkItem { id: WorkItemId::generate(), origin: Origin::Meeting("standup".into()), ..reminder.clone() };
+    let of_an_agent =
+        WorkItem { id: WorkItemId::generate(), origin: Origin::Meeting(MeetingId::from("standup").into()), ..reminder.clone() };
     stage.put(&[&reminder, &of_an_agent]).await;
     let planned = |item: &WorkItem| !matches!(item.status, WorkStatus::New | WorkStatus::Ready | WorkStatus::InProgress);
     let (reminder, of_an_agent) =

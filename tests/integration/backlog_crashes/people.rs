@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kernel::ids::MeetingId;
 use kernel::time::{Clock, SystemClock};
 use kernel::tools::approval::ApprovalState;
 use serde_json::json;
@@ -168,7 +169,7 @@ async fn killed_around_a_persons_leave(backing: Backing) {
     let team = team(backing).await;
     TeamProcess::start(&team, &[]).await.kill();
     let store = open(&team).await;
-    let item = WorkItem { origin: Origin::Meeting("meeting-1".into()), ..document(&team, "vince", "Poppy") };
+    let item = WorkItem { origin: Origin::Meeting(MeetingId::from("meeting-1").into()), ..document(&team, "vince", "Poppy") };
     note(&store, &item).await;
     let waits = || async { matches!(read(&store, &item).await.wait, Some(Wait::Approval { .. })) };
     kill_twice_once(&team, "it waits for leave", waits).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regex::Regex;
 use serde_json::json;
-use teamroom::features::backlog::model::{Origin, Owner};
+use teamroom::features::backlog::model::{MeetingOrigin, Origin, Owner};
 use teamroom::features::backlog::store::ItemFilter;
 use teamroom::features::meeting::model::SeatState;
 use teamroom::features::standup::model::report::DayReport;
@@ -167,10 +167,12 @@ async fn actions_are_rows_of_the_backlog(backing: Backing) {
     let every = ItemFilter { statuses: &[], owner: None, limit: 50 };
     let items = stage.store.list_items(&every).await.expect("the backlog");
     assert_eq!(items.len(), report.actions.len());
+    let called_by = Some((stage.team.person_id(0), stage.team.sandbox().people()[0].name.clone()));
+    let origin = Origin::Meeting(MeetingOrigin { id: held.meeting.id.clone(), called_by });
     for action in &report.actions {
         let item = items.iter().find(|item| item.id == action.item).expect("a row");
         assert_eq!((&item.what, item.urgency), (&action.what, action.urgency));
-        assert_eq!(item.origin, Origin::Meeting(held.meeting.id.clone()));
+        assert_eq!(item.origin, origin, "who called the standup is asked about it");
         assert!(matches!(&item.owner, Owner::Persona(slug) if slug.as_str() == action.owner.to_lowercase()), "{item:?}");
     }
     let noted = stage.store.list_items_changed(held.meeting.called_at, stage.now()).await.expect("the events");

@@ -47,7 +47,7 @@ async fn a_standup_is_closed_once_with_all_that_came_of_it(home: &Home) {
     let store = home.open().await;
     let (meeting, run) = begun(&store).await;
     let (report, post) = (report(&meeting, 1), line("the Day Report"));
-    let origin = Origin::Meeting(meeting.id.clone());
+    let origin = Origin::Meeting(meeting.id.clone().into());
     let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 60) }, WorkItem { origin, ..item("roll it back", 61) }];
     let (prediction, memories) = (prediction(&meeting, "512 commits by Friday?"), [lesson("Latency follows traffic.")]);
     let whole = StandupClosing {

@@ -83,7 +83,7 @@ async fn list_results(store: &Store) -> HashMap<MeetingId, [usize; 4]> {
     }
     for item in store.list_items(&ItemFilter { statuses: &[], owner: None, limit: u32::MAX }).await.unwrap() {
         let Origin::Meeting(meeting) = item.origin else { panic!("{:?}", item.origin) };
-        count(meeting, 1);
+        count(meeting.id, 1);
     }
     for prediction in store.list_predictions(u32::MAX).await.unwrap() {
         count(prediction.meeting, 2);
@@ -201,7 +201,7 @@ async fn close_standup(store: &Store, meeting: &Meeting) -> Result<bool, JobErro
     let run = run_of(store, meeting).await;
     run.open(&[], &[line("good morning")], at(1)).await?;
     let meeting = run.begin_closing(at(2)).await?.expect("it is open");
-    let origin = Origin::Meeting(meeting.id.clone());
+    let origin = Origin::Meeting(meeting.id.clone().into());
     let items = [WorkItem { origin: origin.clone(), ..item("profile checkout", 2) }, WorkItem { origin, ..item("roll it back", 2) }];
     let (report, call) = (report(&meeting, 1), prediction(&meeting, "512 commits?"));
     let memory = Memory { source: MemorySource::Meeting(meeting.id.clone()), ..lesson("Latency follows traffic.") };

@@ -127,7 +127,7 @@ impl Urgency {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    Meeting(MeetingId),
+    Meeting(MeetingOrigin),
     Person {
         id: UserId,
         name: String,
@@ -137,6 +137,38 @@ pub enum Origin {
     KanbanPage,
     /// Added while this item was being worked on.
     WorkItem(WorkItemId),
+}
+
+/// The meeting that decided on an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredMeeting")]
+pub struct MeetingOrigin {
+    pub id: MeetingId,
+    /// The person who called it, with their name. They are asked about the item if nobody else is responsible.
+    pub called_by: Option<(UserId, String)>,
+}
+
+/// Older rows have the id alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredMeeting {
+    Id(MeetingId),
+    Whole { id: MeetingId, called_by: Option<(UserId, String)> },
+}
+
+impl From<StoredMeeting> for MeetingOrigin {
+    fn from(stored: StoredMeeting) -> Self {
+        match stored {
+            StoredMeeting::Id(id) => id.into(),
+            StoredMeeting::Whole { id, called_by } => Self { id, called_by },
+        }
+    }
+}
+
+impl From<MeetingId> for MeetingOrigin {
+    fn from(id: MeetingId) -> Self {
+        Self { id, called_by: None }
+    }
 }
 
 impl Origin {
@@ -218,6 +250,14 @@ impl WorkItem {
         Some(whom).filter(|whom| matches!(whom, Owner::Person { .. }))
     }
 
+    /// The person whose word, help or decision it waits for now, if that is known.
+    pub fn find_helper(&self) -> Option<&Owner> {
+        match &self.wait {
+            Some(Wait::Help { of } | Wait::Kind { of }) => of.as_ref(),
+            _ => self.find_awaited(),
+        }
+    }
+
     /// The account of the person whose word or help it waits for now.
     pub fn find_asked(&self) -> Option<&UserId> {
         let whom = match &self.wait {
@@ -247,4 +287,21 @@ impl WorkItem {
 pub fn short_id(id: &WorkItemId) -> &str {
     let id = id.as_str();
     &id[id.floor_char_boundary(id.len().saturating_sub(6))..]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_meeting_of_an_older_row_is_known_by_its_id_alone() {
+        let older: Origin = serde_json::from_value(json!({"meeting": "m1"})).unwrap();
+        assert_eq!(older, Origin::Meeting(MeetingId::from("m1").into()));
+        let called_by = Some((UserId::from("discord:7"), "Ann".to_owned()));
+        for origin in [older, Origin::Meeting(MeetingOrigin { id: "m2".into(), called_by })] {
+            assert_eq!(serde_json::from_value::<Origin>(serde_json::to_value(&origin).unwrap()).unwrap(), origin);
+        }
+    }
 }

@@ -8,6 +8,7 @@ use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, WHAT, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
 use kernel::chat::outbound::{Button, ButtonStyle, OutboundFile, OutboundMessage};
+use kernel::chat::text::Mention;
 use kernel::ids::WorkItemId;
 use kernel::money::Refused;
 
@@ -17,6 +18,16 @@ const PART: usize = 120;
 const OUTCOME: usize = 160;
 /// The most rejections shown.
 const REJECTIONS: usize = 5;
+
+/// A question to whom it may concern, put to the person who is responsible. Unchanged if nobody is known, or if it pings somebody already.
+pub fn put_to(message: OutboundMessage, person: Option<&Owner>) -> OutboundMessage {
+    match person {
+        Some(Owner::Person { id, .. }) if message.pings.is_empty() => {
+            OutboundMessage { text: format!("{}\n{}, it is up to you.", message.text, Mention(id)), pings: vec![id.clone()], ..message }
+        }
+        _ => message,
+    }
+}
 
 impl Announcer<'_> {
     /// Asks a person which kind of work an item is.

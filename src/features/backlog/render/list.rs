@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono_tz::Tz;
 
-use crate::features::backlog::model::{PersonRequest, Wait, WorkItem, WorkStatus, name_of_helper};
+use crate::features::backlog::model::{PersonRequest, WorkItem, WorkStatus, name_of_helper};
 use kernel::chat::medium::{Medium, shorten};
 use kernel::persona::roster::Roster;
 use kernel::time::show_time;
@@ -81,10 +81,7 @@ fn push_waiting(text: &mut String, view: &ListView<'_>) {
 
 /// `Ann: Pay the bill (#a1b2c3), since Fri 20 Nov, 10:00, reminded twice`.
 pub fn render_request(request: &PersonRequest, item: &WorkItem, zone: Tz) -> String {
-    let whom = match (&item.wait, item.find_awaited()) {
-        (Some(Wait::Help { of }), _) => name_of_helper(of.as_ref()),
-        (_, whom) => name_of_helper(whom),
-    };
+    let whom = name_of_helper(item.find_helper());
     let reminded = match request.reminders {
         0 => String::new(),
         1 => ", reminded once".to_owned(),

@@ -19,6 +19,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use decisions::put_to;
 pub use details::{Detail, ItemDetails, RunDetails, render_item};
 pub use files::{attach, how_to_merge, list_files};
 pub(crate) use labels::{changed_tests, total};

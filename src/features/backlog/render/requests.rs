@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 
 use crate::features::backlog::button::WorkButton;
-use crate::features::backlog::model::{Execution, Owner, Wait, WorkItem};
+use crate::features::backlog::model::{Execution, Owner, WorkItem};
 use crate::features::backlog::render::labels;
 use crate::features::backlog::render::messages::{Announcer, HOW, REPLY, address, button, push_criteria, title};
 use kernel::chat::medium::Medium;
@@ -46,11 +46,7 @@ impl Announcer<'_> {
 
     /// Reminds a person of what an item waits for. `is_last`: no other reminder follows.
     pub fn remind_again(&self, item: &WorkItem, is_last: bool, now: DateTime<Utc>, zone: Tz) -> OutboundMessage {
-        let of = match &item.wait {
-            Some(Wait::Help { of }) => of.as_ref(),
-            _ => item.find_awaited(),
-        };
-        let (whom, pings) = address(of);
+        let (whom, pings) = address(item.find_helper());
         let asks = matches!(&item.execution, Some(Execution::Ask { .. }));
         let mut text = format!("⏰ {whom}, {}: {}", if asks { "this still waits for your answer" } else { "is this done" }, title(item));
         if let Some(due) = item.due {

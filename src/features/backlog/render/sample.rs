@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::features::backlog::model::{Evidence, Judge, Origin, Owner, Urgency, WorkItem, WorkStatus};
 use crate::features::backlog::render::Announcer;
+use kernel::ids::MeetingId;
 use kernel::tools::approval::{Approval, ApprovalState, Risk};
 
 /// Why an approval is needed.
@@ -18,7 +19,7 @@ pub(super) fn at() -> DateTime<Utc> {
 
 /// An item of Vince from a standup.
 pub(super) fn item() -> WorkItem {
-    let origin = Origin::Meeting("m1".into());
+    let origin = Origin::Meeting(MeetingId::from("m1").into());
     WorkItem {
         id: "0192f0a1b2c3d4e5f60718293a4ba1b2c3".into(),
         how: "Compare the last ten runs.".to_owned(),

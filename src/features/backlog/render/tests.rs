@@ -4,6 +4,7 @@ use chrono_tz::Tz;
 use serde_json::json;
 
 use crate::features::backlog::model::{Evidence, Execution, NoAnswer, Owner, WorkItem, WorkStatus};
+use crate::features::backlog::render::put_to;
 use crate::features::backlog::render::sample::{self, OUTSIDE, approval, with_announcer};
 use kernel::agent::AnswerVerdict;
 use kernel::chat::format::TextFormat;
@@ -88,6 +89,18 @@ fn only_a_reminded_person_is_pinged_and_nothing_is_taken_for_talk() {
         assert_eq!((reminder.pings, reminder.kind), (vec!["discord:77".into()], OutboundKind::Notice));
         assert!(reminder.text.contains("<user:discord:77>"));
         assert!(announcer.remind(&sample::item(), BERLIN).pings.is_empty());
+    });
+}
+
+#[test]
+fn a_question_is_put_to_the_one_who_is_responsible_unless_it_is_put_to_somebody_already() {
+    with_announcer(|announcer| {
+        let decision = announcer.ask_decision(&sample::item(), "it was rejected twice", false);
+        assert_eq!(put_to(decision.clone(), None), decision);
+        let put = put_to(decision, Some(&ann()));
+        assert_eq!(put.pings, ["discord:77".into()]);
+        assert!(put.text.ends_with("\n<user:discord:77>, it is up to you."), "{}", put.text);
+        assert_eq!(put_to(put.clone(), Some(&ann())), put);
     });
 }
 

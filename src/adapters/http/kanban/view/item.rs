@@ -240,7 +240,7 @@ fn describe_execution(execution: &Execution, zone: Tz) -> String {
 
 fn describe_origin(origin: &Origin) -> String {
     match origin {
-        Origin::Meeting(meeting) => format!("the meeting {meeting}"),
+        Origin::Meeting(meeting) => format!("the meeting {}", meeting.id),
         Origin::Person { name, .. } => name.clone(),
         Origin::WorkItem(item) => format!("work on {}", short_id(item)),
         Origin::CommandLine => "the command line".into(),

@@ -4,13 +4,18 @@ use crate::features::standup::model::matter::count_in_common;
 use crate::features::standup::model::page::{PageFeed, PageItem, SharedPage};
 use kernel::persona::roster::Roster;
 
-/// The subjects of the personas, and the names of values and feeds.
+/// The subjects of the personas, and what they measure.
 pub(super) fn list_watched(page: &SharedPage, roster: &Roster) -> Vec<String> {
     let subjects = roster.personas().iter().flat_map(|persona| persona.expertise.iter().cloned().chain([persona.role.clone()]));
+    subjects.chain(list_measured(page)).collect()
+}
+
+/// The names of values and feeds.
+pub(super) fn list_measured(page: &SharedPage) -> Vec<String> {
     let watching = page.feeds.iter().filter(|feed| !feed.is_own() && !feed.is_news());
     let values =
         watching.clone().filter_map(|feed| feed.reading()).flat_map(|reading| reading.values.iter().map(|value| value.name.clone()));
-    subjects.chain(values).chain(watching.map(|feed| feed.feed.clone())).collect()
+    values.chain(watching.map(|feed| feed.feed.clone())).collect()
 }
 
 /// The news of a feed that match, the best match first. Empty for other feeds.

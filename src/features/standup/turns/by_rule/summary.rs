@@ -2,7 +2,7 @@ use chrono::{DateTime, Utc};
 
 use crate::features::backlog::model::{Owner, Wait, WorkItem, WorkStatus};
 use crate::features::standup::model::matter::{Consequence, Matter, count_in_common, find_news, list_matters};
-use crate::features::standup::model::page::SharedPage;
+use crate::features::standup::model::page::{PageFeed, PageItem, SharedPage};
 use crate::features::standup::turns::ConcludeAsked;
 use crate::features::standup::turns::by_rule::causes::{describe, since};
 use crate::features::standup::turns::by_rule::news;
@@ -55,17 +55,17 @@ pub(crate) fn sum_up(asked: &ConcludeAsked<'_>, roster: &Roster, now: DateTime<U
     lines
 }
 
-/// A model's summary with what it must not leave out: the worst value in the first line, and news about what the team watches. At
-/// most three lines.
+/// A model's summary with what it must not leave out: the worst value in the first line, and news about what the team measures.
+/// At most three lines.
 pub(crate) fn complete(given: Vec<String>, page: &SharedPage, roster: &Roster, now: DateTime<Utc>) -> Vec<String> {
     let matters = list_matters(page);
     let worst = matters.first().filter(|matter| matter.consequence <= Consequence::Unusual);
     let values =
         worst.filter(|worst| !given.iter().any(|line| names_value(line, worst))).and_then(|_| tell_values(&matters, roster.today(now)));
-    let watched = news::list_watched(page, roster);
-    let headline = find_news(page, &watched).filter(|(_, item)| count_in_common(&item.text, &watched) > 0);
+    let measured = news::list_measured(page);
+    let headline = find_news(page, &measured).filter(|(_, item)| count_in_common(&item.text, &measured) > 0);
     let headline = headline.filter(|(_, item)| !given.iter().any(|line| tells(line, &item.text)));
-    let news = headline.and_then(|_| tell_news(page, roster));
+    let news = headline.map(|(feed, item)| tell_headline(feed, item));
     let mut lines: Vec<String> = values.into_iter().chain(given).chain(news).collect();
     while lines.len() > LINES {
         let last = lines.pop().unwrap_or_default();
@@ -136,7 +136,7 @@ fn wait_for(open: &[WorkItem], roster: &Roster, today: Today) -> Option<String> 
         open.iter().filter(|item| item.status == WorkStatus::Waiting && item.wait.as_ref().is_none_or(Wait::is_for_people)).collect();
     waiting.sort_by_key(|item| item.updated_at);
     let first = waiting.first()?;
-    let owner = match first.find_awaited().unwrap_or(&first.owner) {
+    let owner = match first.find_helper().unwrap_or(&first.owner) {
         Owner::Persona(slug) => roster.name_of(slug).to_owned(),
         Owner::Person { name, .. } => name.clone(),
     };
@@ -152,8 +152,11 @@ fn wait_for(open: &[WorkItem], roster: &Roster, today: Today) -> Option<String> 
 /// The headline that has most to do with what the team watches.
 fn tell_news(page: &SharedPage, roster: &Roster) -> Option<String> {
     let watched = news::list_watched(page, roster);
-    let (feed, item) = find_news(page, &watched)?;
-    Some(format!("In the news: \"{}\" ({}).", foreign(&item.text, 120), foreign(&feed.feed, 60)))
+    find_news(page, &watched).map(|(feed, item)| tell_headline(feed, item))
+}
+
+fn tell_headline(feed: &PageFeed, item: &PageItem) -> String {
+    format!("In the news: \"{}\" ({}).", foreign(&item.text, 120), foreign(&feed.feed, 60))
 }
 
 /// "repository 14 commits, notes 3 files", without news and the team's own work.
