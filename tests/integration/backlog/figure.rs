@@ -5,12 +5,14 @@
 use std::time::{Duration, Instant};
 
 use kernel::ids::WorkItemId;
+use kernel::repository::RepositorySettings;
 use serde_json::json;
 use teamroom::features::backlog::model::{Execution, Owner, Wait, WorkItem, WorkStatus};
 
 use super::host::Page;
 use super::part::{DOCUMENT, MORE, fetch, finish, is_work, what, write};
 use super::stage::{Setting, Stage};
+use crate::support::git::make_shop;
 use crate::support::grading::{all_met, all_shown_by, is_grading, not_met};
 use crate::support::model::{Asked, Script};
 use crate::support::number_from;
@@ -48,7 +50,7 @@ const HONEST: u64 = 50;
 type Make = fn(&Stage, &str, usize) -> WorkItem;
 
 /// Every form of a false completion, and how many of all 200.
-const FALSE_FORMS: [(&str, u64, Make); 17] = [
+const FALSE_FORMS: [(&str, u64, Make); 18] = [
     ("hollow", 40, asks),
     ("unjudged", 10, asks),
     ("unwritten", 10, researches),
@@ -65,12 +67,13 @@ const FALSE_FORMS: [(&str, u64, Make); 17] = [
     ("forgetful", 5, researches),
     ("mute", 5, researches),
     ("untested", 5, builds),
-    ("unconfirmed", 15, tells),
+    ("retested", 5, mends),
+    ("unconfirmed", 10, tells),
 ];
 
 /// The honest ones, and how many of all 50.
-const HONEST_FORMS: [(&str, u64, Make); 4] =
-    [("honest", 15, asks), ("fetched", 15, researches), ("tested", 5, builds), ("confirmed", 15, tells)];
+const HONEST_FORMS: [(&str, u64, Make); 5] =
+    [("honest", 15, asks), ("fetched", 15, researches), ("tested", 5, builds), ("mended", 5, mends), ("confirmed", 10, tells)];
 
 fn asks(stage: &Stage, form: &str, number: usize) -> WorkItem {
     let owner = Owner::Persona(OWNERS[number % OWNERS.len()].into());
@@ -88,6 +91,12 @@ fn researches(stage: &Stage, form: &str, number: usize) -> WorkItem {
 fn builds(stage: &Stage, form: &str, number: usize) -> WorkItem {
     let owner = Owner::Persona(["eliza", "solus"][number % 2].into());
     WorkItem { owner, ..stage.item(&format!("Build the table of case {form}-{number}"), "", Execution::Build) }
+}
+
+/// In a repository whose test fails.
+fn mends(stage: &Stage, form: &str, number: usize) -> WorkItem {
+    let item = builds(stage, form, number);
+    WorkItem { what: item.what.replace("Build the table", "Mend the total"), repository: Some("shop".to_owned()), ..item }
 }
 
 fn tells(stage: &Stage, form: &str, number: usize) -> WorkItem {
@@ -147,6 +156,16 @@ fn work(asked: &Asked, world: &World) -> Script {
             write("cases.txt", "A asks nine dollars\n"),
             finish("table.csv"),
         ],
+        () if is_of("retested") => [
+            Script::call("repo_write", json!({"path": "tests/total.sh", "text": "exit 0\n"})),
+            Script::call("repo_test", json!({})),
+            Script::call("finish", json!({"summary": "The discount is 10 % now."})),
+        ],
+        () if is_of("mended") => [
+            Script::call("repo_edit", json!({"path": "src/total.sh", "old": "80 / 100", "new": "90 / 100"})),
+            Script::call("repo_test", json!({})),
+            Script::call("finish", json!({"summary": "The discount is 10 % now."})),
+        ],
         () => [fetch(prices), cites(prices, "$9"), end],
     };
     run[asked.tool_results().min(2)].clone()
@@ -176,10 +195,20 @@ fn play(asked: &Asked, world: &World) -> Script {
 async fn of_all_false_completions_none_is_done_and_their_honest_twins_all_are(backing: Backing) {
     // A command that succeeds even if there is nothing to test.
     let command = ["sh", "-c", "test -f cases.txt && echo '3 tests passed' || echo 'running 0 tests'"];
+    let shop = tempfile::tempdir().expect("a folder");
+    make_shop(shop.path());
+    // Two, so that only the items that name one work in it.
+    let repositories = ["shop", "other"].map(|name| RepositorySettings {
+        name: name.to_owned(),
+        path: shop.path().into(),
+        test_command: ["sh", "tests/total.sh"].map(str::to_owned).into(),
+        tests: Vec::new(),
+    });
     let stage = Setting::on(backing)
         .with_model()
         .configure(move |config| {
             config.backlog.parallel = 8;
+            config.repositories = repositories.to_vec();
             config.backlog.test_command = command.map(str::to_owned).into();
             // Time is hurried, and only a grader that says nothing is to run out of it.
             config.models.idle_timeout = Duration::from_mins(5);

@@ -12,29 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::part::{Part, Play};
 use super::stage::{Setting, Stage};
-use crate::support::git::git;
+use crate::support::git::{BUG, git, make_shop};
 use crate::support::model::Script;
 use crate::support::skip;
 use crate::support::team::{Backing, eventually, on_both_stores};
 
 on_both_stores!(a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing, a_cancelled_item_leaves_nothing_in_the_repository);
-
-const BUG: &str = "# The total with 10 % off.\necho $(( $1 * 80 / 100 ))\n";
-const TEST: &str = "[ \"$(sh src/total.sh 200)\" = 180 ] || { echo 'the total of 200 is not 180'; exit 1; }\n";
-
-/// A repository with a bug and a test that fails because of it.
-fn seed() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    for (path, text) in [("src/total.sh", BUG), ("tests/total.sh", TEST)] {
-        let path = home.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    git(home.path(), &["init", "--quiet", "--initial-branch=main"]);
-    git(home.path(), &["add", "."]);
-    git(home.path(), &["commit", "--quiet", "-m", "Begin"]);
-    home
-}
 
 fn settings(repository: &Path) -> RepositorySettings {
     let test_command = ["sh", "tests/total.sh"].map(str::to_owned).into();
@@ -55,7 +38,8 @@ fn finish() -> Script {
 }
 
 async fn a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing(backing: Backing) {
-    let seeded = seed();
+    let seeded = tempfile::tempdir().unwrap();
+    make_shop(seeded.path());
     let repository = seeded.path();
     let (command, limit) = (["true".to_owned()], Duration::from_secs(9));
     if let Err(error) = run_confined(&command, repository, limit, &CancellationToken::new()).await {
@@ -130,7 +114,8 @@ async fn a_bug_is_mended_on_a_branch_and_edited_tests_mend_nothing(backing: Back
 }
 
 async fn a_cancelled_item_leaves_nothing_in_the_repository(backing: Backing) {
-    let seeded = seed();
+    let seeded = tempfile::tempdir().unwrap();
+    make_shop(seeded.path());
     let repository = seeded.path();
     let stage = open(backing, repository).await;
     let edit = tool("repo_edit", json!({"path": "src/total.sh", "old": "80", "new": "90"}));

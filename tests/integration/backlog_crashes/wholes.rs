@@ -1,6 +1,5 @@
 //! `kill -9` around the question which kind of work an item is, the judgement of an item with parts, and work in a repository.
 
-use std::path::Path;
 use std::time::Duration;
 
 use kernel::time::{Clock, SystemClock};
@@ -17,7 +16,7 @@ use super::stage::{
 };
 use super::wall::{self, Before};
 use crate::support::database::{allow, count, forbid};
-use crate::support::git::git;
+use crate::support::git::{BUG, git, make_shop};
 use crate::support::grading::is_grading;
 use crate::support::model::Script;
 use crate::support::process::TeamProcess;
@@ -111,25 +110,11 @@ async fn killed_around_the_judgement_of_an_item_with_parts(backing: Backing) {
     store.close().await;
 }
 
-const BUG: &str = "# The total with 10 % off.\necho $(( $1 * 80 / 100 ))\n";
-const TEST: &str = "[ \"$(sh src/total.sh 200)\" = 180 ] || { echo 'the total of 200 is not 180'; exit 1; }\n";
-
-fn seed(home: &Path) {
-    for (path, text) in [("src/total.sh", BUG), ("tests/total.sh", TEST)] {
-        let path = home.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-    git(home, &["init", "--quiet", "--initial-branch=main"]);
-    git(home, &["add", "."]);
-    git(home, &["commit", "--quiet", "-m", "Begin"]);
-}
-
 /// The journal of such a run: prompt, reply, edited, reply, tested, reply. Then it is committed, and its patch is the product.
 async fn killed_around_work_in_a_repository(backing: Backing) {
     let team = team(backing).await;
     let shop = team.path("shop");
-    seed(&shop);
+    make_shop(&shop);
     if let Err(error) = run_confined(&["true".to_owned()], &shop, Duration::from_secs(9), &CancellationToken::new()).await {
         return skip::missing("landlock", &error.to_string());
     }
