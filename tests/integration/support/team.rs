@@ -321,6 +321,13 @@ impl TestTeam {
         sent["id"].as_str().expect("an id").to_owned()
     }
 
+    /// Another person than the first posts.
+    pub(crate) async fn say_as(&self, person: usize, channel: &str, text: &str) {
+        let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));
+        let request = self.http.post(url).header("authorization", &self.sandbox().people()[person].token);
+        assert!(request.json(&json!({"content": text})).send().await.expect("the sandbox answers").status().is_success());
+    }
+
     /// Another bot posts.
     pub(crate) async fn say_as_bot(&self, channel: &str, token: &str, text: &str) {
         let url = format!("{}/api/v10/channels/{}/messages", self.sandbox().api_url(), self.channel(channel));

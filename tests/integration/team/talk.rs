@@ -16,6 +16,7 @@ on_both_stores!(
     an_ask_of_an_unknown_name_lists_the_known_ones,
     talk_among_people_is_left_alone,
     a_burst_of_one_person_becomes_one_turn,
+    who_asks_much_keeps_nobody_waiting,
     an_ask_is_not_joined_to_the_question_before_it,
     who_calls_another_name_begins_anew,
     a_request_stands_alone_among_hasty_messages,
@@ -103,6 +104,32 @@ async fn a_burst_of_one_person_becomes_one_turn(backing: Backing) {
     team.wait_for_answers("general", 1).await;
     let asked = team.model.requests().remove(0);
     assert!(asked.prompt().contains("first the costs") && asked.prompt().contains("then the commits"));
+}
+
+/// Ann asks thirty questions while one is answered, and Ben one.
+async fn who_asks_much_keeps_nobody_waiting(backing: Backing) {
+    let team = Wanted::on(backing)
+        .model(ProviderKind::OpenAi)
+        .sandbox(|options| options.people = vec!["Ann".to_owned(), "Ben".to_owned()])
+        .configure(|config| config.chat.coalesce = std::time::Duration::from_millis(100))
+        .start()
+        .await;
+    team.model.on(|asked| match asked.number {
+        0 => Script::SayAfter(std::time::Duration::from_secs(6), "the first".to_owned()),
+        _ => Script::say(format!("answer to {}", asked.last_word())),
+    });
+    team.say("general", "kelly, what is in number 0?").await;
+    eventually("the first answer is being written", async || !team.model.requests().is_empty()).await;
+    for number in 1..=30 {
+        team.say("general", &format!("kelly, what is in number {number}?")).await;
+    }
+    team.say_as(1, "general", "kelly, who is on the team?").await;
+    let answers: Vec<String> = team.wait_for_answers("general", 3).await.into_iter().map(|answer| answer.text).collect();
+    team.settle().await;
+    assert_eq!(answers, ["the first", "answer to team?", "answer to 30?"]);
+    let all = team.model.requests()[2].prompt();
+    assert!((1..=30).all(|number| all.contains(&format!("in number {number}?"))), "one answer covers all: {all}");
+    assert_eq!(team.model.requests().len(), 3);
 }
 
 async fn an_ask_is_not_joined_to_the_question_before_it(backing: Backing) {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) use asking::{Outcome, attribute};
-pub(super) use queue::{ChannelQueue, Waiting};
+pub(super) use queue::ChannelQueue;
 
 use crate::features::chat::Conversation;
 use kernel::catch_panic::catch_panic;

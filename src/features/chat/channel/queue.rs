@@ -1,4 +1,7 @@
-//! The waiting messages and open turns of one channel, in arrival order.
+//! The waiting messages and open turns of one channel.
+//!
+//! Messages are decided in bursts of one person: what they write without a pause, or while an answer is being written. People whose messages wait
+//! take turns, so that nobody has to wait for all that somebody else asks.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -7,21 +10,25 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
+use crate::features::chat::rules::router::Calls;
 use kernel::chat::message::InboundMessage;
-use kernel::ids::{MessageId, TurnId};
+use kernel::ids::{MessageId, TurnId, UserId};
 
 /// The longest burst that becomes one turn. A person who never pauses is still answered.
 const LONGEST_BURST: usize = 10;
+/// The longest burst of messages that had to wait for a turn.
+const LONGEST_BACKLOG: usize = 40;
 
 /// A message that waits for a decision.
 #[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) message: InboundMessage,
-    pub(crate) arrived_at: DateTime<Utc>,
-    /// The message calls somebody, so it starts a new burst.
-    pub(crate) calls: bool,
+struct Waiting {
+    message: InboundMessage,
+    arrived_at: DateTime<Utc>,
+    calls: Calls,
     /// The message is a request that a feature carries out, such as "remind me …". No other message joins it.
-    pub(crate) alone: bool,
+    alone: bool,
+    /// It came while a turn was open.
+    behind_turn: bool,
 }
 
 /// The waiting messages and open turns of one channel. One task decides on the messages. Others add, edit and remove them.
@@ -38,6 +45,8 @@ pub(crate) struct ChannelQueue {
 struct State {
     waiting: VecDeque<Waiting>,
     turns: HashSet<TurnId>,
+    /// Whose burst was taken last.
+    served: Option<UserId>,
     /// How often `turns` was changed.
     changes: u64,
 }
@@ -51,8 +60,11 @@ pub(crate) struct BurstState {
 }
 
 impl ChannelQueue {
-    pub(crate) fn push(&self, waiting: Waiting) {
-        self.lock().waiting.push_back(waiting);
+    pub(crate) fn push(&self, message: InboundMessage, arrived_at: DateTime<Utc>, calls: Calls, alone: bool) {
+        let mut state = self.lock();
+        let behind_turn = !state.turns.is_empty();
+        state.waiting.push_back(Waiting { message, arrived_at, calls, alone, behind_turn });
+        drop(state);
         self.arrived.notify_one();
     }
 
@@ -113,12 +125,13 @@ impl ChannelQueue {
         self.over.notify_one();
     }
 
-    /// The state of the burst at the front. `None` without a message.
+    /// The state of the next burst. `None` without a message.
     pub(crate) fn find_burst(&self, pause: Duration) -> Option<BurstState> {
-        let waiting = &self.lock().waiting;
-        let burst = burst_length(waiting, pause);
-        let last = waiting.get(burst.checked_sub(1)?)?;
-        Some(BurstState { last_arrival: last.arrived_at, closed: last.alone || burst < waiting.len() || burst >= LONGEST_BURST })
+        let state = self.lock();
+        let burst = next_burst(&state, pause);
+        let last = state.waiting.get(*burst.last()?)?;
+        let closed = last.alone || burst.len() < state.waiting.len() || burst.len() >= LONGEST_BURST;
+        Some(BurstState { last_arrival: last.arrived_at, closed })
     }
 
     /// A copy of the message at the front, for the early typing indicator. None for a request, which is answered at once.
@@ -126,11 +139,13 @@ impl ChannelQueue {
         self.lock().waiting.front().filter(|waiting| !waiting.alone).map(|waiting| waiting.message.clone())
     }
 
-    /// Takes the burst at the front: at least one message, unless all were deleted meanwhile. Without a `pause` it takes one message.
+    /// Takes the next burst: at least one message, unless all were deleted meanwhile. Without a `pause` it takes one message.
     pub(crate) fn pop_burst(&self, pause: Duration) -> Vec<InboundMessage> {
-        let waiting = &mut self.lock().waiting;
-        let length = burst_length(waiting, pause);
-        waiting.drain(..length).map(|waiting| waiting.message).collect()
+        let mut state = self.lock();
+        let burst = next_burst(&state, pause);
+        let messages: Vec<_> = burst.iter().rev().filter_map(|place| state.waiting.remove(*place)).map(|waiting| waiting.message).collect();
+        state.served = messages.first().map(|message| message.author.id.clone());
+        messages.into_iter().rev().collect()
     }
 
     /// Takes all waiting messages.
@@ -155,22 +170,135 @@ impl ChannelQueue {
     }
 }
 
-/// The number of messages at the front that form one burst: the same author, no new address by name, no request of its own, and no gap longer
-/// than `pause`. Uses the platform's timestamps, because messages that are fetched later arrive all at once.
-fn burst_length(waiting: &VecDeque<Waiting>, pause: Duration) -> usize {
-    let mut before: Option<&Waiting> = None;
-    waiting
-        .iter()
-        .take(if pause.is_zero() { 1 } else { LONGEST_BURST })
-        .take_while(|waiting| {
-            let goes_on = |before: &InboundMessage, message: &InboundMessage| {
-                let gap = (message.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX);
-                message.author.id == before.author.id && gap <= pause
+/// The places of the messages that form the next burst: of one author, with no request of its own among them.
+///
+/// They follow each other with no gap longer than `pause` and no new call by name. Uses the platform's timestamps, because messages that are fetched
+/// later arrive all at once. Those that came behind a turn had to wait for it, so between them a gap means nothing, and neither does what others
+/// said, nor calling the same personas again.
+fn next_burst(state: &State, pause: Duration) -> Vec<usize> {
+    let waiting = &state.waiting;
+    let had_a_turn = |waiting: &Waiting| state.served.as_ref() == Some(&waiting.message.author.id);
+    // Without a pause each message is for itself, in its order.
+    let first = waiting.iter().position(|waiting| waiting.behind_turn && !had_a_turn(waiting)).filter(|_| !pause.is_zero()).unwrap_or(0);
+    let Some(begins) = waiting.get(first) else { return Vec::new() };
+    let mut burst = vec![first];
+    let mut before = begins;
+    for (place, next) in waiting.iter().enumerate().skip(first + 1) {
+        let both_waited = before.behind_turn && next.behind_turn;
+        let most = if both_waited { LONGEST_BACKLOG } else { LONGEST_BURST };
+        if pause.is_zero() || burst.len() >= most || before.alone {
+            break;
+        }
+        if next.message.author.id != begins.message.author.id {
+            if both_waited { continue } else { break }
+        }
+        let follows = burst.last() == Some(&(place - 1)) && (both_waited || gap(&before.message, &next.message) <= pause);
+        let joins = (follows && next.calls == Calls::Nobody) || (both_waited && next.calls == begins.calls && next.calls.is_of_personas());
+        if next.alone || !joins {
+            break;
+        }
+        burst.push(place);
+        before = next;
+    }
+    burst
+}
+
+fn gap(before: &InboundMessage, after: &InboundMessage) -> Duration {
+    (after.sent_at - before.sent_at).abs().to_std().unwrap_or(Duration::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::message::{Author, AuthorKind, Channel, Place};
+
+    use super::*;
+
+    const PAUSE: Duration = Duration::from_secs(1);
+
+    /// A queue by words: who writes (`a`, `b`), whom they call (`k`, `v`, `*` for others, `-` for nobody), `!` for a request, and `…` for a long pause
+    /// before it.
+    fn queue(behind_turn: bool, words: &str) -> ChannelQueue {
+        let queue = ChannelQueue::default();
+        if behind_turn {
+            queue.open_turns([&"turn".into()]);
+        }
+        let mut sent_at: DateTime<Utc> = "2026-11-20T10:00:00Z".parse().unwrap();
+        for word in words.split_whitespace() {
+            sent_at += if word.contains('…') { PAUSE * 20 } else { PAUSE / 2 };
+            let calls = match word.chars().find(|c| "kv*".contains(*c)) {
+                Some('*') => Calls::Other,
+                Some(name) => Calls::Personas(vec![name.to_string().as_str().into()]),
+                None => Calls::Nobody,
             };
-            let joins = |before: &Waiting| !waiting.calls && !waiting.alone && !before.alone && goes_on(&before.message, &waiting.message);
-            let belongs = before.is_none_or(joins);
-            before = Some(waiting);
-            belongs
-        })
-        .count()
+            queue.push(message(word, sent_at), sent_at, calls, word.contains('!'));
+        }
+        queue.close_turns([&"turn".into()]);
+        queue
+    }
+
+    fn message(text: &str, sent_at: DateTime<Utc>) -> InboundMessage {
+        let author = Author { id: text[..1].into(), name: String::new(), aliases: Vec::new(), kind: AuthorKind::Person, roles: Vec::new() };
+        InboundMessage {
+            id: format!("{text} {sent_at}").as_str().into(),
+            channel: Channel { id: "1".into(), name: "general".into(), place: Place::Server },
+            author,
+            text: text.into(),
+            mentions: Vec::new(),
+            reply_to: None,
+            attachments: Vec::new(),
+            sent_at,
+            seen_by: "kelly".into(),
+            complete: true,
+        }
+    }
+
+    /// The bursts in the order in which they are taken.
+    fn taken(queue: &ChannelQueue, pause: Duration) -> String {
+        let mut bursts = Vec::new();
+        loop {
+            let burst = queue.pop_burst(pause);
+            if burst.is_empty() {
+                return bursts.join(" | ");
+            }
+            bursts.push(burst.into_iter().map(|message| message.text).collect::<Vec<_>>().join(" "));
+        }
+    }
+
+    #[test]
+    fn a_burst_is_what_somebody_writes_without_a_pause_or_a_new_call() {
+        for (words, bursts) in [
+            ("ak a- a-", "ak a- a-"),
+            ("ak a-…", "ak | a-…"),
+            ("ak ak a-", "ak | ak a-"),
+            ("ak b- a-", "ak | b- | a-"),
+            ("ak a! a-", "ak | a! | a-"),
+        ] {
+            assert_eq!(taken(&queue(false, words), PAUSE), bursts, "{words}");
+        }
+        assert_eq!(taken(&queue(false, "ak a- bk"), Duration::ZERO), "ak | a- | bk");
+    }
+
+    #[test]
+    fn what_somebody_adds_during_a_turn_is_one_burst_however_long_it_took() {
+        for (words, bursts) in [
+            ("ak ak… a-… ak", "ak ak… a-… ak"),
+            // Others in between do not matter where the call says whom it is for.
+            ("ak b- ak…", "ak ak… | b-"),
+            ("ak b- a-", "ak | b- | a-"),
+            // Another call keeps its place.
+            ("ak av ak", "ak | av | ak"),
+            ("ak a* a-", "ak | a* a-"),
+            ("ak a! ak", "ak | a! | ak"),
+        ] {
+            assert_eq!(taken(&queue(true, words), PAUSE), bursts, "{words}");
+        }
+    }
+
+    #[test]
+    fn people_whose_messages_wait_take_turns() {
+        let many = "ak ".repeat(100) + "bk bk av";
+        let taken = taken(&queue(true, &many), PAUSE);
+        let bursts: Vec<(&str, usize)> = taken.split(" | ").map(|burst| (&burst[..2], burst.split(' ').count())).collect();
+        assert_eq!(bursts, [("ak", 40), ("bk", 2), ("ak", 40), ("ak", 20), ("av", 1)]);
+    }
 }

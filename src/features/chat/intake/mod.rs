@@ -19,7 +19,7 @@ pub(super) use early::EarlyChanges;
 pub(super) use marks::Marks;
 
 use crate::features::chat::Conversation;
-use crate::features::chat::channel::{ChannelQueue, Waiting};
+use crate::features::chat::channel::ChannelQueue;
 use crate::features::chat::model::decision::{Decision, Reason};
 use crate::features::chat::rules::authorize::{Action, authorize};
 use crate::features::chat::rules::router;
@@ -70,9 +70,9 @@ impl Conversation {
     }
 
     pub(super) fn enqueue_message(&self, message: InboundMessage, arrived_at: DateTime<Utc>) {
-        let calls = router::begins_burst(&message.text, &self.deps().roster, &self.accounts());
+        let calls = router::find_calls(&message.text, &self.deps().roster, &self.accounts());
         let alone = self.deps().listeners.iter().any(|listener| listener.recognises(&message));
-        self.with_queue(&message.channel.id.clone(), |queue| queue.push(Waiting { message, arrived_at, calls, alone }));
+        self.with_queue(&message.channel.id.clone(), |queue| queue.push(message, arrived_at, calls, alone));
     }
 
     /// STOP is checked first, and works while the channel's queue is busy.

@@ -108,10 +108,6 @@ impl Addressed {
             Whom::Team => self.team = true,
         }
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.personas.is_empty() && !self.team && !self.others
-    }
 }
 
 impl<'a> Names<'a> {

@@ -99,10 +99,29 @@ pub fn is_stop(text: &str, phrases: &[String], roster: &Roster, accounts: &Accou
     intent::is_stop(&sentences(&spoken(text)), phrases, &Names::new(roster, accounts, &[], ""))
 }
 
-/// Whether a text calls somebody or asks for a persona's opinion, so that it starts a new burst.
-pub(crate) fn begins_burst(text: &str, roster: &Roster, accounts: &Accounts) -> bool {
+/// Whom a text calls by name. A call begins a new burst.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Calls {
+    Nobody,
+    Personas(Vec<PersonaSlug>),
+    /// The team or somebody else, or it wants a persona to be asked.
+    Other,
+}
+
+impl Calls {
+    pub(crate) fn is_of_personas(&self) -> bool {
+        matches!(self, Self::Personas(_))
+    }
+}
+
+pub(crate) fn find_calls(text: &str, roster: &Roster, accounts: &Accounts) -> Calls {
     let spoken = spoken(text);
-    !Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken)).is_empty() || find_ask(&spoken).is_some()
+    let addressed = Names::new(roster, accounts, &[], "").find_addressed(&sentences(&spoken));
+    match () {
+        () if addressed.team || addressed.others || find_ask(&spoken).is_some() => Calls::Other,
+        () if addressed.personas.is_empty() => Calls::Nobody,
+        () => Calls::Personas(addressed.personas),
+    }
 }
 
 /// Whether a text only tells something: it asks nothing, wants nothing done, and is no greeting or thanks.
