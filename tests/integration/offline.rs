@@ -48,7 +48,7 @@ async fn ask(text: &str, feeds: &[Feed], files: &[ChannelFile]) -> OfflineAnswer
     };
     let roster = Roster::new(vec![persona.clone()]).expect("a valid roster");
     let question =
-        OfflineQuestion { persona: &persona, roster: &roster, text, files, channel_files: &[], transcript: &[], feeds, now: now() };
+        OfflineQuestion { persona: &persona, roster: &roster, text, files, channel_files: &[], transcript: &[], memories: &[], feeds, now: now() };
     compose(&question).await
 }
 

@@ -36,7 +36,8 @@ pub enum ItemEnd<'a> {
 
 /// The lesson of an item that has ended. One end of one run gives one lesson, however often it is recorded.
 ///
-/// `journal` is that of the run that ended: what came of text from outside is marked so.
+/// `journal` is that of the run that ended: what came of text from outside is marked so, and is told to nobody before a person confirms it. What
+/// was asked for in private is told there alone.
 pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry], at: DateTime<Utc>) -> Memory {
     let what = one_line(&item.what, WHAT);
     let (end, text) = match ending {
@@ -54,16 +55,15 @@ pub fn memory_of(item: &WorkItem, ending: &ItemEnd<'_>, journal: &[JournalEntry]
         Owner::Persona(slug) => Some(slug.clone()),
         Owner::Person { .. } => None,
     };
+    let tags = tags_of(item, journal);
     Memory {
         id: MemoryId::new(format!("learnt-{}-{}-{end}", item.id, item.run)),
-        kind: MemoryKind::Lesson,
         persona: item.persona.clone().or(owner),
-        text,
-        tags: tags_of(item, journal),
         significance: SIGNIFICANCE,
-        source: MemorySource::WorkItem(item.id.clone()),
-        created_at: at,
-        ended_at: None,
+        place: item.private_to.clone(),
+        held: tags.iter().any(|tag| tag == Memory::OUTSIDE),
+        tags,
+        ..Memory::new(MemoryKind::Lesson, text, MemorySource::WorkItem(item.id.clone()), at)
     }
 }
 
