@@ -23,7 +23,8 @@ pub(super) fn register(registry: &mut Registry, services: &Services) {
             |memories, call| Box::pin(teach(memories, call)),
         )
         .command(
-            CommandSpec::new("search", "Search what the team remembers.").argument(ArgumentSpec::text("words", 200, "About what").required()),
+            CommandSpec::new("search", "Search what the team remembers.")
+                .argument(ArgumentSpec::text("words", 200, "About what").required()),
             |memories, call| Box::pin(search(memories, call)),
         )
         .command(

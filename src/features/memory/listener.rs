@@ -58,6 +58,7 @@ impl Listener for RememberListener {
 
 fn find_request(memories: &Memories, message: &InboundMessage) -> Option<Request> {
     let personas = memories.roster().personas().iter();
-    let names: Vec<&str> = personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
+    let names: Vec<&str> =
+        personas.flat_map(|persona| std::iter::once(&persona.name).chain(&persona.aliases)).map(String::as_str).collect();
     parse_request(&without_invisible(&message.text), &names)
 }

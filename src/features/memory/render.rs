@@ -34,7 +34,8 @@ pub(super) fn render_taught(taught: &Taught, in_conversation: bool) -> String {
 
 pub(super) fn render_found(found: &[Memory], zone: Tz) -> String {
     if found.is_empty() {
-        return "I remember nothing about that here. Teach me with `/memory teach`, or write \"remember: we deploy on Thursdays\".".to_owned();
+        return "I remember nothing about that here. Teach me with `/memory teach`, or write \"remember: we deploy on Thursdays\"."
+            .to_owned();
     }
     let line = |memory: &Memory| {
         let text = Medium::Chat.line_within(&memory.text, LISTED);

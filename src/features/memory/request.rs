@@ -23,31 +23,42 @@ pub struct Request {
     pub replaces: Option<String>,
 }
 
+/// What may surround the verb.
+const MARKS: [char; 3] = ['*', '_', '`'];
+
 /// Reads a message. None: it is no such request. `names` are those of the personas, who may be spoken to first.
 pub fn parse_request(text: &str, names: &[&str]) -> Option<Request> {
-    let (before, after) = text.split_once([':', '：'])?;
-    let (verb, address) = split_last_word(before.trim_end())?;
-    if verb.to_lowercase() != VERB || !is_address(address, names) {
-        return None;
-    }
-    let said = after.trim();
+    let said = find_said(text, names)?;
     Some(parse_instead(said).unwrap_or_else(|| Request { text: said.to_owned(), replaces: None }))
 }
 
-fn split_last_word(text: &str) -> Option<(&str, &str)> {
-    let word = text.split_whitespace().next_back()?;
-    let address = text.strip_suffix(word)?;
-    Some((word.trim_matches(|c: char| !c.is_alphanumeric()), address))
+/// What stands after the verb, where nothing but an address stands before it.
+fn find_said<'t>(text: &'t str, names: &[&str]) -> Option<&'t str> {
+    let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        if let Some(said) = strip_verb(rest) {
+            return Some(said);
+        }
+        if let Some((_, after)) = split_mention(rest) {
+            rest = after.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            continue;
+        }
+        let (word, after) = rest.split_once(char::is_whitespace)?;
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        if !BEFORE.contains(&bare.as_str()) && !is_name(&bare) {
+            return None;
+        }
+        rest = after.trim_start();
+    }
+    None
 }
 
-/// Whether it only says who is spoken to.
-fn is_address(text: &str, names: &[&str]) -> bool {
-    let is_name = |word: &str| names.iter().any(|name| fold_name(name).split_whitespace().any(|part| part == word));
-    text.split_whitespace().all(|word| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        // A mention with a comma is still a mention.
-        bare.is_empty() || split_mention(word).is_some() || BEFORE.contains(&bare.as_str()) || is_name(&bare)
-    })
+fn strip_verb(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(MARKS);
+    let verb = text.get(..VERB.len()).filter(|verb| verb.eq_ignore_ascii_case(VERB))?;
+    let after = text[verb.len()..].trim_start_matches(MARKS).trim_start();
+    Some(after.strip_prefix([':', '：'])?.trim_start_matches(MARKS).trim())
 }
 
 /// "instead of #k3m9xz we deploy on Fridays".
@@ -90,9 +101,16 @@ mod tests {
 
     #[test]
     fn other_sentences_do_not() {
-        for message in
-            ["do you remember: when?", "Bob, remember: milk", "I remember: it rained", "remember that we met", "remember", "note: x", "", ":"]
-        {
+        for message in [
+            "do you remember: when?",
+            "Bob, remember: milk",
+            "I remember: it rained",
+            "remember that we met",
+            "remember",
+            "note: x",
+            "",
+            ":",
+        ] {
             assert_eq!(text(message), None, "{message}");
         }
     }

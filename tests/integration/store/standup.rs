@@ -150,10 +150,7 @@ pub(crate) fn item(what: &str, seconds: i64) -> WorkItem {
 
 /// A lesson for the whole team.
 pub(crate) fn lesson(text: &str) -> Memory {
-    Memory {
-        tags: vec!["latency".into()],
-        ..Memory::new(MemoryKind::Lesson, text, MemorySource::Message("m1".into()), at(60))
-    }
+    Memory { tags: vec!["latency".into()], ..Memory::new(MemoryKind::Lesson, text, MemorySource::Message("m1".into()), at(60)) }
 }
 
 /// Claims the job of a meeting.

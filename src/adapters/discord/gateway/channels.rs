@@ -36,9 +36,7 @@ enum Entry {
         newest: Option<SnowflakeMessage>,
     },
     /// A direct conversation with this persona.
-    Direct {
-        with: PersonaSlug,
-    },
+    Direct { with: PersonaSlug },
     /// The lookup failed. Remembered, so that it is not repeated for each message.
     Unknown,
 }
@@ -195,9 +193,10 @@ fn entry_of(channel: &GuildChannel) -> Entry {
 
 /// What the overwrite for everybody says about seeing a channel.
 fn seen_by_all(channel: &GuildChannel) -> Option<bool> {
-    let of_everybody = channel.permission_overwrites.iter().find(
-        |overwrite| matches!(overwrite.kind, PermissionOverwriteType::Role(role) if role.get() == channel.guild_id.get()),
-    )?;
+    let of_everybody = channel
+        .permission_overwrites
+        .iter()
+        .find(|overwrite| matches!(overwrite.kind, PermissionOverwriteType::Role(role) if role.get() == channel.guild_id.get()))?;
     if of_everybody.allow.view_channel() {
         return Some(true);
     }
@@ -253,7 +252,8 @@ mod tests {
             ("21", 12, Some("10"), json!([])),
             ("22", 11, Some("11"), json!([])),
         ] {
-            let mut value = json!({"id": id, "type": kind, "guild_id": "1", "name": "x", "parent_id": parent, "permission_overwrites": overwrites});
+            let mut value =
+                json!({"id": id, "type": kind, "guild_id": "1", "name": "x", "parent_id": parent, "permission_overwrites": overwrites});
             if kind > 4 {
                 value["thread_metadata"] = json!({"archived": false, "auto_archive_duration": 60});
             }

@@ -12,8 +12,8 @@ use kernel::chat::text::is_subtext;
 use kernel::ids::PersonaSlug;
 use kernel::jobs::JobError;
 use kernel::llm::ModelError;
-use kernel::memory::{MemorySource, Scope};
 use kernel::memory::retrieval::cut;
+use kernel::memory::{MemorySource, Scope};
 use kernel::money::Purpose;
 
 /// The most characters of an answer in the backlog. The journal has the whole text.

@@ -113,10 +113,7 @@ mod tests {
     use kernel::testing::feeds::now;
 
     fn lesson(text: &str, source: MemorySource) -> Memory {
-        Memory {
-            persona: Some("vince".into()),
-            ..Memory::new(MemoryKind::Lesson, text, source, now())
-        }
+        Memory { persona: Some("vince".into()), ..Memory::new(MemoryKind::Lesson, text, source, now()) }
     }
 
     #[test]

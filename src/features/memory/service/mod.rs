@@ -106,7 +106,8 @@ impl Memories {
     async fn list_older(&self, memory: &Memory, scope: &Scope) -> Result<Vec<Memory>> {
         let mut older: Vec<Memory> = Vec::new();
         let mut next = memory.replaces.clone();
-        while let Some(id) = next.take().filter(|id| older.len() < OLDER && *id != memory.id && !older.iter().any(|known| known.id == *id)) {
+        while let Some(id) = next.take().filter(|id| older.len() < OLDER && *id != memory.id && !older.iter().any(|known| known.id == *id))
+        {
             if let Some(found) = self.store().find_memory(&id).await?.filter(|found| scope.hears(found.place.as_ref())) {
                 next.clone_from(&found.replaces);
                 older.push(found);

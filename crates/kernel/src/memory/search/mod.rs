@@ -99,8 +99,7 @@ fn rank(wanted: &Wanted, question: &Vector, candidates: Vec<Candidate>, limit: u
         }
     }
     // A word that occurs in many memories has little weight.
-    let rarity =
-        |term: &str| (1.0 + (candidates.len() + 1) as f64 / (frequency.get(term).copied().unwrap_or(0) + 1) as f64).ln();
+    let rarity = |term: &str| (1.0 + (candidates.len() + 1) as f64 / (frequency.get(term).copied().unwrap_or(0) + 1) as f64).ln();
     let fit = |candidate: &Candidate| {
         let shared: Vec<&(String, f64)> = wanted.terms.iter().filter(|(term, _)| has(candidate, term)).collect();
         let is_on_it = shared.iter().filter(|(_, weight)| *weight >= 1.0).count() >= wanted.enough;

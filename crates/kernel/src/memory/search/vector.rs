@@ -1,9 +1,9 @@
 //! A vector of a text: its sequences of three letters, hashed. Forms of a word, compounds and slips of the pen come out near each other, in any
 //! language and without a model.
 
+use crate::memory::retrieval::is_stop_word;
 use crate::memory::retrieval::words_of;
 use crate::memory::search::words::split;
-use crate::memory::retrieval::is_stop_word;
 
 const DIMENSIONS: usize = 256;
 

@@ -91,8 +91,10 @@ pub(super) fn split(word: &str) -> Vec<String> {
 
 /// Whether it is written in a script that puts no spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese.
 fn is_unspaced(word: &str) -> bool {
-    word.chars().any(|c| matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
-        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}'))
+    word.chars().any(|c| {
+        matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{323AF}')
+    })
 }
 
 #[cfg(test)]

@@ -85,7 +85,13 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        Self { persona: "vince".into(), item: WorkItemId::generate(), seen: vec!["seen".into()], scope: Scope::team(), cancel: CancellationToken::new() }
+        Self {
+            persona: "vince".into(),
+            item: WorkItemId::generate(),
+            seen: vec!["seen".into()],
+            scope: Scope::team(),
+            cancel: CancellationToken::new(),
+        }
     }
 
     fn context(&self) -> ToolContext<'_> {
