@@ -56,6 +56,8 @@ async fn tell_secrets(stage: &Stage) {
             stage.team.settle().await;
         }
     }
+    let heard = || async { count(&stage.team, "SELECT COUNT(*) FROM inbox WHERE message LIKE '%code name zq%'").await >= 100 };
+    eventually("all of it is heard", heard).await;
     stage.team.settle().await;
 }
 

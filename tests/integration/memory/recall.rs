@@ -53,7 +53,7 @@ async fn words_and_letters_find_what_is_meant(home: &Home) {
     store.record_memories(&memories).await.unwrap();
     for (question, expected) in [
         ("When are the deployments?", "we deploy on Thursdays"),
-        ("Wann ist die Urlaubsplanung?", "Der Urlaub wird im Januar geplant"),
+        ("Wann ist der Urlaub?", "Der Urlaub wird im Januar geplant"),
         ("什么时候部署?", "我们周四部署"),
         ("Когда выкатываем релиз?", "Релиз выкатываем по четвергам"),
         ("デプロイはいつですか", "デプロイは木曜日です"),
