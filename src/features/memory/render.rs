@@ -122,3 +122,30 @@ fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use kernel::chat::outbound::OutboundKind;
+    use kernel::testing::persona::lesson;
+
+    use super::*;
+
+    fn offered(memory: Option<&Memory>) -> OutboundMessage {
+        let mut message = OutboundMessage::new(&"kelly".into(), &"c1".into(), OutboundKind::Notice, "Done.");
+        offer_lesson(&mut message, memory);
+        message
+    }
+
+    #[test]
+    fn a_lesson_from_the_web_is_offered_where_it_may_be_told() {
+        let held = Memory { held: true, ..lesson("Shop B **hides** its price.", &[Memory::OUTSIDE]) };
+        let message = offered(Some(&held));
+        assert!(message.text.starts_with("Done.\nLesson, with text from the web in it: Shop B "), "{}", message.text);
+        assert!(message.text.ends_with("\nIt is not used unless somebody confirms it."), "{}", message.text);
+        assert_eq!(message.buttons.len(), 1);
+        assert_eq!(offered(Some(&Memory { place: Some("c1".into()), ..held.clone() })).buttons.len(), 1);
+        for nothing in [Some(&Memory { place: Some("c2".into()), ..held.clone() }), Some(&Memory { held: false, ..held.clone() }), None] {
+            assert_eq!((offered(nothing).text.as_str(), offered(nothing).buttons.len()), ("Done.", 0));
+        }
+    }
+}

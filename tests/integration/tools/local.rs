@@ -84,7 +84,7 @@ impl Bench {
         self.with(name, async |tool, context| tool.call(&arguments, context).await).await
     }
 
-    async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolContext<'_>) -> T) -> T {
+    pub(super) async fn with<T>(&self, name: &str, what: impl AsyncFnOnce(&dyn Tool, &ToolContext<'_>) -> T) -> T {
         let tool = self.tools.iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("there is no tool {name}"));
         let (persona, cancel) = ("vince".into(), CancellationToken::new());
         let source = self.source.clone().unwrap_or_else(|| MemorySource::WorkItem(self.item.clone()));

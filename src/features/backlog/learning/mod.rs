@@ -150,6 +150,20 @@ mod tests {
     }
 
     #[test]
+    fn what_was_asked_for_in_private_is_learnt_there() {
+        let private = WorkItem { private_to: Some("c1".into()), ..item() };
+        let learnt = |item: &WorkItem| memory_of(item, &ItemEnd::Failed { why: "so" }, &[], now());
+        assert_eq!((learnt(&private).place, learnt(&item()).place), (Some("c1".into()), None));
+    }
+
+    #[test]
+    fn what_came_of_text_from_outside_waits_for_a_person() {
+        let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
+        let held = |outside| memory_of(&item(), &ItemEnd::Failed { why: "so" }, &[read(outside)], now()).held;
+        assert!(held(true) && !held(false));
+    }
+
+    #[test]
     fn what_came_of_text_from_outside_is_marked() {
         let read = |outside| JournalEntry::Returned { call: "1".into(), text: "x".into(), outside, status: CallStatus::Ok, trace: None };
         let marked = |journal: &[JournalEntry]| memory_of(&item(), &ItemEnd::Failed { why: "so" }, journal, now()).may_quote_outside();
