@@ -68,12 +68,12 @@ pub(super) fn render_history(history: &History, zone: Tz) -> String {
     }
     for older in older {
         let until = older.ended_at.map_or(String::new(), |at| format!(", until {}", day(at, zone)));
-        let _ = match &older.forgotten_by {
-            Some(_) => write!(text, "\nBefore that: `{}`, which was forgotten.", older.short_id()),
-            None => {
-                let line = Medium::Chat.line_within(&older.text, LISTED);
-                write!(text, "\nBefore that: `{}` {line} ({}{until})", older.short_id(), origin(older, zone))
-            }
+        let id = older.short_id();
+        let _ = if older.forgotten_by.is_some() {
+            write!(text, "\nBefore that: `{id}`, which was forgotten.")
+        } else {
+            let line = Medium::Chat.line_within(&older.text, LISTED);
+            write!(text, "\nBefore that: `{id}` {line} ({}{until})", origin(older, zone))
         };
     }
     text

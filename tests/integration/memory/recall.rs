@@ -76,7 +76,7 @@ async fn what_comes_from_outside_waits_for_a_person(home: &Home) {
     assert!(confirm_memory(&mut transaction, &held.id).await.unwrap());
     assert!(!confirm_memory(&mut transaction, &held.id).await.unwrap(), "once");
     transaction.commit().await.unwrap();
-    assert_eq!(texts(&store, "do herons deploy?", &Scope::TEAM).await, [held.text.clone()]);
+    assert_eq!(texts(&store, "do herons deploy?", &Scope::TEAM).await, std::slice::from_ref(&held.text));
     assert!(store.find_memory(&held.id).await.unwrap().unwrap().may_quote_outside(), "it still is text from outside");
 }
 

@@ -22,12 +22,15 @@ impl Scope {
     }
 
     pub fn of(channel: &Channel) -> Self {
-        match &channel.place {
-            Place::Direct => Self::private(Some(channel.id.clone())),
-            Place::Server | Place::Thread { .. } if !channel.private => Self::team(),
-            Place::Server => Self::private(Some(channel.id.clone())),
-            Place::Thread { parent, .. } => Self { place: Some(channel.id.clone()), parent: Some(parent.clone()) },
+        // A direct conversation always is private.
+        if !channel.private && channel.place != Place::Direct {
+            return Self::TEAM;
         }
+        let parent = match &channel.place {
+            Place::Thread { parent, .. } => Some(parent.clone()),
+            Place::Server | Place::Direct => None,
+        };
+        Self { place: Some(channel.id.clone()), parent }
     }
 
     /// A private place, or the whole team.

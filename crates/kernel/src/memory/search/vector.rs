@@ -27,7 +27,9 @@ impl Vector {
         }
         let length = sums.iter().map(|sum| sum * sum).sum::<f32>().sqrt();
         if length > 0.0 {
-            sums.iter_mut().for_each(|sum| *sum /= length);
+            for sum in &mut sums {
+                *sum /= length;
+            }
         }
         Self(sums)
     }

@@ -10,15 +10,12 @@ use crate::text::essence;
 /// Stores a memory. One with the same words in the same place becomes one with it (MEM-7), and the one that it replaces ends. Returns the id under
 /// which it is kept.
 pub async fn save_memory(transaction: &mut Transaction, memory: &Memory) -> Result<MemoryId> {
-    let kept = match find_same(transaction, memory).await? {
-        Some(known) => {
-            merge(transaction, &known, memory).await?;
-            known.id
-        }
-        None => {
-            insert_memories(transaction, std::slice::from_ref(memory)).await?;
-            memory.id.clone()
-        }
+    let kept = if let Some(known) = find_same(transaction, memory).await? {
+        merge(transaction, &known, memory).await?;
+        known.id
+    } else {
+        insert_memories(transaction, std::slice::from_ref(memory)).await?;
+        memory.id.clone()
     };
     if let Some(older) = memory.replaces.as_ref().filter(|older| **older != kept) {
         sql!(
